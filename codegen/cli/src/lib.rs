@@ -1,0 +1,1 @@
+//! Rust plugins for TensorFlow, from its own C headers.

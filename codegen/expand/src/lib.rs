@@ -1,0 +1,1 @@
+//! The `#[abi(..)]` grammar and what the macros expand to.

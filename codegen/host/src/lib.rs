@@ -1,0 +1,1 @@
+//! A small TensorFlow core that loads a plugin the way TensorFlow does.

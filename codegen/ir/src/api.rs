@@ -1,0 +1,54 @@
+//! One API at one release. Items are sorted by name, so that equal APIs print equal bytes.
+
+use std::collections::BTreeMap;
+
+use crate::{Item, Struct};
+
+/// The version of the JSON form. A reader refuses a newer one.
+pub const SCHEMA: u32 = 1;
+
+/// The items of an API by their C name.
+pub type Items = BTreeMap<String, Item>;
+
+/// Names that an API uses and another declares: name to the API that has it.
+pub type Imports = BTreeMap<String, String>;
+
+/// What one release of TensorFlow declares in one C API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Api {
+    /// [`SCHEMA`] at the time of writing.
+    pub schema: u32,
+    /// The API's name, as its notes file has it: `stream_executor`.
+    pub name: String,
+    /// The TensorFlow minor release: `2.21`.
+    pub release: String,
+    /// The API's own version macros, where it has them: `0.0.1`.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub version: Option<String>,
+    /// What the API's own headers declare.
+    pub items: Items,
+    /// What the items use and another API declares.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub imports: Imports,
+}
+
+impl Api {
+    /// The struct called `name`, if this API declares one.
+    pub fn structure(&self, name: &str) -> Option<&Struct> {
+        match self.items.get(name) {
+            Some(Item::Struct(found)) => Some(found),
+            _ => None,
+        }
+    }
+}
+
+/// A place in a header, relative to the include root.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Loc {
+    /// The header: `tensorflow/c/kernels.h`.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+}

@@ -1,0 +1,96 @@
+//! Facts that the C types do not carry, each with how we know it.
+
+use crate::Loc;
+
+/// A fact and its evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Stated<T> {
+    /// The fact.
+    pub value: T,
+    /// How we know it.
+    pub evidence: Evidence,
+}
+
+/// How a fact is known. Later variants take precedence over earlier ones.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Evidence {
+    /// The naming convention that the API's notes state.
+    Prefix,
+    /// A comment in the header.
+    Comment(Loc),
+    /// An entry of the API's notes (`headers/apis/<api>.toml`), with what it rests on.
+    Notes(String),
+}
+
+/// One of the two parties to a plugin's load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Side {
+    /// TensorFlow.
+    Core,
+    /// The plugin.
+    Plugin,
+}
+
+/// Which way a value travels, seen from the callee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Direction {
+    /// The caller fills it, the callee reads it.
+    In,
+    /// The callee fills it.
+    Out,
+    /// The caller fills it, the callee reads and changes it.
+    InOut,
+}
+
+/// Whether a field may be left empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Presence {
+    /// The other side refuses or crashes where it is empty.
+    Required,
+    /// The other side copes.
+    Optional,
+    /// Nothing says.
+    Unstated,
+}
+
+/// Whether ownership moves with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Transfer {
+    /// It is lent.
+    None,
+    /// It is given away.
+    Full,
+}
+
+/// How long a callback or pointer is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Scope {
+    /// Until the call returns.
+    Call,
+    /// Beyond the call.
+    Stored,
+}
+
+/// Where a function table's callbacks find the object they act on: the parameter of type
+/// `const owner*`, and in it the free-form pointer `field`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Receiver {
+    /// The struct that every callback is handed: `SP_Device`.
+    pub owner: String,
+    /// Its field that is the plugin's own: `device_handle`.
+    pub field: String,
+}

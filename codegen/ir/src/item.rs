@@ -1,0 +1,238 @@
+//! The kinds of thing a C header declares.
+
+use crate::{
+    Direction, Layout, Loc, Presence, Receiver, Side, Signature, Stated, StructSize, Type,
+};
+
+/// One declaration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "lowercase"))]
+pub enum Item {
+    /// A struct with fields.
+    Struct(Struct),
+    /// A union.
+    Union(Union),
+    /// An enumeration.
+    Enum(Enum),
+    /// An opaque type.
+    Handle(Handle),
+    /// Another name for a type.
+    Alias(Alias),
+    /// A typedef of a function pointer.
+    Callback(Callback),
+    /// A function.
+    Function(Function),
+    /// A macro or constant with a value.
+    Constant(Constant),
+}
+
+impl Item {
+    /// Where it is declared.
+    pub fn loc(&self) -> &Loc {
+        match self {
+            Item::Struct(item) => &item.loc,
+            Item::Union(item) => &item.loc,
+            Item::Enum(item) => &item.loc,
+            Item::Handle(item) => &item.loc,
+            Item::Alias(item) => &item.loc,
+            Item::Callback(item) => &item.loc,
+            Item::Function(item) => &item.loc,
+            Item::Constant(item) => &item.loc,
+        }
+    }
+}
+
+/// A struct and what its contract says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Struct {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// Which side fills it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub filled_by: Option<Stated<Side>>,
+    /// How its callbacks find the plugin's object; set on function tables only.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub receiver: Option<Stated<Receiver>>,
+    /// The author trait that is generated for it; set on function tables only.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub author_trait: Option<Stated<String>>,
+    /// Its fields in order.
+    pub fields: Vec<Field>,
+    /// What the C compiler says.
+    pub layout: Layout,
+    /// What the `struct_size` protocol says.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub struct_size: Option<StructSize>,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// One member of a struct or union. Offsets and sizes are in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Field {
+    /// The C name.
+    pub name: String,
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// The C type.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub ty: Type,
+    /// Where it starts.
+    pub offset: u64,
+    /// How long it is.
+    pub size: u64,
+    /// Which side fills it, where that differs from the struct or is said of it alone.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub filled_by: Option<Stated<Side>>,
+    /// Which way it travels.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub direction: Option<Stated<Direction>>,
+    /// Whether it may be left empty.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub presence: Option<Stated<Presence>>,
+    /// For a callback with no status to carry an error: the Rust expression it returns after a
+    /// panic.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub neutral: Option<Stated<String>>,
+    /// The section banner above it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub section: Option<String>,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// A union.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Union {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// Its members.
+    pub fields: Vec<Field>,
+    /// What the C compiler says.
+    pub layout: Layout,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// An enumeration. It is open: a newer host may send values that are not listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Enum {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// The integer that carries it.
+    pub repr: Type,
+    /// Its values in order; two names may share one value.
+    pub variants: Vec<Variant>,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// One named value of an enumeration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Variant {
+    /// The C name.
+    pub name: String,
+    /// The value.
+    pub value: i64,
+}
+
+/// A type whose inside is hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Handle {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// Whether the name is itself a pointer (`typedef struct SP_Stream_st* SP_Stream`) or the
+    /// hidden struct behind one (`typedef struct TF_Tensor TF_Tensor`).
+    pub pointer: bool,
+    /// The Rust type that sp-runtime already has for it, where it has one.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub rust: Option<String>,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// Another name for a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Alias {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// The type it names.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub ty: Type,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// A typedef of a function pointer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Callback {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// What a call passes and returns.
+    pub signature: Signature,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Function {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// What a call passes and returns.
+    pub signature: Signature,
+    /// Which side defines it: the plugin's entry points are the plugin's, all else is core's.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub exported_by: Option<Stated<Side>>,
+    /// Whether the header holds its body.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub inline: bool,
+    /// The symbol a library exports for it.
+    pub symbol: String,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// A macro or constant with a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Constant {
+    /// Our own line about it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub doc: Option<String>,
+    /// What it stands for.
+    pub value: Value,
+    /// Where it is declared.
+    pub loc: Loc,
+}
+
+/// What a constant stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Value {
+    /// A number.
+    Int(i64),
+    /// A string.
+    Text(String),
+    /// Another name, such as `TSL_OK`.
+    Name(String),
+}

@@ -1,0 +1,23 @@
+//! The intermediate representation: one [`Api`] is what sp-gen knows of one release of one C API.
+//!
+//! In C the name is the id, so items are a map by name and types refer to each other by name.
+//! Everything here is plain data. Reading it needs no clang, and without the `serde` feature no
+//! dependency at all.
+
+mod api;
+mod contract;
+mod item;
+mod layout;
+#[cfg(feature = "serde")]
+mod snapshot;
+mod ty;
+
+pub use api::{Api, Imports, Items, Loc, SCHEMA};
+pub use contract::{Direction, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer};
+pub use item::{
+    Alias, Callback, Constant, Enum, Field, Function, Handle, Item, Struct, Union, Value, Variant,
+};
+pub use layout::{Layout, StructSize};
+#[cfg(feature = "serde")]
+pub use snapshot::SnapshotError;
+pub use ty::{Param, Signature, Type};

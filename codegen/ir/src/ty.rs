@@ -1,0 +1,95 @@
+//! C types, reduced to what an ABI is made of.
+
+use crate::{Direction, Scope, Stated, Transfer};
+
+/// A C type. Constness is kept only on pointees, where it says who may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Type {
+    /// `void`.
+    Void,
+    /// A fixed-width integer; `int` is 32 bits on every target we know.
+    Int {
+        /// 8, 16, 32 or 64.
+        bits: u8,
+        /// Whether it is signed.
+        signed: bool,
+    },
+    /// `float` or `double`.
+    Float {
+        /// 32 or 64.
+        bits: u8,
+    },
+    /// C++ `bool` or C `_Bool`.
+    Bool,
+    /// `char`, whose signedness the target chooses.
+    Char,
+    /// `size_t`.
+    Size,
+    /// A struct, union, enum, handle, alias or callback, by its name.
+    Named(String),
+    /// A data pointer.
+    Pointer {
+        /// What it points to.
+        pointee: Box<Type>,
+        /// Whether the pointee may be written through it.
+        mutable: bool,
+    },
+    /// A fixed-length array.
+    Array {
+        /// The element.
+        elem: Box<Type>,
+        /// How many.
+        len: u64,
+    },
+    /// A pointer to a function. It may be null.
+    Function(Box<Signature>),
+}
+
+impl Type {
+    /// The name of the item this is, or points to through any number of pointers.
+    pub fn named(&self) -> Option<&str> {
+        match self {
+            Type::Named(name) => Some(name),
+            Type::Pointer { pointee, .. } => pointee.named(),
+            Type::Array { elem, .. } => elem.named(),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a pointer to the item called `name`.
+    pub fn points_to(&self, name: &str) -> bool {
+        matches!(self, Type::Pointer { pointee, .. } if **pointee == Type::Named(name.into()))
+    }
+}
+
+/// What a call passes and returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Signature {
+    /// The parameters in order.
+    pub params: Vec<Param>,
+    /// What comes back.
+    pub ret: Type,
+}
+
+/// One parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Param {
+    /// The header's name; empty where it gives none.
+    pub name: String,
+    /// The C type.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub ty: Type,
+    /// Which way it travels.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub direction: Option<Stated<Direction>>,
+    /// Whether ownership moves with it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub transfer: Option<Stated<Transfer>>,
+    /// How long the callee keeps it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub scope: Option<Stated<Scope>>,
+}

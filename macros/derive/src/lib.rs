@@ -1,0 +1,1 @@
+//! The macros of a plugin; thin entry points over sp-expand.

@@ -1,0 +1,1 @@
+//! A plugin in Rust: device, kernels, tensors, entry points.

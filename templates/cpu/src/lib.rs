@@ -1,0 +1,1 @@
+//! The reference backend: a CPU device and SIMD kernels.
