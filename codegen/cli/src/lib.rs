@@ -1,1 +1,7 @@
 //! Rust plugins for TensorFlow, from its own C headers.
+//!
+//! Data flows one way through these modules: a release's headers are imported, read by clang,
+//! annotated with the contract, kept as IR, and emitted as Rust. `commands` is the thin top.
+
+pub mod commands;
+pub mod diagnostic;

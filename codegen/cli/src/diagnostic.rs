@@ -1,0 +1,60 @@
+//! How a command ends: the exit status, and how a failure is shown.
+//!
+//! Results go to stdout and only results; everything here goes to stderr. Colour only on a
+//! terminal, and never with NO_COLOR.
+
+use miette::{MietteHandlerOpts, Report};
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// What a command that did its work found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to report: exit status 0.
+    Done,
+    /// What was looked for is there, such as drift or a break: exit status 1.
+    Found,
+}
+
+/// What every command returns; a failure exits with status 2.
+pub type Result<T = Outcome> = miette::Result<T>;
+
+/// Sets up how failures are drawn. Call once, before anything can fail.
+pub fn install() {
+    // Fails only if a hook is already set, which then stays.
+    let _ = miette::set_hook(Box::new(|_| Box::new(handler().build())));
+}
+
+/// Prints a failure to stderr and turns the outcome into the exit status.
+pub fn exit(outcome: Result) -> ExitCode {
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        Err(report) => {
+            show(&report);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints one diagnostic to stderr.
+pub fn show(report: &Report) {
+    eprintln!("{report:?}");
+}
+
+/// Whether stderr may be coloured and redrawn (progress bars).
+pub fn interactive() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+fn handler() -> MietteHandlerOpts {
+    let options = MietteHandlerOpts::new().break_words(false);
+    if interactive() && !no_color() {
+        return options;
+    }
+    options.color(false).terminal_links(false)
+}
+
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}

@@ -1,0 +1,20 @@
+//! The `sp-gen` command: parse, run, report.
+//!
+//! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
+
+use clap::Parser;
+use sp_gen::{commands::Command, diagnostic};
+use std::process::ExitCode;
+
+/// Rust plugins for TensorFlow, from its own C headers.
+#[derive(Parser)]
+#[command(name = "sp-gen", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    diagnostic::install();
+    diagnostic::exit(Cli::parse().command.run())
+}
