@@ -1,0 +1,213 @@
+//! A struct of the IR as an annotated Rust struct; [`crate::attribute`] is what its attributes say.
+//!
+//! A struct with a `struct_size` derives `Abi`; one without has nothing that a derive could use,
+//! and is plain `repr(C)`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use sp_ir::{Field, Loc, Presence, Side, Struct, Type};
+
+use crate::attribute::{FieldFacts, StructFacts};
+use crate::ty::{InScope, ident, print_type};
+
+/// Prints `item` as it stands in sp-abi.
+///
+/// A `neutral` that is not a Rust expression is printed as a `compile_error!`, since whoever reads
+/// the IR has refused it before.
+pub fn print_struct(name: &str, item: &Struct) -> TokenStream {
+    let attributes = print_struct_attributes(item);
+    let doc = print_doc(&struct_doc(item), &item.loc);
+    let versioned = item.struct_size.is_some();
+    let fields = item
+        .fields
+        .iter()
+        .map(|field| print_field(field, versioned));
+    let name = ident(name);
+    quote! {
+        #doc
+        #attributes
+        pub struct #name {
+            #(#fields,)*
+        }
+    }
+}
+
+fn print_struct_attributes(item: &Struct) -> TokenStream {
+    if item.struct_size.is_none() {
+        return quote!(#[derive(Clone, Copy, Debug)] #[repr(C)]);
+    }
+    let facts = StructFacts::of(item).to_tokens();
+    quote!(#[derive(Clone, Copy, Debug, sp_runtime::Abi)] #[repr(C)] #facts)
+}
+
+/// Prints `pub name: type`, with its doc and, in a versioned struct, its facts.
+pub fn print_field(field: &Field, versioned: bool) -> TokenStream {
+    let doc = print_doc(&field_doc(field), &field.loc);
+    let facts = match FieldFacts::of(field) {
+        Ok(facts) if versioned => facts.to_tokens(),
+        Ok(_) => TokenStream::new(),
+        Err(error) => error.to_compile_error(),
+    };
+    let name = ident(&field.name);
+    let ty = print_type(&field.ty, &InScope);
+    quote!(#doc #facts pub #name: #ty)
+}
+
+/// Prints a doc: one line, and below it the place in the header that it rests on.
+pub fn print_doc(line: &str, source: &Loc) -> TokenStream {
+    let line = format!(" {line}");
+    let source = format!(" Source: `{}:{}`.", source.file, source.line);
+    quote!(#[doc = #line] #[doc = ""] #[doc = #source])
+}
+
+/// The line about a struct: the notes' own, or what the facts say.
+pub fn struct_doc(item: &Struct) -> String {
+    if let Some(doc) = &item.doc {
+        return doc.clone();
+    }
+    let who = match &item.filled_by {
+        Some(by) => format!("Filled by {}", party(by.value)),
+        None => "A struct".into(),
+    };
+    let bytes = item.layout.size;
+    match &item.struct_size {
+        Some(size) => format!("{who}; {bytes} bytes, `{}` is {}.", size.symbol, size.value),
+        None => format!("{who}; {bytes} bytes."),
+    }
+}
+
+/// The line about a field: the notes' own, or what the facts say.
+pub fn field_doc(field: &Field) -> String {
+    if let Some(doc) = &field.doc {
+        return doc.clone();
+    }
+    let what = match (&field.ty, field.name.as_str()) {
+        (_, "struct_size") => "The bytes that whoever filled this struct knows",
+        (Type::Function(_), _) => "Slot",
+        (Type::Pointer { .. }, _) => "Pointer",
+        _ => "Value",
+    };
+    let presence = match presence(field) {
+        Presence::Required => ", required",
+        Presence::Optional => ", optional",
+        Presence::Unstated => "",
+    };
+    let by = field
+        .filled_by
+        .as_ref()
+        .map(|by| format!(", filled by {}", party(by.value)));
+    format!(
+        "{what} at byte {}{presence}{}.",
+        field.offset,
+        by.unwrap_or_default()
+    )
+}
+
+/// What is stated of a field's presence.
+pub fn presence(field: &Field) -> Presence {
+    field
+        .presence
+        .as_ref()
+        .map_or(Presence::Unstated, |it| it.value)
+}
+
+fn party(side: Side) -> &'static str {
+    match side {
+        Side::Core => "TensorFlow",
+        Side::Plugin => "the plugin",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sp_ir::{Evidence, Layout, Stated, StructSize};
+
+    fn loc(line: u32) -> Loc {
+        Loc {
+            file: "demo.h".into(),
+            line,
+        }
+    }
+
+    fn stated<T>(value: T) -> Option<Stated<T>> {
+        Some(Stated {
+            value,
+            evidence: Evidence::Prefix,
+        })
+    }
+
+    fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {
+        Field {
+            name: name.into(),
+            doc: None,
+            ty,
+            offset,
+            size,
+            filled_by: None,
+            direction: None,
+            presence: None,
+            neutral: None,
+            section: None,
+            loc: loc(offset as u32),
+        }
+    }
+
+    fn demo(struct_size: Option<StructSize>) -> Struct {
+        let mut kind = field(
+            "type",
+            Type::Int {
+                bits: 32,
+                signed: true,
+            },
+            8,
+            4,
+        );
+        kind.filled_by = stated(Side::Core);
+        Struct {
+            doc: None,
+            filled_by: stated(Side::Plugin),
+            receiver: None,
+            author_trait: None,
+            fields: vec![field("struct_size", Type::Size, 0, 8), kind],
+            layout: Layout { size: 16, align: 8 },
+            struct_size,
+            loc: loc(3),
+        }
+    }
+
+    #[test]
+    fn a_versioned_struct_carries_its_facts() {
+        let size = StructSize {
+            symbol: "D".into(),
+            last_field: "type".into(),
+            value: 12,
+        };
+        let printed = print_struct("Demo", &demo(Some(size)));
+        let item: syn::ItemStruct = syn::parse2(printed).unwrap();
+        let facts = StructFacts::parse(&item.attrs).unwrap();
+        assert_eq!(facts.filled_by, Some(Side::Plugin));
+        assert_eq!(facts.last.unwrap().to_string(), "r#type");
+        let kind = FieldFacts::parse(&item.fields.iter().nth(1).unwrap().attrs).unwrap();
+        assert_eq!(kind.filled_by, Some(Side::Core));
+    }
+
+    #[test]
+    fn a_struct_without_struct_size_is_plain() {
+        let item: syn::ItemStruct = syn::parse2(print_struct("Demo", &demo(None))).unwrap();
+        let abi = |attrs: &[syn::Attribute]| attrs.iter().any(|a| a.path().is_ident("abi"));
+        assert!(!abi(&item.attrs) && !item.fields.iter().any(|f| abi(&f.attrs)));
+    }
+
+    #[test]
+    fn docs_are_made_from_facts_where_the_notes_say_nothing() {
+        let mut item = demo(None);
+        assert_eq!(struct_doc(&item), "Filled by the plugin; 16 bytes.");
+        assert_eq!(
+            field_doc(&item.fields[1]),
+            "Value at byte 8, filled by TensorFlow."
+        );
+        item.doc = Some("A demo.".into());
+        assert_eq!(struct_doc(&item), "A demo.");
+    }
+}
