@@ -1,1 +1,45 @@
-//! The macros of a plugin; thin entry points over sp-expand.
+//! The macros of a plugin. Each is a thin entry point; what it expands to is in sp-expand.
+
+use proc_macro::TokenStream;
+
+/// Derives the `struct_size` protocol for a `repr(C)` struct: `STRUCT_SIZE`, a `Field` constant for
+/// each field under its own name, and for a function table `fill`.
+#[proc_macro_derive(Abi, attributes(abi))]
+pub fn abi(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::derive(input.into()))
+}
+
+/// Marks which slots an impl of a generated trait provides; with
+/// `#[vtable(fallback = self.field: Type)]` the rest runs on another device.
+#[proc_macro_attribute]
+pub fn vtable(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expanded(sp_expand::vtable(arguments.into(), item.into()))
+}
+
+/// Called back by the macro beside a generated trait; not for use by hand.
+#[doc(hidden)]
+#[proc_macro]
+pub fn forward_slots(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::forward_slots(input.into()))
+}
+
+/// Registers a function as the kernel of an op: `#[kernel(op = "MatMul", T = [f32, f64])]`.
+///
+/// The function takes `cx: &Host<'_>` (serves every device) or `cx: &OnDevice<'_, D>` (serves `D`),
+/// then `attributes: &A` if the op has attributes that it needs, and returns `Result<()>`. It has
+/// one type parameter for each listed type attribute, in that order. `host = ["axis"]` names
+/// arguments that are to be in host memory; `priority = 1` is TensorFlow's own.
+#[proc_macro_attribute]
+pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expanded(sp_expand::kernel(arguments.into(), item.into()))
+}
+
+/// Derives reading an op's attributes by the names of the fields, or by `#[attribute("name")]`.
+#[proc_macro_derive(Attributes, attributes(attribute))]
+pub fn attributes(input: TokenStream) -> TokenStream {
+    expanded(sp_expand::attributes(input.into()))
+}
+
+fn expanded(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    result.unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,1 +1,85 @@
-//! A plugin in Rust: device, kernels, tensors, entry points.
+//! A TensorFlow plugin in Rust.
+//!
+//! An author implements [`Device`] (or lets the reference backend stand in for what is not written
+//! yet), writes kernels as functions under `#[kernel(..)]`, and names both in [`plugin!`], which
+//! exports the entry points that TensorFlow calls.
+//!
+//! Memory spaces are types: a [`kernel::Host`] kernel sees slices, a [`kernel::OnDevice`] kernel
+//! sees addresses and lengths, and only a [`HostAddressable`] device lets the two meet in place.
+
+mod access;
+mod buffer;
+mod device;
+mod element;
+pub mod kernel;
+pub mod platform;
+mod tensor;
+
+pub use access::{Access, InPlace, Memory, Staged};
+pub use device::{Allocator, Description, Device, HostAddressable};
+pub use element::Element;
+pub use sp_runtime::{Code, Error, Result, vtable};
+pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
+
+/// Exports the entry points of a plugin.
+///
+/// ```ignore
+/// sp_plugin::plugin! {
+///     device: MyAccel,
+///     device_type: c"MYACCEL",
+///     platform_name: c"MYACCEL",
+///     kernels: [kernels::table, sp_cpu::kernels::table],
+/// }
+/// ```
+///
+/// Both names match `[A-Z][A-Z_]*`, which TensorFlow demands. Where two tables have a kernel for
+/// the same op and types, the earlier table's is registered.
+#[macro_export]
+macro_rules! plugin {
+    (
+        device: $device:ty,
+        device_type: $device_type:expr,
+        platform_name: $platform_name:expr,
+        kernels: [$($table:expr),+ $(,)?] $(,)?
+    ) => {
+        #[cfg(panic = "abort")]
+        compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
+
+        /// Where TensorFlow learns of the device.
+        ///
+        /// # Safety
+        /// Called by TensorFlow, with its registration parameters and a live status.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn SE_InitPlugin(
+            params: *mut $crate::platform::RegistrationParams,
+            status: *mut $crate::platform::RawStatus,
+        ) {
+            let names =
+                $crate::platform::Names { device_type: $device_type, platform: $platform_name };
+            // SAFETY: passed on from TensorFlow as it came.
+            unsafe { $crate::platform::register::<$device>(names, params, status) }
+        }
+
+        /// Where TensorFlow learns of the kernels.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn TF_InitKernel() {
+            $crate::kernel::register::<$device>($device_type, || {
+                ::std::vec![$($table()),+]
+            })
+        }
+
+        /// Writes how often each kernel ran, one line each, as a C string of at most `size` bytes.
+        /// Returns the bytes that the whole text needs, its NUL included.
+        ///
+        /// # Safety
+        /// `buffer` is null or writable for `size` bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn sp_kernel_calls(
+            buffer: *mut ::core::ffi::c_char,
+            size: usize,
+        ) -> usize {
+            // SAFETY: the caller vouches for `buffer`.
+            unsafe { $crate::kernel::write_calls(buffer, size) }
+        }
+    };
+}

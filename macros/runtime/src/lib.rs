@@ -1,1 +1,19 @@
-//! What every plugin needs at run time: prefix access, status, panic guard, symbol table.
+//! What every plugin needs at run time, whatever APIs it speaks: views that respect `struct_size`,
+//! `TF_Status` as `Result`, a guard that lets no panic cross `extern "C"`, and `TF_*` functions
+//! looked up in the running process instead of at link time.
+//!
+//! Everything here is independent of any one struct; sp-abi brings those.
+
+// The derive's expansion names this crate by its path, also in this crate's own tests.
+extern crate self as sp_runtime;
+
+pub mod guard;
+pub mod handle;
+mod prefix;
+mod status;
+mod symbol;
+
+pub use prefix::{Field, Prefix, PrefixMut, Versioned};
+pub use sp_macros::{Abi, Attributes, forward_slots, kernel, vtable};
+pub use status::{Code, Error, RawStatus, Result, Status};
+pub use symbol::{Function, Missing};

@@ -1,0 +1,197 @@
+//! `#[derive(Abi)]`: what a struct of the ABI gets from its fields and their `#[abi(..)]` facts.
+//!
+//! `STRUCT_SIZE`, one [`Field`] constant per field under the field's own name, and for a function
+//! table `fill`, which stores an author's slots as far as the host's struct goes.
+//!
+//! [`Field`]: https://docs.rs/sp-runtime
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use sp_ir::Presence;
+use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
+
+use crate::{FieldFacts, StructFacts};
+
+/// Expands the derive.
+///
+/// # Errors
+/// Spanned, where the struct cannot take part in the `struct_size` protocol.
+pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(input)?;
+    let facts = StructFacts::parse(&input.attrs)?;
+    let members = members(&input)?;
+    check_repr(&input)?;
+    let name = &input.ident;
+    let constants = members.iter().map(Member::constant);
+    let versioned = versioned(&input, &facts, &members)?;
+    let fill = facts.author_trait.as_ref().map(|author| fill(name, author, &members));
+    Ok(quote! {
+        #[allow(non_upper_case_globals, missing_docs)]
+        impl #name { #(#constants)* }
+        #versioned
+        #fill
+    })
+}
+
+struct Member<'a> {
+    name: &'a Ident,
+    field: &'a Field,
+    facts: FieldFacts,
+}
+
+fn members(input: &DeriveInput) -> syn::Result<Vec<Member<'_>>> {
+    let fields = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => &fields.named,
+            _ => return Err(needs_fields(input)),
+        },
+        _ => return Err(needs_fields(input)),
+    };
+    fields.iter().map(|field| Member::of(field, input)).collect()
+}
+
+fn needs_fields(input: &DeriveInput) -> syn::Error {
+    syn::Error::new_spanned(&input.ident, "Abi needs a struct with named fields")
+}
+
+fn check_repr(input: &DeriveInput) -> syn::Result<()> {
+    let mut is_c = false;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            is_c |= meta.path.is_ident("C");
+            Ok(())
+        })?;
+    }
+    if is_c {
+        return Ok(());
+    }
+    Err(syn::Error::new_spanned(
+        &input.ident,
+        "Abi needs #[repr(C)]: without it Rust may reorder the fields",
+    ))
+}
+
+impl<'a> Member<'a> {
+    fn of(field: &'a Field, input: &DeriveInput) -> syn::Result<Self> {
+        let name = field.ident.as_ref().ok_or_else(|| needs_fields(input))?;
+        Ok(Self { name, field, facts: FieldFacts::parse(&field.attrs)? })
+    }
+
+    fn constant(&self) -> TokenStream {
+        let (name, ty, visibility) = (self.name, &self.field.ty, &self.field.vis);
+        quote! {
+            #visibility const #name: ::sp_runtime::Field<Self, #ty> =
+                // SAFETY: the compiler gives the offset of exactly this field.
+                unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, #name)) };
+        }
+    }
+
+    /// Whether this is a slot: an `Option` of a function pointer.
+    fn is_slot(&self) -> bool {
+        let Type::Path(path) = &self.field.ty else { return false };
+        path.path.segments.last().is_some_and(|segment| {
+            segment.ident == "Option"
+                && matches!(segment.arguments, PathArguments::AngleBracketed(_))
+        })
+    }
+
+    fn store(&self, table: &Ident) -> TokenStream {
+        let name = self.name;
+        let shim = quote! { ::core::option::Option::Some(super::shims::#table::#name::<T>) };
+        if self.facts.presence != Some(Presence::Optional) {
+            return quote! { table.set(Self::#name, #shim); };
+        }
+        let text = name.to_string();
+        let has = Ident::new(
+            &format!("HAS_{}", text.trim_start_matches("r#").to_uppercase()),
+            name.span(),
+        );
+        quote! {
+            table.set(Self::#name, if T::#has { #shim } else { ::core::option::Option::None });
+        }
+    }
+}
+
+/// `struct_size` protocol: only a struct that says its last field takes part in it.
+fn versioned(
+    input: &DeriveInput,
+    facts: &StructFacts,
+    members: &[Member<'_>],
+) -> syn::Result<Option<TokenStream>> {
+    let Some(last) = &facts.last else { return Ok(None) };
+    let Some(last) = members.iter().find(|member| member.name == last) else {
+        let message = format!("`last` names no field of {}", input.ident);
+        return Err(syn::Error::new(last.span(), message));
+    };
+    match members.first() {
+        Some(first) if first.name == "struct_size" => {}
+        _ => {
+            return Err(syn::Error::new_spanned(
+                &input.ident,
+                "a versioned struct opens with `struct_size: usize`",
+            ));
+        }
+    }
+    let (name, last) = (&input.ident, last.name);
+    let text = name.to_string();
+    Ok(Some(quote! {
+        // SAFETY: repr(C), `struct_size` comes first, and the size is the end of the last field.
+        unsafe impl ::sp_runtime::Versioned for #name {
+            const NAME: &'static str = #text;
+            const STRUCT_SIZE: usize = #name::#last.end();
+        }
+    }))
+}
+
+/// How an author's trait becomes the table: every slot that the host's struct has room for.
+fn fill(table: &Ident, author: &Ident, members: &[Member<'_>]) -> TokenStream {
+    let slots = members.iter().filter(|member| member.is_slot()).map(|member| member.store(table));
+    quote! {
+        impl #table {
+            /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
+            /// optional slots become null.
+            pub fn fill<T: super::traits::#author>(table: &mut ::sp_runtime::PrefixMut<'_, Self>) {
+                table.announce();
+                #(#slots)*
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(input: TokenStream) -> String {
+        derive(input).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn refuses_what_breaks_the_protocol() {
+        let no_repr = quote! { struct A { struct_size: usize } };
+        assert!(error(no_repr).contains("repr(C)"));
+        let wrong_last = quote! { #[repr(C)] #[abi(last = "b")] struct A { struct_size: usize } };
+        assert!(error(wrong_last).contains("names no field"));
+        let no_size = quote! { #[repr(C)] #[abi(last = "a")] struct A { a: usize } };
+        assert!(error(no_size).contains("opens with"));
+    }
+
+    #[test]
+    fn a_table_fills_required_slots_always_and_optional_ones_if_present() {
+        let text = derive(quote! {
+            #[repr(C)]
+            #[abi(last = "flush", author_trait = "Table")]
+            struct SP_Table {
+                struct_size: usize,
+                run: Option<unsafe extern "C" fn()>,
+                #[abi(presence = "optional")]
+                flush: Option<unsafe extern "C" fn()>,
+            }
+        });
+        let text = text.unwrap().to_string();
+        assert!(text.contains("set (Self :: run , :: core :: option :: Option :: Some"), "{text}");
+        assert!(text.contains("if T :: HAS_FLUSH"), "{text}");
+        assert!(text.contains("Self :: flush"), "{text}");
+        assert!(!text.contains("set (Self :: struct_size"), "{text}");
+    }
+}

@@ -1,0 +1,211 @@
+//! One kernel as TensorFlow registers it: op, types, places of arguments, three callbacks.
+
+use std::any::TypeId;
+use std::ffi::{CStr, c_void};
+use std::fmt::Write;
+use std::marker::PhantomData;
+use std::ptr;
+
+use sp_abi::kernels::{
+    TF_KernelBuilder, TF_KernelBuilder_HostMemory, TF_KernelBuilder_Priority,
+    TF_KernelBuilder_TypeConstraint, TF_NewKernelBuilder, TF_OpKernelConstruction,
+    TF_OpKernelConstruction_Failure, TF_OpKernelContext, TF_OpKernelContext_Failure,
+    TF_RegisterKernelBuilder,
+};
+use sp_abi::tf_datatype::TF_DataType;
+use sp_runtime::{Status, guard, handle};
+
+use super::attribute::{Attributes, Construction};
+use super::call::Call;
+use super::calls::{self, Calls};
+use super::{Kernel, OnDevice};
+use crate::{Device, Element, Error, Result};
+
+/// A kernel of device `D`, ready to be registered.
+#[derive(Clone)]
+pub struct Entry<D> {
+    op: &'static CStr,
+    constraints: Vec<(&'static CStr, TF_DataType)>,
+    host: Vec<&'static CStr>,
+    priority: Option<i32>,
+    callbacks: Callbacks,
+    kernel: TypeId,
+    device: PhantomData<fn() -> D>,
+}
+
+#[derive(Clone, Copy)]
+struct Callbacks {
+    create: unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void,
+    compute: unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext),
+    delete: unsafe extern "C" fn(*mut c_void),
+}
+
+impl<D: Device> Entry<D> {
+    /// `K` as the kernel of `op`, for all types.
+    pub fn of<K: Kernel<D>>(op: &'static CStr) -> Self {
+        Self {
+            op,
+            constraints: Vec::new(),
+            host: Vec::new(),
+            priority: None,
+            callbacks: Callbacks {
+                create: create::<D, K>,
+                compute: compute::<D, K>,
+                delete: delete::<K::Attributes>,
+            },
+            kernel: TypeId::of::<(D, K)>(),
+            device: PhantomData,
+        }
+    }
+
+    /// Serves only where the type attribute `name` is `T`.
+    pub fn constrain<T: Element>(mut self, name: &'static CStr) -> Self {
+        self.constraints.push((name, T::DTYPE));
+        self
+    }
+
+    /// Wants the argument `name` in host memory.
+    pub fn in_host_memory(mut self, name: &'static CStr) -> Self {
+        self.host.push(name);
+        self
+    }
+
+    /// Is preferred to kernels of the same op with a lower number; 0 unless said.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    /// Whether both serve the same op with the same types.
+    pub fn serves_the_same(&self, other: &Self) -> bool {
+        self.op == other.op && self.constraints == other.constraints
+    }
+
+    /// The op and its types, for people: `Cast SrcT=TF_FLOAT DstT=TF_INT64`.
+    pub fn label(&self) -> String {
+        let mut text = self.op.to_string_lossy().into_owned();
+        for (name, dtype) in &self.constraints {
+            // Writing to a String does not fail.
+            let _ = write!(text, " {}={dtype:?}", name.to_string_lossy());
+        }
+        text
+    }
+
+    /// Registers the kernel for devices of this type, and begins to count its calls.
+    ///
+    /// # Errors
+    /// What TensorFlow says against it.
+    pub fn register(&self, device_type: &CStr) -> Result<()> {
+        let (status, new) = (Status::new()?, TF_NewKernelBuilder.get()?);
+        let Callbacks { create, compute, delete } = self.callbacks;
+        let (op, device) = (self.op.as_ptr(), device_type.as_ptr());
+        // SAFETY: names are C strings, which TensorFlow copies; the callbacks belong together.
+        let builder = unsafe { new(op, device, Some(create), Some(compute), Some(delete)) };
+        self.constrain_builder(builder, &status)?;
+        calls::begin(self.kernel, self.label());
+        // SAFETY: the builder is live, and TensorFlow takes it over.
+        unsafe { TF_RegisterKernelBuilder.get()?(op, builder, status.as_ptr()) };
+        status.check()
+    }
+
+    fn constrain_builder(&self, builder: *mut TF_KernelBuilder, status: &Status) -> Result<()> {
+        let constrain = TF_KernelBuilder_TypeConstraint.get()?;
+        for (name, dtype) in &self.constraints {
+            // SAFETY: the builder is live, and TensorFlow copies the name.
+            unsafe { constrain(builder, name.as_ptr(), *dtype, status.as_ptr()) };
+            status.check()?;
+        }
+        let host = TF_KernelBuilder_HostMemory.get()?;
+        for name in &self.host {
+            // SAFETY: as above.
+            unsafe { host(builder, name.as_ptr()) };
+        }
+        if let Some(priority) = self.priority {
+            // SAFETY: the builder is live.
+            unsafe { TF_KernelBuilder_Priority.get()?(builder, priority) };
+        }
+        Ok(())
+    }
+}
+
+/// A kernel that TensorFlow made: what `create` gives and `compute` is handed.
+struct Instance<A> {
+    attributes: A,
+    calls: &'static Calls,
+}
+
+unsafe extern "C" fn create<D: Device, K: Kernel<D>>(
+    construction: *mut TF_OpKernelConstruction,
+) -> *mut c_void {
+    let made = guard::caught("a kernel's construction", || {
+        // SAFETY: TensorFlow lends the construction for this call.
+        let construction = unsafe { Construction::new(construction)? };
+        let calls = calls::of(TypeId::of::<(D, K)>())
+            .ok_or_else(|| Error::internal("a kernel was made that was never registered"))?;
+        Ok(Instance { attributes: K::Attributes::read(&construction)?, calls })
+    });
+    made.map(handle::give).unwrap_or_else(|error| {
+        // SAFETY: as above.
+        unsafe { refuse(construction, &error) };
+        ptr::null_mut()
+    })
+}
+
+unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
+    instance: *mut c_void,
+    context: *mut TF_OpKernelContext,
+) {
+    let done = guard::caught("a kernel", || {
+        if instance.is_null() {
+            return Err(Error::internal("the kernel's construction failed"));
+        }
+        // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it after its calls.
+        let instance = unsafe { handle::borrow::<Instance<K::Attributes>>(instance) };
+        // SAFETY: TensorFlow lends the context for this call.
+        let call = unsafe { Call::new(context)? };
+        let done = K::compute(&OnDevice::<D>::new(&call)?, &instance.attributes);
+        instance.calls.count(call.staged().get());
+        done
+    });
+    if let Err(error) = done {
+        // SAFETY: as above.
+        unsafe { fail(context, &error) }
+    }
+}
+
+unsafe extern "C" fn delete<A>(instance: *mut c_void) {
+    if !instance.is_null() {
+        guard::value("a kernel's deletion", (), || {
+            // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it once.
+            drop(unsafe { handle::take::<Instance<A>>(instance) });
+        });
+    }
+}
+
+/// # Safety
+/// `construction` is live.
+unsafe fn refuse(construction: *mut TF_OpKernelConstruction, error: &Error) {
+    tell(error, |status| {
+        // SAFETY: the caller vouches for the construction; TensorFlow copies the status.
+        unsafe { TF_OpKernelConstruction_Failure.get()?(construction, status) }
+        Ok(())
+    });
+}
+
+/// # Safety
+/// `context` is live.
+unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
+    tell(error, |status| {
+        // SAFETY: the caller vouches for the context; TensorFlow copies the status.
+        unsafe { TF_OpKernelContext_Failure.get()?(context, status) }
+        Ok(())
+    });
+}
+
+/// Puts `error` into a status and hands that to `report`; says it on stderr where that fails.
+fn tell(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
+    let told = Status::of(error).and_then(|status| report(status.as_ptr()));
+    if told.is_err() {
+        eprintln!("plugin: a kernel failed and could not say so: {error}");
+    }
+}

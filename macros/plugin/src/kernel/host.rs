@@ -1,0 +1,210 @@
+//! What a kernel that computes on the host sees: slices, wherever the device's memory is.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::slice;
+
+use sp_abi::tf_datatype::TF_DataType;
+
+use super::call::Call;
+use super::{HostKernel, Kernel, OnDevice};
+use crate::buffer::Buffer;
+use crate::tensor::{Raw, address};
+use crate::{Access, Device, Element, Error, HostTensor, Memory, Result};
+
+/// A [`HostKernel`] as a kernel of any device: in place or staged, as the device's access says.
+pub struct OnHost<B>(PhantomData<fn() -> B>);
+
+impl<D: Device, B: HostKernel> Kernel<D> for OnHost<B> {
+    type Attributes = B::Attributes;
+
+    fn compute(cx: &OnDevice<'_, D>, attributes: &B::Attributes) -> Result<()> {
+        let memory = D::Access::open(cx.device(), cx.stream())?;
+        let host = Host::new(cx.call(), &memory)?;
+        B::compute(&host, attributes)?;
+        host.finish()
+    }
+}
+
+/// Device memory without its type, so that kernels need no type parameter for it.
+trait Reach {
+    fn is_staged(&self) -> bool;
+    /// # Safety
+    /// As for [`Memory::fetch`].
+    unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()>;
+    /// # Safety
+    /// As for [`Memory::store`].
+    unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()>;
+}
+
+impl<M: Memory> Reach for M {
+    fn is_staged(&self) -> bool {
+        M::STAGED
+    }
+
+    unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()> {
+        // SAFETY: passed on as it came.
+        unsafe { Memory::fetch(self, host, device, bytes) }
+    }
+
+    unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()> {
+        // SAFETY: passed on as it came.
+        unsafe { Memory::store(self, device, host, bytes) }
+    }
+}
+
+/// One call of a kernel that computes on the host.
+///
+/// What [`input`](Host::input) and [`output`](Host::output) lend lives until the call ends. Copies
+/// back to a device happen once the kernel has returned without an error.
+pub struct Host<'a> {
+    call: &'a Call,
+    memory: &'a dyn Reach,
+    held: RefCell<Vec<Held>>,
+    pending: RefCell<Vec<Pending>>,
+    taken: RefCell<Vec<Cell<bool>>>,
+}
+
+/// An input that must live until the call ends.
+struct Held {
+    _tensor: Raw,
+    _copy: Option<Buffer>,
+}
+
+/// An output, and where it is written first if the device's memory is out of reach.
+struct Pending {
+    tensor: Raw,
+    copy: Option<Buffer>,
+}
+
+impl<'a> Host<'a> {
+    fn new(call: &'a Call, memory: &'a dyn Reach) -> Result<Self> {
+        let taken = (0..call.outputs()?).map(|_| Cell::new(false)).collect();
+        Ok(Self {
+            call,
+            memory,
+            held: RefCell::default(),
+            pending: RefCell::default(),
+            taken: RefCell::new(taken),
+        })
+    }
+
+    /// How many inputs the call has.
+    ///
+    /// # Errors
+    /// Where the running TensorFlow lacks a function for it.
+    pub fn inputs(&self) -> Result<usize> {
+        self.call.inputs()
+    }
+
+    /// Input `index`, in device memory, as elements of `T`.
+    ///
+    /// # Errors
+    /// Where there is no such input, its type is another, or it cannot be copied out.
+    pub fn input<T: Element>(&self, index: usize) -> Result<HostTensor<'_, T>> {
+        let tensor = self.call.input(index)?;
+        let copy = self.memory.is_staged().then(|| self.fetch(&tensor)).transpose()?;
+        self.hold(tensor, copy)
+    }
+
+    /// Input `index`, which the registration asked for in host memory (`host = [..]`).
+    ///
+    /// # Errors
+    /// Where there is no such input, or its type is another.
+    pub fn host_input<T: Element>(&self, index: usize) -> Result<HostTensor<'_, T>> {
+        self.hold(self.call.input(index)?, None)
+    }
+
+    /// Input `index` in host memory, a list of `int32` or `int64`: axes, shapes, paddings.
+    ///
+    /// # Errors
+    /// Where there is no such input, or its type is neither.
+    pub fn host_integers(&self, index: usize) -> Result<Vec<i64>> {
+        match self.call.input(index)?.dtype()? {
+            TF_DataType::TF_INT32 => {
+                let narrow = self.host_input::<i32>(index)?;
+                Ok(narrow.data().iter().map(|&value| value.into()).collect())
+            }
+            _ => Ok(self.host_input::<i64>(index)?.data().to_vec()),
+        }
+    }
+
+    /// Output `index`, freshly allocated with shape `dims`. Write every element: they hold zeros or
+    /// whatever the memory held.
+    ///
+    /// # Errors
+    /// Where there is no such output, it was taken already, its type is another, or memory is out.
+    // Each output is lent once, which `take` sees to, so no two of these overlap.
+    #[allow(clippy::mut_from_ref)]
+    pub fn output<T: Element>(&self, index: usize, dims: &[usize]) -> Result<&mut [T]> {
+        self.take(index)?;
+        let tensor = self.call.output(index, T::DTYPE, dims)?;
+        let len = tensor.len::<T>()?;
+        let copy = match self.memory.is_staged() {
+            true => Some(Buffer::zeroed(len * size_of::<T>())?),
+            false => None,
+        };
+        let start = start_of::<T>(&tensor, copy.as_ref())?;
+        self.pending.borrow_mut().push(Pending { tensor, copy });
+        // SAFETY: `start` leads `len` elements of an output that nobody else has; `pending` keeps
+        // it until the call ends. TensorFlow's elements have no invalid bit patterns but for bool,
+        // which kernels write and do not read.
+        Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })
+    }
+
+    fn take(&self, index: usize) -> Result<()> {
+        let taken = self.taken.borrow();
+        let output = taken.get(index).ok_or_else(|| {
+            Error::internal(format!("output {index} of {} was asked for", taken.len()))
+        })?;
+        match output.replace(true) {
+            false => Ok(()),
+            true => Err(Error::internal(format!("output {index} was asked for twice"))),
+        }
+    }
+
+    fn fetch(&self, tensor: &Raw) -> Result<Buffer> {
+        self.call.staged().set(true);
+        let bytes = tensor.bytes()?;
+        let copy = Buffer::zeroed(bytes)?;
+        if bytes > 0 {
+            // SAFETY: the buffer has `bytes`, and so has the tensor.
+            unsafe { self.memory.fetch(copy.start().as_ptr().cast(), tensor.data()?, bytes)? };
+        }
+        Ok(copy)
+    }
+
+    fn hold<T: Element>(&self, tensor: Raw, copy: Option<Buffer>) -> Result<HostTensor<'_, T>> {
+        let (dims, len) = (tensor.dims()?, tensor.len::<T>()?);
+        let start = start_of::<T>(&tensor, copy.as_ref())?;
+        self.held.borrow_mut().push(Held { _tensor: tensor, _copy: copy });
+        // SAFETY: `start` leads `len` elements that `held` keeps until the call ends, and TensorFlow
+        // changes no input while a kernel runs.
+        let data = unsafe { slice::from_raw_parts(start.as_ptr(), len) };
+        Ok(HostTensor { dims, data })
+    }
+
+    /// Copies staged outputs back to the device.
+    fn finish(self) -> Result<()> {
+        for Pending { tensor, copy } in self.pending.into_inner() {
+            let Some(copy) = copy else { continue };
+            self.call.staged().set(true);
+            let bytes = tensor.bytes()?;
+            if bytes > 0 {
+                // SAFETY: the buffer has `bytes`, and so has the tensor.
+                unsafe { self.memory.store(tensor.data()?, copy.start().as_ptr().cast(), bytes)? };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the kernel works: on the copy if there is one, else on the tensor.
+fn start_of<T>(tensor: &Raw, copy: Option<&Buffer>) -> Result<NonNull<T>> {
+    match copy {
+        Some(copy) => Ok(copy.start().cast()),
+        None => Ok(address(tensor.data()?)),
+    }
+}

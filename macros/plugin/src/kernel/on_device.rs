@@ -1,0 +1,88 @@
+//! What a kernel of one device sees: its device, its stream, and tensors in device memory.
+
+use std::marker::PhantomData;
+
+use sp_runtime::handle;
+
+use super::call::Call;
+use crate::tensor::address;
+use crate::{Device, DeviceTensor, DeviceTensorMut, Element, HostTensor, Result, platform};
+
+/// One call of a kernel of device `D`.
+pub struct OnDevice<'a, D: Device> {
+    call: &'a Call,
+    device: &'a D,
+    stream: &'a D::Stream,
+}
+
+impl<'a, D: Device> OnDevice<'a, D> {
+    pub(super) fn new(call: &'a Call) -> Result<Self> {
+        // SAFETY: TensorFlow destroys no device while its kernels run.
+        let device = unsafe { platform::device::<D>(|| call.ordinal())? };
+        // SAFETY: the stream is one that `create_stream` of this device gave, and TensorFlow
+        // destroys none while its kernels run.
+        let stream = unsafe { handle::borrow(call.stream()?.0) };
+        Ok(Self { call, device, stream })
+    }
+
+    /// The device that the call runs on.
+    pub fn device(&self) -> &'a D {
+        self.device
+    }
+
+    /// The stream to enqueue on. Memory that TensorFlow frees after the call is reused only by work
+    /// that comes later on this stream.
+    pub fn stream(&self) -> &'a D::Stream {
+        self.stream
+    }
+
+    /// How many inputs the call has.
+    ///
+    /// # Errors
+    /// Where the running TensorFlow lacks a function for it.
+    pub fn inputs(&self) -> Result<usize> {
+        self.call.inputs()
+    }
+
+    /// Input `index`, in device memory.
+    ///
+    /// # Errors
+    /// Where there is no such input, or its type is another.
+    pub fn input<T: Element>(&self, index: usize) -> Result<DeviceTensor<'a, D, T>> {
+        let raw = self.call.input(index)?;
+        raw.len::<T>()?;
+        Ok(DeviceTensor { raw, of: PhantomData })
+    }
+
+    /// Input `index`, which the registration asked for in host memory (`host = [..]`): its shape
+    /// and a copy of its elements.
+    ///
+    /// # Errors
+    /// Where there is no such input, or its type is another.
+    pub fn host_input<T: Element>(&self, index: usize) -> Result<(Vec<usize>, Vec<T>)> {
+        let raw = self.call.input(index)?;
+        let (start, len) = (address::<T>(raw.data()?), raw.len::<T>()?);
+        // SAFETY: the tensor is live and in host memory, and TensorFlow changes no input meanwhile.
+        let data = unsafe { std::slice::from_raw_parts(start.as_ptr(), len) };
+        let tensor = HostTensor { dims: raw.dims()?, data };
+        Ok((tensor.dims, data.to_vec()))
+    }
+
+    /// Output `index`, freshly allocated in device memory with shape `dims`.
+    ///
+    /// # Errors
+    /// Where there is no such output, or memory is out.
+    pub fn output<T: Element>(
+        &self,
+        index: usize,
+        dims: &[usize],
+    ) -> Result<DeviceTensorMut<'a, D, T>> {
+        let raw = self.call.output(index, T::DTYPE, dims)?;
+        raw.len::<T>()?;
+        Ok(DeviceTensorMut { tensor: DeviceTensor { raw, of: PhantomData } })
+    }
+
+    pub(super) fn call(&self) -> &'a Call {
+        self.call
+    }
+}

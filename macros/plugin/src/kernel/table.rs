@@ -1,0 +1,31 @@
+//! From tables of kernels to TensorFlow's registry: the body of `TF_InitKernel`.
+
+use std::ffi::CStr;
+
+use sp_runtime::guard;
+
+use super::Entry;
+use crate::Device;
+
+/// Registers the kernels of all tables; an earlier table's entry shadows a later one's with the
+/// same op and types. What TensorFlow refuses is told on stderr and left out.
+pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
+    guard::value("TF_InitKernel", (), || {
+        for entry in shadowed(tables()) {
+            if let Err(error) = entry.register(device_type) {
+                eprintln!("plugin: {} is not registered: {error}", entry.label());
+            }
+        }
+    });
+}
+
+/// The entries that remain: the first for each op and types.
+fn shadowed<D: Device>(tables: Vec<Vec<Entry<D>>>) -> Vec<Entry<D>> {
+    let mut kept: Vec<Entry<D>> = Vec::new();
+    for entry in tables.into_iter().flatten() {
+        if !kept.iter().any(|earlier| earlier.serves_the_same(&entry)) {
+            kept.push(entry);
+        }
+    }
+    kept
+}

@@ -1,0 +1,223 @@
+//! From `SE_InitPlugin` to open devices: the plugin's side of registration.
+
+use std::any::TypeId;
+use std::ffi::{CStr, c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::{PoisonError, RwLock};
+
+pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
+use sp_abi::stream_executor::{
+    PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams,
+    SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
+};
+pub use sp_runtime::RawStatus;
+use sp_runtime::{Prefix, PrefixMut, guard, handle};
+
+use crate::{Allocator, Device, Error, Result};
+
+/// The names under which TensorFlow knows the plugin; each matches `[A-Z][A-Z_]*`.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// What `tf.device` and `list_physical_devices` say.
+    pub device_type: &'static CStr,
+    /// The platform's own name, which TensorFlow prints.
+    pub platform: &'static CStr,
+}
+
+/// Registers the platform of `D`: the body of `SE_InitPlugin`.
+///
+/// # Safety
+/// `params` and `status` are what TensorFlow passed to `SE_InitPlugin`.
+pub unsafe fn register<D: Device>(
+    names: Names,
+    params: *mut RegistrationParams,
+    status: *mut RawStatus,
+) {
+    let body = || {
+        // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
+        let mut params = unsafe { PrefixMut::new(params) };
+        params.announce();
+        describe::<D>(names, &params)?;
+        offer::<D>(&params)?;
+        params.set(RegistrationParams::destroy_platform, Some(keep_platform));
+        params.set(RegistrationParams::destroy_platform_fns, Some(keep_platform_fns));
+        Ok(())
+    };
+    // SAFETY: the status is TensorFlow's own.
+    unsafe { guard::status("SE_InitPlugin", status, body) }
+}
+
+fn describe<D: Device>(names: Names, params: &PrefixMut<'_, RegistrationParams>) -> Result<()> {
+    let platform = present(params.get(RegistrationParams::platform), "platform")?;
+    // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
+    let mut platform = unsafe { PrefixMut::new(platform) };
+    platform.announce();
+    platform.set(SP_Platform::name, names.platform.as_ptr());
+    platform.set(SP_Platform::r#type, names.device_type.as_ptr());
+    platform.set(SP_Platform::supports_unified_memory, D::SUPPORTS_UNIFIED_MEMORY.into());
+    let best_fit = matches!(D::ALLOCATOR, Allocator::BestFit { .. });
+    platform.set(SP_Platform::use_bfc_allocator, best_fit.into());
+    let grow = D::ALLOCATOR == Allocator::BestFit { grow: true };
+    platform.set(SP_Platform::force_memory_growth, grow.into());
+    Ok(())
+}
+
+fn offer<D: Device>(params: &PrefixMut<'_, RegistrationParams>) -> Result<()> {
+    let table = present(params.get(RegistrationParams::platform_fns), "platform_fns")?;
+    // SAFETY: as in `describe`.
+    let mut table = unsafe { PrefixMut::new(table) };
+    SP_PlatformFns::fill::<Platform<D>>(&mut table);
+    Ok(())
+}
+
+/// A pointer that TensorFlow owes us.
+fn present<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
+    pointer
+        .filter(|pointer| !pointer.is_null())
+        .ok_or_else(|| Error::internal(format!("TensorFlow passed no {name}")))
+}
+
+// The names are static and the tables are code: there is nothing to clean up.
+unsafe extern "C" fn keep_platform(_: *mut SP_Platform) {}
+unsafe extern "C" fn keep_platform_fns(_: *mut SP_PlatformFns) {}
+
+/// The platform's callbacks. It has no state: a device is found by its handle.
+struct Platform<D>(PhantomData<fn() -> D>);
+
+impl<D: Device> PlatformFns for Platform<D> {
+    unsafe fn get_device_count(_: Prefix<'_, SP_Platform>, count: *mut c_int) -> Result<()> {
+        let found = D::count().unwrap_or_else(|error| {
+            eprintln!("plugin: no devices, since they could not be counted: {error}");
+            0
+        });
+        // SAFETY: TensorFlow lends a place for the count.
+        unsafe { count.write(found.try_into().unwrap_or(c_int::MAX)) }
+        Ok(())
+    }
+
+    unsafe fn create_device(
+        _: Prefix<'_, SP_Platform>,
+        params: PrefixMut<'_, SE_CreateDeviceParams>,
+    ) -> Result<()> {
+        let ordinal = params.get(SE_CreateDeviceParams::ordinal).unwrap_or(0);
+        let target = present(params.get(SE_CreateDeviceParams::device), "device")?;
+        let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
+        // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
+        hand_over(device, ordinal, unsafe { PrefixMut::new(target) })
+    }
+
+    unsafe fn destroy_device(_: Prefix<'_, SP_Platform>, device: PrefixMut<'_, SP_Device>) {
+        let handle = device.get(SP_Device::device_handle).unwrap_or(ptr::null_mut());
+        if forget(handle) {
+            // SAFETY: it was in the list, so `hand_over` gave it, and it is not there twice.
+            drop(unsafe { handle::take::<D>(handle) });
+        }
+    }
+
+    unsafe fn create_device_fns(
+        _: Prefix<'_, SP_Platform>,
+        params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
+    ) -> Result<()> {
+        let table = present(params.get(SE_CreateDeviceFnsParams::device_fns), "device_fns")?;
+        // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
+        SP_DeviceFns::fill::<D>(&mut unsafe { PrefixMut::new(table) });
+        Ok(())
+    }
+
+    unsafe fn destroy_device_fns(_: Prefix<'_, SP_Platform>, _: PrefixMut<'_, SP_DeviceFns>) {}
+
+    unsafe fn create_stream_executor(
+        _: Prefix<'_, SP_Platform>,
+        params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
+    ) -> Result<()> {
+        let field = SE_CreateStreamExecutorParams::stream_executor;
+        let table = present(params.get(field), "stream_executor")?;
+        // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
+        SP_StreamExecutor::fill::<D>(&mut unsafe { PrefixMut::new(table) });
+        Ok(())
+    }
+
+    unsafe fn destroy_stream_executor(
+        _: Prefix<'_, SP_Platform>,
+        _: PrefixMut<'_, SP_StreamExecutor>,
+    ) {
+    }
+
+    unsafe fn create_timer_fns(
+        _: Prefix<'_, SP_Platform>,
+        mut timer: PrefixMut<'_, SP_TimerFns>,
+    ) -> Result<()> {
+        SP_TimerFns::fill::<D>(&mut timer);
+        Ok(())
+    }
+
+    unsafe fn destroy_timer_fns(_: Prefix<'_, SP_Platform>, _: PrefixMut<'_, SP_TimerFns>) {}
+}
+
+fn hand_over<D: Device>(device: D, ordinal: i32, mut target: PrefixMut<'_, SP_Device>) -> Result<()> {
+    let description = device.description();
+    let text = |text: Option<&'static CStr>| text.map_or(ptr::null(), CStr::as_ptr);
+    target.announce();
+    target.set(SP_Device::ordinal, ordinal);
+    target.set(SP_Device::hardware_name, text(description.hardware_name));
+    target.set(SP_Device::device_vendor, text(description.vendor));
+    target.set(SP_Device::pci_bus_id, text(description.pci_bus_id));
+    let handle = handle::give(device);
+    if !target.set(SP_Device::device_handle, handle) {
+        // SAFETY: given just above, and nobody else has it.
+        drop(unsafe { handle::take::<D>(handle) });
+        return Err(Error::internal("TensorFlow's SP_Device has no room for a device handle"));
+    }
+    remember::<D>(handle, ordinal);
+    Ok(())
+}
+
+/// A device that TensorFlow has open.
+struct Open {
+    handle: *mut c_void,
+    ordinal: i32,
+    kind: TypeId,
+}
+
+// SAFETY: the handle is an address; the device behind it is Send + Sync.
+unsafe impl Send for Open {}
+// SAFETY: as above.
+unsafe impl Sync for Open {}
+
+static OPEN: RwLock<Vec<Open>> = RwLock::new(Vec::new());
+
+fn remember<D: Device>(handle: *mut c_void, ordinal: i32) {
+    let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
+    open.push(Open { handle, ordinal, kind: TypeId::of::<D>() });
+}
+
+/// Takes the handle off the list; whether it was there.
+fn forget(handle: *mut c_void) -> bool {
+    let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
+    let place = open.iter().position(|device| device.handle == handle);
+    place.map(|place| open.swap_remove(place)).is_some()
+}
+
+/// The open device on which a kernel runs: the only one, or the one that `ordinal` names.
+///
+/// # Safety
+/// The device is not destroyed during `'a`: TensorFlow destroys none while its kernels run.
+pub(crate) unsafe fn device<'a, D: Device>(
+    ordinal: impl FnOnce() -> Result<i32>,
+) -> Result<&'a D> {
+    let open = OPEN.read().unwrap_or_else(PoisonError::into_inner);
+    let mut ours = open.iter().filter(|device| device.kind == TypeId::of::<D>());
+    let found = match (ours.next(), ours.next()) {
+        (only, None) => only,
+        (Some(_), Some(_)) => {
+            let ordinal = ordinal()?;
+            open.iter().find(|it| it.kind == TypeId::of::<D>() && it.ordinal == ordinal)
+        }
+        (None, Some(_)) => None,
+    };
+    let found = found.ok_or_else(|| Error::internal("a kernel ran before its device was opened"))?;
+    // SAFETY: `remember` keeps the handle with the type that was given, and the caller vouches for
+    // its life.
+    Ok(unsafe { handle::borrow(found.handle) })
+}

@@ -1,0 +1,123 @@
+//! `TF_*` functions, looked up in the running process.
+//!
+//! A plugin that names them at link time fails to load in every release that lacks one. So each is
+//! looked up on first use, in the libraries that TensorFlow has loaded already; none is loaded for
+//! it.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The libraries of TensorFlow that export C functions, the likeliest first.
+#[cfg(not(target_os = "macos"))]
+const LIBRARIES: [&CStr; 3] =
+    [c"libtensorflow_framework.so.2", c"libtensorflow_cc.so.2", c"_pywrap_tensorflow_internal.so"];
+/// The libraries of TensorFlow that export C functions, the likeliest first.
+#[cfg(target_os = "macos")]
+const LIBRARIES: [&CStr; 3] = [
+    c"libtensorflow_framework.2.dylib",
+    c"libtensorflow_cc.2.dylib",
+    c"_pywrap_tensorflow_internal.so",
+];
+
+/// A function of the host, by name. `F` is its `unsafe extern "C" fn` type.
+pub struct Function<F> {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+    signature: PhantomData<F>,
+}
+
+impl<F: Copy> Function<F> {
+    /// The function called `name`; nothing is looked up yet.
+    ///
+    /// # Safety
+    /// `F` is an `unsafe extern "C" fn` type with the signature that every host gives this name.
+    pub const unsafe fn new(name: &'static CStr) -> Self {
+        assert!(size_of::<F>() == size_of::<*mut c_void>(), "F is not a function pointer");
+        Self { name, found: AtomicPtr::new(ptr::null_mut()), signature: PhantomData }
+    }
+
+    /// The function, to call.
+    ///
+    /// # Errors
+    /// [`Missing`] where no library of this process exports it.
+    pub fn get(&self) -> Result<F, Missing> {
+        // Acquire pairs with the Release below: whoever sees the pointer sees the library loaded.
+        let mut found = self.found.load(Ordering::Acquire);
+        if found.is_null() {
+            found = look_up(self.name).ok_or(Missing { name: self.name })?;
+            self.found.store(found, Ordering::Release);
+        }
+        // SAFETY: `new` checked that the sizes agree, and its caller vouched for the signature.
+        Ok(unsafe { std::mem::transmute_copy(&found) })
+    }
+
+    /// Whether the running host has it.
+    pub fn is_available(&self) -> bool {
+        self.get().is_ok()
+    }
+
+    /// The C name.
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+}
+
+/// A function that the running host does not export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    name: &'static CStr,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the running TensorFlow does not export {}", self.name.to_string_lossy())
+    }
+}
+
+impl std::error::Error for Missing {}
+
+fn look_up(name: &CStr) -> Option<*mut c_void> {
+    LIBRARIES
+        .iter()
+        .filter_map(|library| loaded(library))
+        .chain([libc::RTLD_DEFAULT])
+        .map(|library| symbol(library, name))
+        .find(|found| !found.is_null())
+}
+
+/// The library's handle if this process has it already. The handle is kept: TensorFlow never
+/// unloads itself.
+fn loaded(library: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a C string and flags that load nothing.
+    let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_NOW) };
+    (!handle.is_null()).then_some(handle)
+}
+
+fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: a handle from dlopen, or RTLD_DEFAULT, and a C string.
+    unsafe { libc::dlsym(library, name.as_ptr()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_the_process_has() {
+        // SAFETY: the C library's own signature.
+        let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
+        // SAFETY: takes no arguments.
+        assert_eq!(unsafe { getpid.get().unwrap()() } as u32, std::process::id());
+    }
+
+    #[test]
+    fn names_what_it_lacks() {
+        // SAFETY: never called.
+        let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
+        let missing = none.get().unwrap_err();
+        assert_eq!(missing.to_string(), "the running TensorFlow does not export TF_NoSuchThing");
+    }
+}
