@@ -1,0 +1,61 @@
+"""The plugin in a real TensorFlow: what every test here shares."""
+
+import ctypes
+import os
+import pathlib
+
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+import tensorflow as tf  # noqa: E402  (the log level must be set before)
+
+DEVICE = "MYACCEL"
+
+
+@pytest.fixture(scope="session")
+def plugin():
+    """The installed plugin's shared library."""
+    folder = pathlib.Path(tf.__file__).parent.parent / "tensorflow-plugins"
+    (path,) = folder.glob("*myaccel*.so")
+    return path
+
+
+@pytest.fixture(scope="session")
+def calls(plugin):
+    """A function: calls so far by op, as the plugin counts them."""
+    count = ctypes.CDLL(str(plugin)).sp_kernel_calls
+    count.argtypes, count.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
+
+    def read():
+        text = ctypes.create_string_buffer(count(None, 0) + 1024)
+        count(text, len(text))
+        by_op = {}
+        for line in text.value.decode().splitlines():
+            op, *words = line.split()
+            ran = next(int(word[6:]) for word in words if word.startswith("calls="))
+            by_op[op] = by_op.get(op, 0) + ran
+        return by_op
+
+    return read
+
+
+@pytest.fixture
+def on_both(calls):
+    """Runs a function on the CPU and on the device; the op must have been the plugin's there."""
+
+    def run(op, function, *arguments):
+        with tf.device("/CPU:0"):
+            expected = function(*[tf.constant(argument) for argument in arguments])
+        before = calls()[op]
+        with tf.device(f"/{DEVICE}:0"):
+            found = function(*[tf.constant(argument) for argument in arguments])
+        assert calls()[op] == before + 1, f"{op} did not run in the plugin"
+        return expected, found
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def scaffold():
+    """The scaffolded plugin's folder."""
+    return pathlib.Path(os.environ["SP_SCAFFOLD"])

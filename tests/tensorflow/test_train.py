@@ -1,0 +1,54 @@
+"""The scaffold's own example: SGD and Adam on the device, beside the CPU."""
+
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+
+# Core has the variable kernels that Keras' optimizers need from 2.15 on.
+needs_variable_kernels = pytest.mark.skipif(
+    tuple(map(int, tf.__version__.split(".")[:2])) < (2, 15),
+    reason="before 2.15 TensorFlow has no AssignAdd and AssignSub for plugin devices",
+)
+
+
+@needs_variable_kernels
+def test_example_trains(scaffold):
+    run = subprocess.run(
+        [sys.executable, scaffold / "examples" / "train.py"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "trained on MYACCEL" in run.stdout
+
+
+def test_gradients_follow_the_cpu(calls):
+    """A hand-written training loop, which needs no variable kernels."""
+
+    def train(device):
+        losses = []
+        with tf.device(device):
+            x = tf.reshape(tf.cast(tf.range(64), tf.float32) / 64.0, [16, 4])
+            labels = tf.range(16, dtype=tf.int64) % 3
+            weights = tf.reshape(tf.cast(tf.range(12), tf.float32) / 12.0, [4, 3])
+            bias = tf.zeros([3])
+            for _ in range(10):
+                with tf.GradientTape() as tape:
+                    tape.watch([weights, bias])
+                    logits = tf.nn.bias_add(tf.nn.relu(tf.matmul(x, weights)), bias)
+                    loss = tf.reduce_mean(
+                        tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+                    )
+                steps = tape.gradient(loss, [weights, bias])
+                weights, bias = weights - 0.5 * steps[0], bias - 0.5 * steps[1]
+                losses.append(float(loss))
+        return losses
+
+    before = calls()
+    on_device = train("/MYACCEL:0")
+    after = calls()
+    for op in "MatMul BiasAdd BiasAddGrad Relu ReluGrad Sub Mul".split():
+        assert after[op] > before[op], op
+    assert on_device[-1] < on_device[0]
+    for found, expected in zip(on_device, train("/CPU:0")):
+        assert abs(found - expected) < 1e-5
