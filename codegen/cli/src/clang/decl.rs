@@ -1,0 +1,398 @@
+//! Walks the tree and turns each declaration of a wanted header into an item, facts unsaid.
+//!
+//! C++ puts the declarations under `extern "C"`, so linkage blocks are entered. The first
+//! declaration of a name wins, except that a definition beats a forward declaration.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use clang_sys::*;
+use miette::Diagnostic;
+use sp_ir::{
+    Alias, Callback, Enum, Field, Function, Handle, Item, Layout, Loc, Struct, Union, Variant,
+};
+use thiserror::Error;
+
+use super::cursor::{Cursor, Place, Ty};
+use super::ty::{Types, Unsupported};
+use super::unit::Unit;
+
+use super::Declarations;
+
+/// A declaration is of a kind that the IR has no words for.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{file}:{line}: `{name}` uses {what}, which sp-gen cannot describe", file = loc.file, line = loc.line)]
+#[diagnostic(
+    code(sp_gen::clang::unsupported),
+    help("leave its header out of the API's notes, or teach the IR this type")
+)]
+pub struct DeclError {
+    name: String,
+    what: String,
+    loc: Loc,
+}
+
+/// The names that anonymous types get from what stands around them.
+#[derive(Default)]
+pub struct Names(HashMap<Place, String>);
+
+impl Names {
+    /// The name of a struct, union or enum, its own or the given one.
+    pub fn of(&self, declaration: Cursor) -> Option<String> {
+        let given = declaration
+            .place()
+            .and_then(|place| self.0.get(&place).cloned());
+        given.or_else(|| Some(declaration.name()).filter(|name| !name.is_empty()))
+    }
+
+    fn give(&mut self, declaration: Cursor, name: String) {
+        if let Some(place) = declaration.place() {
+            self.0.entry(place).or_insert(name);
+        }
+    }
+}
+
+/// Collects the declarations of the headers that `wanted` accepts.
+pub fn collect(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Result<Declarations, DeclError> {
+    let cursors = flatten(unit.cursor());
+    let names = name_anonymous(&cursors);
+    let owned = |cursor: Cursor| loc(unit, cursor).is_some();
+    let walk = Walk {
+        unit,
+        names: &names,
+        types: Types {
+            names: &names,
+            owned: &owned,
+        },
+        behind: RefCell::default(),
+    };
+    let mut found = BTreeMap::new();
+    for cursor in cursors {
+        let Some(loc) = loc(unit, cursor).filter(|loc| wanted(&loc.file)) else {
+            continue;
+        };
+        walk.declare(cursor, loc, &mut found)?;
+    }
+    found.retain(|name, item| !is_forward(item) || !walk.behind.borrow().contains(name));
+    Ok(Declarations {
+        items: found,
+        ..Default::default()
+    })
+}
+
+/// Where a cursor is declared, if in a header under the include root.
+pub fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
+    let place = cursor.place()?;
+    Some(Loc {
+        file: unit.header(&place.file)?,
+        line: place.line,
+    })
+}
+
+/// The top-level declarations, those in linkage blocks included, nested records before their
+/// parents.
+pub fn flatten(cursor: Cursor<'_>) -> Vec<Cursor<'_>> {
+    let mut found = Vec::new();
+    for child in cursor.children() {
+        match child.kind() {
+            CXCursor_LinkageSpec | CXCursor_UnexposedDecl => found.extend(flatten(child)),
+            CXCursor_StructDecl | CXCursor_UnionDecl => {
+                found.extend(flatten(child));
+                found.push(child);
+            }
+            _ => found.push(child),
+        }
+    }
+    found
+}
+
+/// A typedef names the anonymous type it stands for; a field names its parent's.
+fn name_anonymous(cursors: &[Cursor]) -> Names {
+    let mut names = Names::default();
+    for cursor in cursors
+        .iter()
+        .filter(|cursor| cursor.kind() == CXCursor_TypedefDecl)
+    {
+        if let Some(record) = anonymous(cursor.aliased()) {
+            names.give(record, cursor.name());
+        }
+    }
+    // Parents come after what is nested in them, so the outermost is last.
+    for parent in cursors.iter().rev() {
+        let Some(name) = is_record(*parent).then(|| names.of(*parent)).flatten() else {
+            continue;
+        };
+        for field in fields_of(*parent) {
+            if let Some(record) = anonymous(field.ty()) {
+                names.give(record, format!("{name}__{}", field.name()));
+            }
+        }
+    }
+    names
+}
+
+fn anonymous(ty: Ty) -> Option<Cursor> {
+    let mut ty = ty.canonical();
+    while matches!(ty.kind(), CXType_Pointer | CXType_ConstantArray) {
+        ty = if ty.kind() == CXType_Pointer {
+            ty.pointee()
+        } else {
+            ty.element()
+        }
+        .canonical();
+    }
+    let is_tagged = matches!(ty.kind(), CXType_Record | CXType_Enum);
+    // In C++ a typedef's name is the type's own for linkage, so ask the tokens, not the name.
+    is_tagged
+        .then(|| ty.declaration())
+        .filter(|declared| !has_tag(*declared))
+}
+
+fn has_tag(declared: Cursor) -> bool {
+    let tokens = declared.tokens();
+    let tag = tokens.get(1).map(|token| token.text.as_str());
+    tag.is_some_and(|text| text != "{" && text != ":")
+}
+
+fn is_record(cursor: Cursor) -> bool {
+    matches!(cursor.kind(), CXCursor_StructDecl | CXCursor_UnionDecl)
+}
+
+fn fields_of(record: Cursor<'_>) -> Vec<Cursor<'_>> {
+    let mut children = record.children();
+    children.retain(|child| child.kind() == CXCursor_FieldDecl);
+    children
+}
+
+struct Walk<'a> {
+    unit: &'a Unit,
+    names: &'a Names,
+    types: Types<'a>,
+    /// Structs seen only behind the pointer that is the handle: `SP_Stream_st`.
+    behind: RefCell<BTreeSet<String>>,
+}
+
+type Items = BTreeMap<String, Item>;
+
+impl Walk<'_> {
+    fn declare(&self, cursor: Cursor, loc: Loc, items: &mut Items) -> Result<(), DeclError> {
+        let Some(name) = self.names.of(cursor) else {
+            return Ok(());
+        };
+        let item = match cursor.kind() {
+            CXCursor_StructDecl | CXCursor_UnionDecl => self.record(cursor, &name, loc)?,
+            CXCursor_EnumDecl => Some(self.enumeration(cursor, &name, loc)?),
+            CXCursor_TypedefDecl => self.typedef(cursor, &name, loc)?,
+            CXCursor_FunctionDecl => Some(self.function(cursor, &name, loc)?),
+            _ => None,
+        };
+        if let Some(item) = item {
+            keep(items, name, item);
+        }
+        Ok(())
+    }
+
+    fn record(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
+        if !cursor.is_definition() {
+            let opaque = !cursor.is_defined();
+            return Ok(opaque.then(|| handle(false, loc)));
+        }
+        let fields = self.fields(cursor, name)?;
+        let layout = self.layout(cursor.ty(), name, &loc)?;
+        Ok(Some(match cursor.kind() {
+            CXCursor_UnionDecl => Item::Union(Union {
+                doc: None,
+                fields,
+                layout,
+                loc,
+            }),
+            _ => Item::Struct(Struct {
+                doc: None,
+                filled_by: None,
+                receiver: None,
+                author_trait: None,
+                fields,
+                layout,
+                struct_size: None,
+                loc,
+            }),
+        }))
+    }
+
+    fn layout(&self, ty: Ty, name: &str, loc: &Loc) -> Result<Layout, DeclError> {
+        match (u64::try_from(ty.size()), u64::try_from(ty.align())) {
+            (Ok(size), Ok(align)) => Ok(Layout { size, align }),
+            _ => Err(unsupported(name, "an incomplete layout", loc)),
+        }
+    }
+
+    fn fields(&self, record: Cursor, parent: &str) -> Result<Vec<Field>, DeclError> {
+        fields_of(record)
+            .into_iter()
+            .map(|field| self.field(field, parent))
+            .collect()
+    }
+
+    fn field(&self, cursor: Cursor, parent: &str) -> Result<Field, DeclError> {
+        let name = cursor.name();
+        let loc = loc(self.unit, cursor).unwrap_or(Loc {
+            file: String::new(),
+            line: 0,
+        });
+        let full = format!("{parent}.{name}");
+        if cursor.is_bit_field() {
+            return Err(unsupported(&full, "a bit-field", &loc));
+        }
+        let (Ok(bits), Ok(size)) = (
+            u64::try_from(cursor.field_offset()),
+            u64::try_from(cursor.ty().size()),
+        ) else {
+            return Err(unsupported(&full, "a field with no layout", &loc));
+        };
+        let ty = self
+            .types
+            .declared(cursor)
+            .map_err(|error| refuse(&full, error, &loc))?;
+        Ok(Field {
+            name,
+            doc: None,
+            ty,
+            offset: bits / 8,
+            size,
+            filled_by: None,
+            direction: None,
+            presence: None,
+            neutral: None,
+            section: None,
+            loc,
+        })
+    }
+
+    fn enumeration(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Item, DeclError> {
+        let repr = self
+            .types
+            .convert(cursor.enum_integer())
+            .map_err(|error| refuse(name, error, &loc))?;
+        let values = cursor.children().into_iter();
+        let variants = values
+            .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
+            .map(|child| Variant {
+                name: child.name(),
+                value: child.enum_value(),
+            })
+            .collect();
+        Ok(Item::Enum(Enum {
+            doc: None,
+            repr,
+            variants,
+            loc,
+        }))
+    }
+
+    fn typedef(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
+        let aliased = cursor.aliased();
+        if let Some(signature) = self.types.pointed_signature(aliased, cursor) {
+            let signature = signature.map_err(|error| refuse(name, error, &loc))?;
+            return Ok(Some(Item::Callback(Callback {
+                doc: None,
+                signature,
+                loc,
+            })));
+        }
+        if hidden_behind_pointer(aliased) {
+            let tag = aliased.bare().pointee().canonical().declaration().name();
+            self.behind.borrow_mut().insert(tag);
+            return Ok(Some(handle(true, loc)));
+        }
+        let ty = self
+            .types
+            .convert(aliased)
+            .map_err(|error| refuse(name, error, &loc))?;
+        // `typedef struct S S` and `typedef struct {..} S` declare nothing beyond the struct.
+        match ty.named() == Some(name) {
+            true if hidden(aliased) => Ok(Some(handle(false, loc))),
+            true => Ok(None),
+            false => Ok(Some(Item::Alias(Alias { doc: None, ty, loc }))),
+        }
+    }
+
+    fn function(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Item, DeclError> {
+        let arguments = cursor.arguments();
+        let mut signature = self
+            .types
+            .signature(cursor.ty(), &arguments)
+            .map_err(|error| refuse(name, error, &loc))?;
+        // Callbacks among the parameters have names too.
+        for (param, argument) in signature.params.iter_mut().zip(&arguments) {
+            param.ty = self
+                .types
+                .declared(*argument)
+                .map_err(|error| refuse(name, error, &loc))?;
+        }
+        let symbol = plain_symbol(cursor.symbol(), name);
+        let inline = cursor.is_inline();
+        Ok(Item::Function(Function {
+            doc: None,
+            signature,
+            exported_by: None,
+            inline,
+            symbol,
+            loc,
+        }))
+    }
+}
+
+/// Apple's linker names carry an underscore that `dlsym` does not want.
+fn plain_symbol(symbol: String, name: &str) -> String {
+    if symbol.is_empty() || symbol.strip_prefix('_') == Some(name) {
+        name.into()
+    } else {
+        symbol
+    }
+}
+
+fn handle(pointer: bool, loc: Loc) -> Item {
+    Item::Handle(Handle {
+        doc: None,
+        pointer,
+        rust: None,
+        loc,
+    })
+}
+
+fn hidden(ty: Ty) -> bool {
+    let ty = ty.canonical();
+    ty.kind() == CXType_Record && !ty.declaration().is_defined()
+}
+
+/// `typedef struct X_st* X`, where the struct has no definition. Another handle's pointer, by a
+/// typedef of it, is an alias instead.
+fn hidden_behind_pointer(ty: Ty) -> bool {
+    let ty = ty.bare();
+    ty.kind() == CXType_Pointer
+        && ty.pointee().bare().kind() != CXType_Typedef
+        && hidden(ty.pointee())
+}
+
+fn is_forward(item: &Item) -> bool {
+    matches!(item, Item::Handle(Handle { pointer: false, .. }))
+}
+
+fn keep(items: &mut Items, name: String, item: Item) {
+    match items.get(&name) {
+        Some(known) if !is_forward(known) || is_forward(&item) => {}
+        _ => drop(items.insert(name, item)),
+    }
+}
+
+fn refuse(name: &str, error: Unsupported, loc: &Loc) -> DeclError {
+    unsupported(name, &format!("the type `{}`", error.0), loc)
+}
+
+fn unsupported(name: &str, what: &str, loc: &Loc) -> DeclError {
+    DeclError {
+        name: name.into(),
+        what: what.into(),
+        loc: loc.clone(),
+    }
+}

@@ -1,0 +1,20 @@
+//! `const size_t TF_InputRange_Args_STRUCT_SIZE = TF_OFFSET_OF_END(TF_InputRange_Args, status);`, as
+//! in kernels.h.
+
+use clang_sys::CXCursor_VarDecl;
+
+use super::super::cursor::Cursor;
+use super::{Spelling, end_of};
+
+/// Reads a variable.
+pub fn read(cursor: Cursor) -> Option<Spelling> {
+    if cursor.kind() != CXCursor_VarDecl || !cursor.ty().is_const() {
+        return None;
+    }
+    let (structure, last_field) = end_of(&cursor.tokens())?;
+    Some(Spelling {
+        symbol: cursor.name(),
+        structure,
+        last_field,
+    })
+}

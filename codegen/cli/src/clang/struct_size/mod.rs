@@ -1,0 +1,95 @@
+//! The sizes of the `struct_size` protocol, in the three ways that headers spell them.
+//!
+//! Their names are irregular, so a size is bound to its struct by what it is computed from:
+//! the struct and its last field. The value is clang's, never ours.
+
+mod constant;
+mod define;
+mod enumerator;
+
+use std::collections::BTreeMap;
+
+use sp_ir::{Item, StructSize};
+
+use super::constant::Values;
+use super::cursor::{Cursor, Token};
+use super::decl::{flatten, loc};
+use super::unit::Unit;
+
+/// One definition of one struct's size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spelling {
+    /// The macro, constant or enumerator.
+    pub symbol: String,
+    /// The struct.
+    pub structure: String,
+    /// Its last field.
+    pub last_field: String,
+}
+
+/// The sizes that a set of headers defines.
+#[derive(Debug, Default)]
+pub struct Sizes(Vec<Spelling>);
+
+impl Sizes {
+    /// Whether `name` is a size's.
+    pub fn contains(&self, name: &str) -> bool {
+        self.symbols().any(|symbol| symbol == name)
+    }
+
+    /// What there is to evaluate.
+    pub fn symbols(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|one| one.symbol.as_str())
+    }
+}
+
+/// Every way to spell a size; a new one is one file and one line here.
+const READERS: [fn(Cursor) -> Option<Spelling>; 3] =
+    [define::read, constant::read, enumerator::read];
+
+/// Finds the sizes in the wanted headers.
+pub fn find(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Sizes {
+    let cursors = flatten(unit.cursor()).into_iter();
+    let wanted = cursors.filter(|one| loc(unit, *one).is_some_and(|loc| wanted(&loc.file)));
+    Sizes(
+        wanted
+            .filter_map(|cursor| READERS.iter().find_map(|read| read(cursor)))
+            .collect(),
+    )
+}
+
+/// Gives each struct its size.
+pub fn attach(items: &mut BTreeMap<String, Item>, sizes: &Sizes, values: &Values) {
+    for size in &sizes.0 {
+        let value = values
+            .get(&size.symbol)
+            .and_then(|value| u64::try_from(*value).ok());
+        if let (Some(Item::Struct(item)), Some(value)) = (items.get_mut(&size.structure), value) {
+            item.struct_size = Some(StructSize {
+                symbol: size.symbol.clone(),
+                last_field: size.last_field.clone(),
+                value,
+            });
+        }
+    }
+}
+
+/// The two arguments of `<something>_OFFSET_OF_END(S, last)` among `tokens`.
+fn end_of(tokens: &[Token]) -> Option<(String, String)> {
+    let start = tokens
+        .iter()
+        .position(|token| token.text.ends_with("_OFFSET_OF_END"))?;
+    two_arguments(&tokens[start + 1..])
+}
+
+/// `(a, b)` at the start of `tokens`.
+fn two_arguments(tokens: &[Token]) -> Option<(String, String)> {
+    match tokens {
+        [open, first, comma, second, close, ..]
+            if open.text == "(" && comma.text == "," && close.text == ")" =>
+        {
+            Some((first.text.clone(), second.text.clone()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,1 @@
+//! Small headers through the parser.

@@ -1,0 +1,168 @@
+//! C types to the IR's. Typedefs that the headers do not own (`int32_t`) are seen through; the
+//! others stay names, so that the IR says what the header says.
+
+use clang_sys::*;
+use sp_ir::{Param, Signature, Type};
+
+use super::cursor::{Cursor, Ty};
+use super::decl::Names;
+
+/// A type that the IR has no words for, as C spells it.
+#[derive(Debug)]
+pub struct Unsupported(pub String);
+
+/// Converts types, given the names of anonymous ones.
+pub struct Types<'a> {
+    /// The names that typedefs and fields give to anonymous types.
+    pub names: &'a Names,
+    /// Whether a declaration belongs to a header under the include root.
+    pub owned: &'a dyn Fn(Cursor) -> bool,
+}
+
+impl Types<'_> {
+    /// One type.
+    pub fn convert(&self, ty: Ty) -> Result<Type, Unsupported> {
+        let ty = ty.bare();
+        match ty.kind() {
+            CXType_Typedef => self.typedef(ty),
+            CXType_Record | CXType_Enum => self.named(ty),
+            CXType_Pointer => self.pointer(ty.pointee()),
+            CXType_ConstantArray => Ok(Type::Array {
+                elem: Box::new(self.convert(ty.element())?),
+                len: ty.array_len().max(0) as u64,
+            }),
+            // A parameter `T x[]` is a pointer; the size of a trailing array is the author's.
+            CXType_IncompleteArray => self.pointer(ty.element()),
+            CXType_Unexposed => self.unexposed(ty),
+            _ => scalar(ty),
+        }
+    }
+
+    /// A function's parameters and result. `names` are its parameters' declarations.
+    pub fn signature(&self, ty: Ty, names: &[Cursor]) -> Result<Signature, Unsupported> {
+        if ty.is_variadic() {
+            return Err(Unsupported(ty.spelling()));
+        }
+        let params = ty.arguments().into_iter().enumerate();
+        Ok(Signature {
+            params: params
+                .map(|(index, ty)| {
+                    let name = names
+                        .get(index)
+                        .map(|cursor| cursor.name())
+                        .unwrap_or_default();
+                    Ok(self.param(name, self.convert(ty)?))
+                })
+                .collect::<Result<_, Unsupported>>()?,
+            ret: self.convert(ty.result())?,
+        })
+    }
+
+    /// The function type that a field, parameter or typedef points to, with its parameters' names.
+    pub fn pointed_signature(
+        &self,
+        ty: Ty,
+        declared: Cursor,
+    ) -> Option<Result<Signature, Unsupported>> {
+        let function = function_behind(ty)?;
+        let names: Vec<Cursor> = declared
+            .children()
+            .into_iter()
+            .filter(|child| child.kind() == CXCursor_ParmDecl)
+            .collect();
+        Some(self.signature(function, &names))
+    }
+
+    /// The type of a field or parameter: as [`convert`](Self::convert), with the names that a
+    /// function pointer's parameters have in the declaration.
+    pub fn declared(&self, cursor: Cursor) -> Result<Type, Unsupported> {
+        match self.pointed_signature(cursor.ty(), cursor) {
+            Some(signature) => Ok(Type::Function(Box::new(signature?))),
+            None => self.convert(cursor.ty()),
+        }
+    }
+
+    /// A parameter about which nothing is said yet.
+    pub fn param(&self, name: String, ty: Type) -> Param {
+        Param {
+            name,
+            ty,
+            direction: None,
+            transfer: None,
+            scope: None,
+        }
+    }
+
+    fn typedef(&self, ty: Ty) -> Result<Type, Unsupported> {
+        let declaration = ty.declaration();
+        let name = declaration.name();
+        if (self.owned)(declaration) {
+            return Ok(Type::Named(name));
+        }
+        match name.as_str() {
+            "size_t" => Ok(Type::Size),
+            _ => self.convert(declaration.aliased()),
+        }
+    }
+
+    fn named(&self, ty: Ty) -> Result<Type, Unsupported> {
+        let name = self.names.of(ty.declaration());
+        name.map(Type::Named)
+            .ok_or_else(|| Unsupported(ty.spelling()))
+    }
+
+    fn pointer(&self, pointee: Ty) -> Result<Type, Unsupported> {
+        if let Some(function) = function_type(pointee) {
+            return Ok(Type::Function(Box::new(self.signature(function, &[])?)));
+        }
+        Ok(Type::Pointer {
+            mutable: !pointee.is_const(),
+            pointee: Box::new(self.convert(pointee)?),
+        })
+    }
+
+    /// Parenthesised declarators and attributes, which libclang does not name.
+    fn unexposed(&self, ty: Ty) -> Result<Type, Unsupported> {
+        match ty.canonical() {
+            canonical if canonical.kind() == CXType_Unexposed => Err(Unsupported(ty.spelling())),
+            canonical => self.convert(canonical),
+        }
+    }
+}
+
+/// The function type that `ty` points to without going through a typedef.
+fn function_behind(ty: Ty) -> Option<Ty> {
+    let ty = ty.bare();
+    (ty.kind() == CXType_Pointer).then(|| function_type(ty.pointee()))?
+}
+
+/// `ty` itself if it is a function type, not a name for one. Parentheses stay on, since the
+/// canonical type would lose the names of parameter types.
+fn function_type(ty: Ty) -> Option<Ty> {
+    let ty = ty.bare();
+    let is_function = matches!(
+        ty.canonical().kind(),
+        CXType_FunctionProto | CXType_FunctionNoProto
+    );
+    (is_function && ty.kind() != CXType_Typedef).then_some(ty)
+}
+
+fn scalar(ty: Ty) -> Result<Type, Unsupported> {
+    let bits = (ty.size().max(0) * 8) as u8;
+    match ty.kind() {
+        CXType_Void => Ok(Type::Void),
+        CXType_Bool => Ok(Type::Bool),
+        CXType_Char_S | CXType_Char_U => Ok(Type::Char),
+        CXType_Float | CXType_Double => Ok(Type::Float { bits }),
+        CXType_SChar | CXType_Short | CXType_Int | CXType_Long | CXType_LongLong => {
+            Ok(Type::Int { bits, signed: true })
+        }
+        CXType_UChar | CXType_UShort | CXType_UInt | CXType_ULong | CXType_ULongLong => {
+            Ok(Type::Int {
+                bits,
+                signed: false,
+            })
+        }
+        _ => Err(Unsupported(ty.spelling())),
+    }
+}

@@ -1,0 +1,287 @@
+//! One in-memory parse.
+//!
+//! The parse reads an unsaved wrapper that includes an API's headers, with our own builtin
+//! headers and an explicit target, so that it depends on no compiler. Clang goes on after an
+//! error and then reports wrong layouts without a word, hence: any error ends it here.
+
+use std::ffi::{CString, c_char};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use clang_sys::*;
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use thiserror::Error;
+
+use super::cursor::{Cursor, Place, Token, expansion, spelling, text, tokens};
+use super::library::{Library, LibraryMissing};
+use crate::embedded::BUILTIN_HEADERS;
+
+/// Where the wrapper and the builtin headers seem to lie; nothing is ever written there.
+const WRAPPER: &str = "/sp-gen/wrapper.cc";
+const BUILTIN: &str = "/sp-gen/builtin";
+
+/// The target whose layouts a snapshot records.
+pub const DEFAULT_TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// What to parse.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The folder that `#include "tensorflow/c/..."` starts from.
+    pub include_root: PathBuf,
+    /// The headers, relative to it.
+    pub headers: Vec<String>,
+    /// The target triple.
+    pub target: String,
+}
+
+/// A parse could not be made.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ParseError {
+    /// There is no libclang.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Library(#[from] LibraryMissing),
+    /// The headers are not valid C++.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Header(#[from] Box<HeaderError>),
+    /// libclang gave no translation unit at all.
+    #[error("libclang could not parse for target `{target}` (its code {code})")]
+    #[diagnostic(
+        code(sp_gen::clang::parse),
+        help("check the target triple; `x86_64-unknown-linux-gnu` is the default")
+    )]
+    Failed {
+        /// The triple asked for.
+        target: String,
+        /// `CXErrorCode`.
+        code: i32,
+    },
+}
+
+/// The first error that clang has with a header, with the others beside it.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{message}\n  at {at}")]
+#[diagnostic(
+    code(sp_gen::clang::parse),
+    help(
+        "layouts after an error are wrong, so nothing was read; the include root must hold every header that these include"
+    )
+)]
+pub struct HeaderError {
+    message: String,
+    at: String,
+    #[source_code]
+    source_code: NamedSource<String>,
+    #[label("here")]
+    span: Option<SourceSpan>,
+    #[related]
+    others: Vec<HeaderError>,
+}
+
+/// A parsed translation unit.
+pub struct Unit {
+    raw: CXTranslationUnit,
+    index: CXIndex,
+    root: PathBuf,
+    _library: Library,
+}
+
+impl Unit {
+    /// Parses `source`; `appendix` is put after the includes in the wrapper.
+    ///
+    /// # Errors
+    /// Where libclang is missing, or says `error` about anything.
+    pub fn parse(source: &Source, appendix: &str) -> Result<Self, ParseError> {
+        let library = Library::load()?;
+        // SAFETY: the library is loaded on this thread; both are disposed in `drop`.
+        let index = unsafe { clang_createIndex(0, 0) };
+        let mut unit = Self {
+            raw: ptr::null_mut(),
+            index,
+            root: source.include_root.clone(),
+            _library: library,
+        };
+        unit.raw = translate(index, source, appendix)?;
+        unit.check()?;
+        Ok(unit)
+    }
+
+    /// The root of the tree.
+    pub fn cursor(&self) -> Cursor<'_> {
+        // SAFETY: the unit is alive.
+        Cursor::new(unsafe { clang_getTranslationUnitCursor(self.raw) }, self)
+    }
+
+    /// The header that a file is, relative to the include root; none for the wrapper and the
+    /// builtin headers.
+    pub fn header(&self, file: &Path) -> Option<String> {
+        let inside = file.strip_prefix(&self.root).ok()?;
+        Some(inside.to_string_lossy().replace('\\', "/"))
+    }
+
+    /// All tokens of a header, comments included.
+    pub fn tokens(&self, header: &str) -> Vec<Token> {
+        let path = self.root.join(header);
+        let name = c_string(&path.to_string_lossy());
+        // SAFETY: the unit is alive; a file it did not read is null and has no tokens.
+        unsafe {
+            let file = clang_getFile(self.raw, name.as_ptr());
+            if file.is_null() {
+                return Vec::new();
+            }
+            let mut size = 0;
+            clang_getFileContents(self.raw, file, &mut size);
+            let start = clang_getLocationForOffset(self.raw, file, 0);
+            let end = clang_getLocationForOffset(self.raw, file, size as u32);
+            tokens(self.raw, clang_getRange(start, end))
+        }
+    }
+
+    fn check(&self) -> Result<(), Box<HeaderError>> {
+        let mut errors = self.errors().into_iter();
+        match errors.next() {
+            None => Ok(()),
+            Some(mut first) => {
+                first.others = errors.take(4).collect();
+                Err(Box::new(first))
+            }
+        }
+    }
+
+    fn errors(&self) -> Vec<HeaderError> {
+        // SAFETY: the unit is alive.
+        let count = unsafe { clang_getNumDiagnostics(self.raw) };
+        (0..count).filter_map(|index| self.error(index)).collect()
+    }
+
+    fn error(&self, index: u32) -> Option<HeaderError> {
+        // SAFETY: the index is below the count; the diagnostic is disposed before the unit is.
+        unsafe {
+            let diagnostic = clang_getDiagnostic(self.raw, index);
+            let severity = clang_getDiagnosticSeverity(diagnostic);
+            let message = text(clang_getDiagnosticSpelling(diagnostic));
+            let location = clang_getDiagnosticLocation(diagnostic);
+            clang_disposeDiagnostic(diagnostic);
+            (severity >= CXDiagnostic_Error).then(|| self.explain(message, location))
+        }
+    }
+
+    /// Prefers a header's own line (a macro's body) to the wrapper's that expands it.
+    fn explain(&self, message: String, location: CXSourceLocation) -> HeaderError {
+        let inside = |place: &Place| self.header(&place.file).is_some();
+        let place = spelling(location)
+            .filter(inside)
+            .or_else(|| expansion(location));
+        let Some(place) = place else {
+            return HeaderError {
+                message,
+                at: "the command line".into(),
+                source_code: NamedSource::new("", String::new()),
+                span: None,
+                others: Vec::new(),
+            };
+        };
+        let name = self
+            .header(&place.file)
+            .unwrap_or_else(|| place.file.display().to_string());
+        let code = std::fs::read_to_string(&place.file).unwrap_or_default();
+        let span =
+            ((place.offset as usize) < code.len()).then(|| (place.offset as usize, 1).into());
+        HeaderError {
+            message,
+            at: format!("{name}:{}:{}", place.line, place.column),
+            source_code: NamedSource::new(name, code),
+            span,
+            others: Vec::new(),
+        }
+    }
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        // SAFETY: made in `parse`, disposed once, the unit before its index.
+        unsafe {
+            if !self.raw.is_null() {
+                clang_disposeTranslationUnit(self.raw);
+            }
+            clang_disposeIndex(self.index);
+        }
+    }
+}
+
+fn translate(
+    index: CXIndex,
+    source: &Source,
+    appendix: &str,
+) -> Result<CXTranslationUnit, ParseError> {
+    let arguments: Vec<CString> = arguments(source).iter().map(|one| c_string(one)).collect();
+    let arguments: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
+    let files = unsaved(source, appendix);
+    let mut unsaved: Vec<CXUnsavedFile> = files
+        .iter()
+        .map(|(name, body)| CXUnsavedFile {
+            Filename: name.as_ptr(),
+            Contents: body.as_ptr(),
+            Length: body.as_bytes().len() as _,
+        })
+        .collect();
+    let wrapper = c_string(WRAPPER);
+    let mut raw = ptr::null_mut();
+    // SAFETY: every pointer outlives the call, and libclang copies what it keeps.
+    let code = unsafe {
+        clang_parseTranslationUnit2(
+            index,
+            wrapper.as_ptr(),
+            arguments.as_ptr(),
+            arguments.len() as _,
+            unsaved.as_mut_ptr(),
+            unsaved.len() as _,
+            CXTranslationUnit_DetailedPreprocessingRecord,
+            &mut raw,
+        )
+    };
+    match code {
+        CXError_Success if !raw.is_null() => Ok(raw),
+        code => Err(ParseError::Failed {
+            target: source.target.clone(),
+            code,
+        }),
+    }
+}
+
+fn arguments(source: &Source) -> Vec<String> {
+    let root = source.include_root.to_string_lossy().into_owned();
+    [
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-nostdinc",
+        "-isystem",
+        BUILTIN,
+        "-I",
+        &root,
+        "-target",
+        &source.target,
+    ]
+    .map(String::from)
+    .to_vec()
+}
+
+fn unsaved(source: &Source, appendix: &str) -> Vec<(CString, CString)> {
+    let includes: String = source
+        .headers
+        .iter()
+        .map(|header| format!("#include \"{header}\"\n"))
+        .collect();
+    let wrapper = (c_string(WRAPPER), c_string(&(includes + appendix)));
+    let builtin = BUILTIN_HEADERS
+        .iter()
+        .map(|(name, body)| (c_string(&format!("{BUILTIN}/{name}")), c_string(body)));
+    std::iter::once(wrapper).chain(builtin).collect()
+}
+
+/// Cuts at a NUL, which no header of ours has.
+fn c_string(text: &str) -> CString {
+    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}

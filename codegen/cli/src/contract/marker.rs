@@ -1,0 +1,138 @@
+//! The markers in members' comments: `[Optional]`, `[in/out]`, `output, to be filled by plugin`,
+//! `Input/output`, `reserved for future use`, `free-form data set by plugin`.
+
+use sp_ir::{Direction, Evidence, Field, Item, Presence, Side};
+
+use super::{Items, state};
+use crate::clang::{Comment, Comments};
+
+/// What one comment says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Said {
+    presence: Option<Presence>,
+    direction: Option<Direction>,
+    filled_by: Option<Side>,
+}
+
+/// States what the markers say.
+pub fn annotate(items: &mut Items, comments: &Comments) {
+    for (name, item) in items {
+        let Item::Struct(item) = item else { continue };
+        for field in &mut item.fields {
+            for comment in comments.of(name, &field.name) {
+                apply(field, comment);
+            }
+        }
+    }
+}
+
+fn apply(field: &mut Field, comment: &Comment) {
+    let said = read(&comment.text);
+    let evidence = || Evidence::Comment(comment.loc.clone());
+    if let Some(value) = said.presence {
+        state(&mut field.presence, value, evidence());
+    }
+    if let Some(value) = said.direction {
+        state(&mut field.direction, value, evidence());
+    }
+    if let Some(value) = said.filled_by {
+        state(&mut field.filled_by, value, evidence());
+    }
+}
+
+fn read(comment: &str) -> Said {
+    let text = comment.to_lowercase();
+    let reserved = text.starts_with("reserved for future use");
+    let free_form = text.starts_with("free-form data");
+    let optional = text.starts_with("[optional]") || text.contains("\n[optional]");
+    Said {
+        presence: (optional || reserved || free_form).then_some(Presence::Optional),
+        direction: direction(&text),
+        filled_by: filler(&text),
+    }
+}
+
+/// A direction is the first word of a comment, or in brackets.
+fn direction(text: &str) -> Option<Direction> {
+    let bracketed = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .map(|(word, _)| word);
+    let first = text
+        .split([',', '.', ';', ' ', '\n'])
+        .next()
+        .unwrap_or_default();
+    match bracketed.unwrap_or(first) {
+        "in/out" | "in, out" | "input/output" => Some(Direction::InOut),
+        "out" | "output" => Some(Direction::Out),
+        "in" | "input" if bracketed.is_some() || text.starts_with("input,") => Some(Direction::In),
+        _ => None,
+    }
+}
+
+fn filler(text: &str) -> Option<Side> {
+    let by = |who: &str| {
+        ["set by", "filled by"]
+            .iter()
+            .any(|verb| text.contains(&format!("{verb} {who}")))
+    };
+    match () {
+        () if by("the plugin") || by("plugin") => Some(Side::Plugin),
+        () if by("core") => Some(Side::Core),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_markers() {
+        let directions = [
+            ("output, to be filled by plugin", Some(Direction::Out)),
+            ("out, set by plugin", Some(Direction::Out)),
+            ("[out]", Some(Direction::Out)),
+            ("[in/out] which", Some(Direction::InOut)),
+            (
+                "Input/output, struct_size set by TF for plugin to read.",
+                Some(Direction::InOut),
+            ),
+            ("output the thing", Some(Direction::Out)),
+            ("outputs of the thing", None),
+            ("in a hurry", None),
+        ];
+        for (text, expected) in directions {
+            assert_eq!(read(text).direction, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_who_fills() {
+        assert_eq!(
+            read("free-form data set by plugin").filled_by,
+            Some(Side::Plugin)
+        );
+        assert_eq!(
+            read("output, to be filled by plugin").filled_by,
+            Some(Side::Plugin)
+        );
+        assert_eq!(
+            read("struct_size set by TF for plugin to read").filled_by,
+            None
+        );
+    }
+
+    #[test]
+    fn reads_presence() {
+        assert_eq!(
+            read("[Optional]\nName for printing.").presence,
+            Some(Presence::Optional)
+        );
+        assert_eq!(
+            read("Reserved for future use").presence,
+            Some(Presence::Optional)
+        );
+        assert_eq!(read("An optional thing").presence, None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Precedence of evidence, and mistakes in notes.

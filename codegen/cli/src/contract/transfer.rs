@@ -1,0 +1,73 @@
+//! What functions' comments say of ownership and of results: "takes ownership of the `builder`
+//! pointer", "*tensor is populated and its ownership is passed to the caller", "places it into
+//! *val", as in kernels.h.
+
+use sp_ir::{Direction, Evidence, Function, Item, Param, Transfer, Type};
+
+use super::{Items, state};
+use crate::clang::{Comment, Comments};
+
+/// States what functions' comments say of their parameters.
+pub fn annotate(items: &mut Items, comments: &Comments) {
+    for (name, item) in items {
+        let Item::Function(function) = item else {
+            continue;
+        };
+        for comment in comments.of(name, "") {
+            apply(function, comment);
+        }
+    }
+}
+
+fn apply(function: &mut Function, comment: &Comment) {
+    let text = comment.text.replace('\n', " ");
+    for param in function
+        .signature
+        .params
+        .iter_mut()
+        .filter(|one| !one.name.is_empty())
+    {
+        let evidence = || Evidence::Comment(comment.loc.clone());
+        if is_written(param) && hands_out(&text, &param.name) {
+            state(&mut param.direction, Direction::Out, evidence());
+            if points_to_pointer(param) && text.contains("ownership") && text.contains("caller") {
+                state(&mut param.transfer, Transfer::Full, evidence());
+            }
+        }
+        if takes(&text, &param.name) {
+            state(&mut param.transfer, Transfer::Full, evidence());
+        }
+    }
+}
+
+fn is_written(param: &Param) -> bool {
+    matches!(param.ty, Type::Pointer { mutable: true, .. })
+}
+
+fn points_to_pointer(param: &Param) -> bool {
+    matches!(&param.ty, Type::Pointer { pointee, .. } if matches!(**pointee, Type::Pointer { .. }))
+}
+
+/// Whether `*name` (or the array's `*names`) is where the result goes.
+fn hands_out(text: &str, name: &str) -> bool {
+    let into = word_after(text, "into *").any(|word| word == name || word == plural(name));
+    into || text.contains(&format!("*{name} is populated"))
+}
+
+/// The headers say `*vals` of a parameter called `values`.
+fn plural(name: &str) -> &str {
+    if name == "values" { "vals" } else { name }
+}
+
+fn takes(text: &str, name: &str) -> bool {
+    let quoted = |article: &str| format!("takes ownership of {article}`{name}`");
+    !text.contains("caller takes ownership")
+        && (text.contains(&quoted("")) || text.contains(&quoted("the ")))
+}
+
+fn word_after<'t>(text: &'t str, lead: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(lead).skip(1).map(|rest| {
+        let end = rest.find(|one: char| !one.is_alphanumeric() && one != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
