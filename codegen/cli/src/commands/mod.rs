@@ -4,6 +4,9 @@
 //! listed here in three places: `mod`, a variant, a line of `run`.
 
 pub mod completions;
+pub mod generate;
+pub mod import;
+pub mod ir;
 
 use crate::diagnostic::Result;
 use clap::Subcommand;
@@ -11,6 +14,12 @@ use clap::Subcommand;
 /// What `sp-gen` can do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Take a release's headers into the store, and write what they declare
+    Import(import::Args),
+    /// Write the sp-abi crate from the committed snapshots
+    Generate(generate::Args),
+    /// Show what sp-gen knows of an API
+    Ir(ir::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -19,6 +28,9 @@ impl Command {
     /// Runs the command to its outcome.
     pub fn run(self) -> Result {
         match self {
+            Self::Import(args) => import::run(args),
+            Self::Generate(args) => generate::run(args),
+            Self::Ir(args) => ir::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

@@ -1,0 +1,280 @@
+//! Where a release's wheel is, as the user's own pip finds it: no index is named here.
+//!
+//! Asked for a version that cannot be, pip reads the index's page of the package, says at `-vv`
+//! which links stand on it, and fails: one small page is moved. Asked for the release itself
+//! (`install --dry-run --report`), pip 23 downloads the whole wheel, `fast-deps` or not.
+
+use super::problem::Problem;
+use super::release::Release;
+use std::process::{Command, Output};
+
+/// The package that has the headers and no accelerator's libraries.
+pub const PACKAGE: &str = "tensorflow-cpu";
+
+/// Every release since 2.12 has a wheel for it; of older ones the newest Python's is taken.
+const PYTHON: &str = "cp311";
+
+/// A wheel that stands on the index's page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// `https://...` or `file:///...`
+    pub url: String,
+    /// The exact patch.
+    pub release: Release,
+    /// `cp311`
+    pub python: String,
+}
+
+/// Asks pip for the wheel of a release, built for `python` (a tag such as `cp311`) where that is known.
+pub fn find(release: Release, python: Option<&str>) -> Result<Found, Problem> {
+    let output = question().output().map_err(|error| Problem::PipMissing {
+        detail: format!("python3: {error}"),
+    })?;
+    let said = said(&output);
+    let (links, candidates) = links(&said);
+    if links.is_empty() {
+        refusal(&said)?;
+    }
+    let known: Vec<Release> = links.iter().map(|link| link.release).collect();
+    choose(links, release, python.unwrap_or(PYTHON)).ok_or_else(|| Problem::UnknownRelease {
+        package: PACKAGE.to_owned(),
+        release,
+        known: describe(release, known, &candidates),
+    })
+}
+
+fn question() -> Command {
+    let mut command = Command::new("python3");
+    command.args([
+        "-m",
+        "pip",
+        "download",
+        "-vv",
+        "--no-deps",
+        "--only-binary=:all:",
+    ]);
+    command.args([
+        "--no-input",
+        "--disable-pip-version-check",
+        "--retries",
+        "1",
+    ]);
+    command.arg(format!("{PACKAGE}==0"));
+    command
+}
+
+fn said(output: &Output) -> String {
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    format!("{out}\n{err}")
+}
+
+/// The Linux wheels of final releases, and the names of candidates.
+fn links(said: &str) -> (Vec<Found>, Vec<String>) {
+    let (mut links, mut candidates) = (Vec::new(), Vec::new());
+    for url in said.split_whitespace().filter_map(wheel_url) {
+        match link(url) {
+            Some(Ok(found)) => links.push(found),
+            Some(Err(version)) => candidates.push(version),
+            None => {}
+        }
+    }
+    (links, candidates)
+}
+
+/// `https://.../x.whl` of `https://.../x.whl#sha256=...`
+fn wheel_url(word: &str) -> Option<&str> {
+    let url = word.split_once('#').map_or(word, |(url, _)| url);
+    let is_url = ["https://", "http://", "file://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme));
+    (is_url && url.ends_with(".whl")).then_some(url)
+}
+
+/// Reads a wheel's file name; a version that is no final release is an `Err`.
+fn link(url: &str) -> Option<Result<Found, String>> {
+    let name = url.rsplit('/').next()?.strip_suffix(".whl")?;
+    let (version, tags) = name.strip_prefix("tensorflow_cpu-")?.split_once('-')?;
+    let mut tags = tags.rsplit('-');
+    let (platform, _abi, python) = (tags.next()?, tags.next()?, tags.next()?);
+    if !platform.contains("manylinux") || !platform.ends_with("x86_64") {
+        return None;
+    }
+    Some(
+        version
+            .parse()
+            .map_err(|_| version.to_owned())
+            .map(|release| Found {
+                url: url.to_owned(),
+                release,
+                python: python.to_owned(),
+            }),
+    )
+}
+
+/// The newest patch, built for `python` or else for the newest Python.
+fn choose(links: Vec<Found>, release: Release, python: &str) -> Option<Found> {
+    let admitted = links
+        .into_iter()
+        .filter(|link| release.admits(link.release));
+    admitted.max_by_key(|link| (link.release, link.python == python, minor(&link.python)))
+}
+
+/// `11` of `cp311`.
+fn minor(python: &str) -> u32 {
+    python
+        .strip_prefix("cp3")
+        .and_then(|minor| minor.parse().ok())
+        .unwrap_or(0)
+}
+
+fn describe(asked: Release, mut known: Vec<Release>, candidates: &[String]) -> String {
+    known.sort();
+    known.dedup();
+    let admits = |release: &&Release| asked.minor().admits(**release);
+    let patches: Vec<String> = known
+        .iter()
+        .filter(admits)
+        .map(Release::to_string)
+        .collect();
+    let is_candidate = |version: &&String| {
+        version
+            .strip_prefix(&format!("{}.", asked.minor()))
+            .is_some()
+    };
+    if !patches.is_empty() {
+        return format!("it has {}", patches.join(", "));
+    }
+    if let Some(candidate) = candidates.iter().find(is_candidate) {
+        return format!(
+            "it has candidates such as {candidate} and no final release yet; contracts are read from final releases"
+        );
+    }
+    match (known.first(), known.last()) {
+        (Some(first), Some(last)) => format!("it has {} to {}", first.minor(), last.minor()),
+        _ => "it has no Linux x86-64 wheel of this package; `pip config list` shows which index is asked".to_owned(),
+    }
+}
+
+/// Why pip listed nothing, if it is not that there is nothing.
+fn refusal(said: &str) -> Result<(), Problem> {
+    let line = |wanted: &str| {
+        said.lines()
+            .find(|line| line.contains(wanted))
+            .map(str::trim)
+    };
+    let fetch = line("Could not fetch URL").filter(|line| !line.contains(" 404 "));
+    if let Some(detail) = line("Retrying (").or(fetch) {
+        return Err(Problem::NetworkAway {
+            detail: reason(detail),
+        });
+    }
+    if let Some(detail) = line("No module named pip").or(line("no such option")) {
+        return Err(Problem::PipMissing {
+            detail: detail.to_owned(),
+        });
+    }
+    if line("No matching distribution found").is_some() {
+        return Ok(());
+    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    Err(Problem::PipFailed {
+        detail: last.unwrap_or("it said nothing").trim().to_owned(),
+    })
+}
+
+/// The end of pip's sentence about a connection, which is where the reason stands.
+fn reason(line: &str) -> String {
+    let rest = line
+        .rsplit_once("object at ")
+        .and_then(|(_, rest)| rest.split_once(": "));
+    let rest = rest.map_or(line, |(_, rest)| rest);
+    let (reason, _) = rest.split_once("')").unwrap_or((rest, ""));
+    format!("pip says: {reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+  Found link https://files.example/a/tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl#sha256=00 (from https://index.example/), version: 2.21.0
+  Skipping link: none of the wheel's tags fit: https://files.example/b/tensorflow_cpu-2.21.0-cp313-cp313-manylinux_2_27_x86_64.whl#sha256=01 (from x)
+  Skipping link: x: https://files.example/c/tensorflow_cpu-2.21.0-cp311-cp311-win_amd64.whl (from x)
+  Skipping link: x: https://files.example/d/tensorflow_cpu-2.22.0rc0-cp311-cp311-manylinux_2_27_x86_64.whl (from x)
+  Skipping link: x: file:///w/tensorflow_cpu-2.5.3-cp38-cp38-manylinux2010_x86_64.whl (from x)
+  Skipping link: x: file:///w/tensorflow_cpu-2.5.3-cp39-cp39-manylinux2010_x86_64.whl (from x)
+  Skipping link: x: file:///w/tensorflow_cpu-2.5.0-cp39-cp39-manylinux2010_x86_64.whl (from x)
+  Skipping link: x: https://files.example/e/tensorflow_cpu-2.15.0.post1-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
+ERROR: No matching distribution found for tensorflow-cpu==0
+";
+
+    fn found(release: &str, python: &str) -> Option<String> {
+        let found = choose(links(SAID).0, release.parse().unwrap(), python)?;
+        Some(found.url.rsplit('/').next()?.to_owned())
+    }
+
+    #[test]
+    fn a_minor_is_its_newest_patch() {
+        let wheel = "tensorflow_cpu-2.5.3-cp39-cp39-manylinux2010_x86_64.whl";
+        assert_eq!(found("2.5", PYTHON).as_deref(), Some(wheel));
+        assert!(found("2.5.0", PYTHON).unwrap().contains("2.5.0"));
+    }
+
+    #[test]
+    fn the_locked_python_goes_before_the_newest() {
+        assert!(found("2.21", "cp311").unwrap().contains("cp311"));
+        assert!(found("2.21", "cp39").unwrap().contains("cp313"));
+        assert!(found("2.5", "cp38").unwrap().contains("cp38"));
+    }
+
+    #[test]
+    fn candidates_and_post_releases_are_not_taken() {
+        assert_eq!(found("2.22", PYTHON), None);
+        assert_eq!(found("2.15", PYTHON), None);
+    }
+
+    #[test]
+    fn what_the_index_has_is_said() {
+        let (links, candidates) = links(SAID);
+        let known: Vec<Release> = links.iter().map(|link| link.release).collect();
+        let help = |name: &str| describe(name.parse().unwrap(), known.clone(), &candidates);
+        assert_eq!(help("2.99"), "it has 2.5 to 2.21");
+        assert_eq!(help("2.5.9"), "it has 2.5.0, 2.5.3");
+        assert!(help("2.22").contains("2.22.0rc0"));
+    }
+
+    #[test]
+    fn a_network_that_is_away_is_not_an_unknown_release() {
+        let said = "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<HTTPConnection object at 0x7f>: Failed to establish a new connection: [Errno 111] Connection refused')': /x/\nERROR: No matching distribution found for x\n";
+        let Err(Problem::NetworkAway { detail }) = refusal(said) else {
+            panic!("not seen");
+        };
+        assert_eq!(
+            detail,
+            "pip says: Failed to establish a new connection: [Errno 111] Connection refused"
+        );
+        let refused = "Could not fetch URL https://x/: 403 Client Error: Forbidden - skipping";
+        assert!(matches!(refusal(refused), Err(Problem::NetworkAway { .. })));
+    }
+
+    #[test]
+    fn an_index_without_the_package_is_no_failure_of_pip() {
+        let said = "Could not fetch URL https://x/: 404 Client Error: Not Found\nERROR: No matching distribution found for x";
+        assert!(refusal(said).is_ok());
+    }
+
+    #[test]
+    fn a_python_without_pip_is_named() {
+        assert!(matches!(
+            refusal("python3: No module named pip"),
+            Err(Problem::PipMissing { .. })
+        ));
+        assert!(matches!(
+            refusal("Traceback\nKeyError: 1\n"),
+            Err(Problem::PipFailed { .. })
+        ));
+    }
+}

@@ -1,0 +1,206 @@
+//! `headers/sources.toml`: which package each release was read from, and the sha256 of every
+//! header. Sorted by release and name, so that equal locks are equal bytes.
+
+use super::closure::Headers;
+use super::problem::Problem;
+use super::release::Release;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The lock of the checkout that this binary was built from.
+const EMBEDDED: &str = include_str!("../../../../headers/sources.toml");
+
+const HEADING: &str = "\
+# What `sp-gen import` took from each release of TensorFlow: the package, and the sha256 of every header.
+# Written by `sp-gen import`; `--locked` refuses a release that is not here.
+
+";
+
+/// Every locked release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// By exact patch.
+    #[serde(default)]
+    pub release: BTreeMap<Release, Locked>,
+}
+
+/// One locked release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Locked {
+    /// `tensorflow-cpu`
+    pub package: String,
+    /// The exact version, as the package says it.
+    pub version: String,
+    /// `cp311`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<String>,
+    /// `manylinux_2_27_x86_64`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// Header to sha256.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Lock {
+    /// The lock in a file, or the embedded one where there is no file.
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(_) => Self::parse(EMBEDDED, "the built-in lock"),
+        }
+    }
+
+    fn parse(text: &str, name: &str) -> Result<Self, Problem> {
+        toml::from_str(text).map_err(|error| Problem::LockMalformed {
+            lock: name.to_owned(),
+            detail: error.to_string(),
+        })
+    }
+
+    /// The newest locked patch that a name asks for.
+    pub fn resolve(&self, release: Release) -> Option<Release> {
+        let admitted = self.release.keys().filter(|exact| release.admits(**exact));
+        admitted.max().copied()
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let body = toml::to_string_pretty(self).expect("a map of strings always serializes");
+        format!("{HEADING}{body}")
+    }
+}
+
+impl Locked {
+    /// Checks that the headers are the locked ones, none more and none less.
+    pub fn check(&self, release: Release, headers: &Headers) -> Result<(), Problem> {
+        let found = hashes(headers);
+        let names = self.headers.keys().chain(found.keys());
+        let differs = |name: &&String| self.headers.get(*name) != found.get(*name);
+        let Some(header) = names.into_iter().find(differs) else {
+            return Ok(());
+        };
+        let shown = |hashes: &BTreeMap<String, String>| {
+            hashes
+                .get(header)
+                .cloned()
+                .unwrap_or_else(|| "absent".into())
+        };
+        Err(Problem::HashDiffers {
+            header: header.clone(),
+            release,
+            locked: shown(&self.headers),
+            found: shown(&found),
+        })
+    }
+}
+
+/// Header to sha256, in hexadecimal.
+pub fn hashes(headers: &Headers) -> BTreeMap<String, String> {
+    let hash = |bytes: &[u8]| {
+        Sha256::digest(bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    };
+    headers
+        .iter()
+        .map(|(name, bytes)| (name.clone(), hash(bytes)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers() -> Headers {
+        Headers::from([("tensorflow/c/ops.h".to_owned(), b"abc".to_vec())])
+    }
+
+    fn locked() -> Locked {
+        Locked {
+            package: "tensorflow-cpu".into(),
+            version: "2.21.0".into(),
+            python: Some("cp311".into()),
+            platform: None,
+            headers: hashes(&headers()),
+        }
+    }
+
+    fn lock(releases: &[&str]) -> Lock {
+        let release = releases
+            .iter()
+            .map(|name| (name.parse().unwrap(), locked()))
+            .collect();
+        Lock { release }
+    }
+
+    #[test]
+    fn reads_what_it_writes_in_the_order_of_releases() {
+        let written = lock(&["2.21.0", "2.9.3", "2.12.1"]).text();
+        assert_eq!(Lock::parse(&written, "x").unwrap().text(), written);
+        let at = |name: &str| written.find(&format!("[release.\"{name}\"]")).unwrap();
+        assert!(at("2.9.3") < at("2.12.1") && at("2.12.1") < at("2.21.0"));
+    }
+
+    #[test]
+    fn a_minor_is_its_newest_locked_patch() {
+        let lock = lock(&["2.5.0", "2.5.3", "2.50.0"]);
+        assert_eq!(lock.resolve("2.5".parse().unwrap()), "2.5.3".parse().ok());
+        assert_eq!(lock.resolve("2.5.0".parse().unwrap()), "2.5.0".parse().ok());
+        assert_eq!(lock.resolve("2.6".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_changed_header_is_shown_with_both_hashes() {
+        let mut changed = headers();
+        changed.insert("tensorflow/c/ops.h".into(), b"abd".to_vec());
+        let error = locked()
+            .check("2.21.0".parse().unwrap(), &changed)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            "{error}"
+        );
+        assert!(
+            error.contains("a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9"),
+            "{error}"
+        );
+        assert!(
+            locked()
+                .check("2.21.0".parse().unwrap(), &headers())
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_header_more_or_less_differs_too() {
+        let release = "2.21.0".parse().unwrap();
+        let mut more = headers();
+        more.insert("tensorflow/c/new.h".into(), Vec::new());
+        assert!(
+            locked()
+                .check(release, &more)
+                .unwrap_err()
+                .to_string()
+                .contains("locked absent")
+        );
+        assert!(
+            locked()
+                .check(release, &Headers::new())
+                .unwrap_err()
+                .to_string()
+                .contains("found  absent")
+        );
+    }
+
+    #[test]
+    fn the_committed_lock_is_as_import_writes_it() {
+        assert_eq!(Lock::parse(EMBEDDED, "embedded").unwrap().text(), EMBEDDED);
+    }
+}

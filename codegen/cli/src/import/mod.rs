@@ -1,0 +1,212 @@
+//! A release's headers, from an index, a wheel or an installed TensorFlow into the store.
+//!
+//! Everything is read and checked in memory first: what fails has written nothing.
+
+pub mod closure;
+pub mod index;
+pub mod lock;
+pub mod place;
+pub mod problem;
+pub mod range;
+pub mod release;
+pub mod source;
+pub mod store;
+pub mod wheel;
+
+use closure::Headers;
+use lock::{Lock, Locked, hashes};
+use place::Place;
+use problem::Problem;
+use range::RangeReader;
+use release::Release;
+use source::{Identity, Installed, Moved, Source};
+use std::path::{Path, PathBuf};
+use store::Store;
+use wheel::Wheel;
+
+/// What to import, from where, to where.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The release, by minor or exact patch.
+    pub release: Release,
+    /// A wheel or a folder, instead of the index.
+    pub from: Option<PathBuf>,
+    /// Refuse a release that is not locked.
+    pub locked: bool,
+    /// Where headers, lock and snapshots are kept.
+    pub place: Place,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The exact patch.
+    pub release: Release,
+    /// Where its headers came from; nothing where they were stored already.
+    pub origin: Option<String>,
+    /// The include root.
+    pub include: PathBuf,
+    /// How many headers it has.
+    pub headers: usize,
+    /// What crossed the network, less what pip itself asked.
+    pub moved: Moved,
+    /// Whether the lock has a new entry.
+    pub appended: bool,
+}
+
+/// What an import is doing, for a progress bar.
+pub trait Watch {
+    /// A new stage, of `steps` steps where that is known.
+    fn stage(&mut self, what: &str, steps: Option<usize>);
+    /// One step done.
+    fn step(&mut self, what: &str);
+}
+
+/// Imports one release.
+pub fn import(request: &Request, watch: &mut dyn Watch) -> Result<Imported, Problem> {
+    let lock = Lock::read(&request.place.lock)?;
+    let exact = lock.resolve(request.release);
+    if request.locked && exact.is_none() {
+        return Err(unlocked(request));
+    }
+    match exact.and_then(|exact| stored(request, &lock, exact)) {
+        Some(done) => Ok(done),
+        None => fetch(request, lock, exact, watch),
+    }
+}
+
+/// What needs no fetching, since the store has the locked headers.
+fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Imported> {
+    let store = Store::at(request.place.store.clone());
+    let headers = store
+        .read(exact, &lock.release[&exact])
+        .filter(|_| request.from.is_none())?;
+    Some(Imported {
+        release: exact,
+        origin: None,
+        include: store.include(exact),
+        headers: headers.len(),
+        moved: Moved::default(),
+        appended: false,
+    })
+}
+
+fn fetch(
+    request: &Request,
+    mut lock: Lock,
+    exact: Option<Release>,
+    watch: &mut dyn Watch,
+) -> Result<Imported, Problem> {
+    let mut source = open(request, &lock, exact, watch)?;
+    let identity = source.identity()?;
+    let release = agree(request, &identity, exact, source.as_ref())?;
+    watch.stage(
+        "reading headers",
+        Some(closure::roots(source.as_ref()).len()),
+    );
+    let headers = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
+    let appended = check(request, &mut lock, release, identity, &headers)?;
+    let store = Store::at(request.place.store.clone());
+    store.put(
+        release,
+        &headers,
+        appended.then_some((&lock, &request.place.lock)),
+    )?;
+    Ok(Imported {
+        release,
+        origin: Some(source.origin()),
+        include: store.include(release),
+        headers: headers.len(),
+        moved: source.moved(),
+        appended,
+    })
+}
+
+fn open(
+    request: &Request,
+    lock: &Lock,
+    exact: Option<Release>,
+    watch: &mut dyn Watch,
+) -> Result<Box<dyn Source>, Problem> {
+    if let Some(from) = &request.from {
+        watch.stage(&format!("reading {}", from.display()), None);
+        return open_local(from);
+    }
+    watch.stage(
+        &format!("asking pip for {} {}", index::PACKAGE, request.release),
+        None,
+    );
+    let python = exact.and_then(|exact| lock.release[&exact].python.clone());
+    let found = index::find(exact.unwrap_or(request.release), python.as_deref())?;
+    watch.stage(&format!("reading the wheel of {}", found.release), None);
+    match found.url.strip_prefix("file://") {
+        Some(path) => open_local(Path::new(path)),
+        None => Ok(Box::new(Wheel::<RangeReader>::fetch(&found.url)?)),
+    }
+}
+
+fn open_local(from: &Path) -> Result<Box<dyn Source>, Problem> {
+    if from.is_dir() {
+        return Ok(Box::new(Installed::open(from)?));
+    }
+    Ok(Box::new(Wheel::open(from)?))
+}
+
+/// The exact release that the source has, which must be the one asked for.
+fn agree(
+    request: &Request,
+    identity: &Identity,
+    exact: Option<Release>,
+    source: &dyn Source,
+) -> Result<Release, Problem> {
+    let Some(version) = &identity.version else {
+        // The hashes will tell whether it is what the lock says.
+        return exact.ok_or_else(|| Problem::ReleaseUnstated {
+            origin: source.origin(),
+            release: request.release,
+        });
+    };
+    let found = version
+        .parse()
+        .ok()
+        .filter(|found| request.release.admits(*found));
+    found.ok_or_else(|| Problem::ReleaseDiffers {
+        origin: source.origin(),
+        release: request.release,
+        found: version.clone(),
+    })
+}
+
+/// Holds the headers against the lock, or adds them to it; says whether it added them.
+fn check(
+    request: &Request,
+    lock: &mut Lock,
+    release: Release,
+    identity: Identity,
+    headers: &Headers,
+) -> Result<bool, Problem> {
+    if let Some(locked) = lock.release.get(&release) {
+        return locked.check(release, headers).map(|()| false);
+    }
+    if request.locked {
+        return Err(unlocked(request));
+    }
+    let entry = Locked {
+        package: identity
+            .package
+            .unwrap_or_else(|| index::PACKAGE.to_owned()),
+        version: release.to_string(),
+        python: identity.python,
+        platform: identity.platform,
+        headers: hashes(headers),
+    };
+    lock.release.insert(release, entry);
+    Ok(true)
+}
+
+fn unlocked(request: &Request) -> Problem {
+    Problem::ReleaseUnlocked {
+        release: request.release,
+        lock: request.place.lock.display().to_string(),
+    }
+}

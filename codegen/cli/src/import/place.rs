@@ -1,0 +1,81 @@
+//! Where things are kept: in the checkout that the command runs in, else in the user's cache.
+
+use super::problem::Problem;
+use std::path::{Path, PathBuf};
+
+/// The folders and files of one home of headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Releases' headers.
+    pub store: PathBuf,
+    /// The lock, `sources.toml`.
+    pub lock: PathBuf,
+    /// Snapshots, `<api>/<minor>.json`.
+    pub snapshots: PathBuf,
+}
+
+impl Place {
+    /// The home for a command that runs in `folder`.
+    pub fn find(folder: &Path) -> Result<Self, Problem> {
+        match checkout(folder) {
+            Some(root) => Ok(Self::in_checkout(&root)),
+            None => Ok(Self::in_cache(&cache().ok_or(Problem::StoreHomeless)?)),
+        }
+    }
+
+    fn in_checkout(root: &Path) -> Self {
+        Self {
+            store: root.join("headers/store"),
+            lock: root.join("headers/sources.toml"),
+            snapshots: root.join("generated/ir"),
+        }
+    }
+
+    fn in_cache(cache: &Path) -> Self {
+        Self {
+            store: cache.join("store"),
+            lock: cache.join("sources.toml"),
+            snapshots: cache.join("ir"),
+        }
+    }
+}
+
+/// The root of the sp-gen checkout that has `folder`.
+pub fn checkout(folder: &Path) -> Option<PathBuf> {
+    let is_root = |place: &&Path| {
+        place.join("headers/apis").is_dir() && place.join("codegen/cli/Cargo.toml").is_file()
+    };
+    folder.ancestors().find(is_root).map(Path::to_owned)
+}
+
+/// `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`.
+fn cache() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let cache = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    cache
+        .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+        .map(|cache| cache.join("sp-gen"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checkout_is_found_from_below() {
+        let below = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let place = Place::find(&below).unwrap();
+        assert!(place.lock.is_file(), "{place:?}");
+    }
+
+    #[test]
+    fn another_project_is_no_checkout() {
+        let scratch = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(scratch.path().join("headers/apis")).unwrap();
+        assert_eq!(checkout(scratch.path()), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! What can go wrong in an import: one message per kind, each with what to do next.
+
+use super::release::Release;
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// Why an import wrote nothing.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Problem {
+    /// No index that pip asks has a final release of that name.
+    #[error("the index has no {package} {release}")]
+    #[diagnostic(code(import::unknown_release))]
+    UnknownRelease {
+        /// What was asked for.
+        package: String,
+        /// In which release.
+        release: Release,
+        /// Which releases it has.
+        #[help]
+        known: String,
+    },
+    /// The index, or the host of the wheel, did not answer.
+    #[error("the network is away: {detail}")]
+    #[diagnostic(
+        code(import::network_away),
+        help(
+            "check the connection and pip's index settings (`pip config list`), or import from a wheel or an installed TensorFlow with `--from`"
+        )
+    )]
+    NetworkAway {
+        /// What pip or the connection said.
+        detail: String,
+    },
+    /// There is no usable pip.
+    #[error("cannot ask pip for the wheel: {detail}")]
+    #[diagnostic(
+        code(import::pip_missing),
+        help(
+            "`python3 -m pip` must work: `python3 -m ensurepip --upgrade`, or activate an environment that has pip; `--from` needs no pip"
+        )
+    )]
+    PipMissing {
+        /// What happened when it was run.
+        detail: String,
+    },
+    /// pip ran and failed for another reason.
+    #[error("pip could not read the index: {detail}")]
+    #[diagnostic(
+        code(import::pip_failed),
+        help(
+            "`python3 -m pip download --no-deps tensorflow-cpu` shows the whole message; `--from` needs no pip"
+        )
+    )]
+    PipFailed {
+        /// The last line of what it said.
+        detail: String,
+    },
+    /// The host of the wheel answers with all of it.
+    #[error("the server of {wheel} does not serve parts of a file")]
+    #[diagnostic(
+        code(import::ranges_refused),
+        help(
+            "fetch the wheel yourself (`pip download --no-deps`), then `sp-gen import tensorflow RELEASE --from WHEEL`"
+        )
+    )]
+    RangesRefused {
+        /// The wheel's file name.
+        wheel: String,
+    },
+    /// The wheel, or a file in an installed TensorFlow, cannot be read.
+    #[error("cannot read {origin}: {detail}")]
+    #[diagnostic(code(import::source_unreadable))]
+    SourceUnreadable {
+        /// The wheel or folder.
+        origin: String,
+        /// Why not.
+        detail: String,
+    },
+    /// A member's name points out of the folder it would be written to.
+    #[error("{origin} has a member named `{member}`, which leads out of the store")]
+    #[diagnostic(
+        code(import::member_name_refused),
+        help("this wheel was not made by TensorFlow's build; do not use it")
+    )]
+    MemberNameRefused {
+        /// The wheel.
+        origin: String,
+        /// The member.
+        member: String,
+    },
+    /// There are no C headers where they are expected.
+    #[error("{origin} has no tensorflow/include/tensorflow/c")]
+    #[diagnostic(
+        code(import::headers_missing),
+        help(
+            "`--from` takes a TensorFlow wheel, a site-packages folder, an installed `tensorflow` folder, or its `include` folder"
+        )
+    )]
+    HeadersMissing {
+        /// The wheel or folder.
+        origin: String,
+    },
+    /// `--from` holds another release than the one named.
+    #[error("{origin} holds TensorFlow {found}, not {release}")]
+    #[diagnostic(
+        code(import::release_differs),
+        help("name the release it holds: `sp-gen import tensorflow {found} --from ...`")
+    )]
+    ReleaseDiffers {
+        /// The wheel or folder.
+        origin: String,
+        /// What was asked for.
+        release: Release,
+        /// What it says of itself.
+        found: String,
+    },
+    /// `--from` does not say what it is, and no lock does.
+    #[error("{origin} does not say which release it is, and {release} is not locked")]
+    #[diagnostic(
+        code(import::release_unstated),
+        help(
+            "point `--from` at the wheel or at the site-packages folder, which has the package's dist-info"
+        )
+    )]
+    ReleaseUnstated {
+        /// The folder.
+        origin: String,
+        /// What was asked for.
+        release: Release,
+    },
+    /// `--locked`, and the lock does not have it.
+    #[error("TensorFlow {release} is not in {lock}")]
+    #[diagnostic(
+        code(import::release_unlocked),
+        help("import it once without `--locked`, look at the change of the lock, and commit it")
+    )]
+    ReleaseUnlocked {
+        /// What was asked for.
+        release: Release,
+        /// The lock file.
+        lock: String,
+    },
+    /// A header is not the one that was locked.
+    #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
+    #[diagnostic(
+        code(import::hash_differs),
+        help(
+            "nothing was written. The source was changed, or is another build of this release; if the lock is wrong, remove the release from it and import again"
+        )
+    )]
+    HashDiffers {
+        /// The header.
+        header: String,
+        /// Of which release.
+        release: Release,
+        /// Its sha256 in the lock, or `absent`.
+        locked: String,
+        /// Its sha256 in the source, or `absent`.
+        found: String,
+    },
+    /// The lock is not one.
+    #[error("{lock} is not a lock of headers: {detail}")]
+    #[diagnostic(code(import::lock_malformed))]
+    LockMalformed {
+        /// The lock file.
+        lock: String,
+        /// What the TOML reader said.
+        detail: String,
+    },
+    /// The store or the lock cannot be written.
+    #[error("cannot write {path}: {detail}")]
+    #[diagnostic(code(import::store_unwritable), help("nothing was left half-written"))]
+    StoreUnwritable {
+        /// The file or folder.
+        path: String,
+        /// Why not.
+        detail: String,
+    },
+    /// There is no checkout and no home folder.
+    #[error("no folder to keep headers in: neither HOME nor XDG_CACHE_HOME is set")]
+    #[diagnostic(code(import::store_homeless), help("say where: `--store DIR`"))]
+    StoreHomeless,
+}

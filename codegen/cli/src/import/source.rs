@@ -1,0 +1,252 @@
+//! Where headers come from: a wheel (local or remote) or an installed TensorFlow.
+//!
+//! Either way a header's name is its path below the include root, and no name leads out of it.
+
+use super::problem::Problem;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a package says of itself in its dist-info.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// `tensorflow-cpu`
+    pub package: Option<String>,
+    /// `2.21.0`
+    pub version: Option<String>,
+    /// `cp311`
+    pub python: Option<String>,
+    /// `manylinux_2_27_x86_64`
+    pub platform: Option<String>,
+}
+
+/// What was moved over the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes of bodies.
+    pub bytes: u64,
+    /// HTTP requests.
+    pub requests: u32,
+}
+
+/// A readable set of headers.
+pub trait Source {
+    /// A short name for messages.
+    fn origin(&self) -> String;
+    /// What it says it is.
+    fn identity(&mut self) -> Result<Identity, Problem>;
+    /// The headers it has, by path below the include root.
+    fn names(&self) -> &BTreeSet<String>;
+    /// One of them.
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem>;
+    /// Says which headers will be read soon, so that a remote source reads them together.
+    fn expect(&mut self, _names: &[&str]) -> Result<(), Problem> {
+        Ok(())
+    }
+    /// What it cost so far.
+    fn moved(&self) -> Moved {
+        Moved::default()
+    }
+}
+
+/// Whether a name stays below the folder it is joined to.
+pub fn stays_inside(name: &str) -> bool {
+    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    name.split('/').all(plain)
+}
+
+/// Reads `Name`/`Version` of METADATA and `Tag` of WHEEL.
+pub fn identity_of(metadata: &str, wheel: &str) -> Identity {
+    let value = |text: &str, key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        Some(line.trim_start_matches(':').trim().to_owned())
+    };
+    let tag = value(wheel, "Tag").unwrap_or_default();
+    let mut tag = tag.split('-').map(str::to_owned);
+    Identity {
+        package: value(metadata, "Name").map(|name| name.replace('_', "-")),
+        version: value(metadata, "Version"),
+        python: tag.next().filter(|part| !part.is_empty()),
+        platform: tag.nth(1),
+    }
+}
+
+/// The headers of a TensorFlow that is installed on this machine.
+pub struct Installed {
+    include: PathBuf,
+    names: BTreeSet<String>,
+}
+
+impl Installed {
+    /// Opens an environment, a site-packages folder, a `tensorflow` folder or an include root.
+    pub fn open(folder: &Path) -> Result<Self, Problem> {
+        let include = include_root(folder).ok_or_else(|| Problem::HeadersMissing {
+            origin: folder.display().to_string(),
+        })?;
+        let mut names = BTreeSet::new();
+        collect(&include, &include, &mut names).map_err(|error| unreadable(&include, &error))?;
+        Ok(Self { include, names })
+    }
+
+    /// `site-packages/tensorflow_cpu-2.21.0.dist-info`, beside the package.
+    fn dist_info(&self) -> Option<PathBuf> {
+        let site = self.include.parent()?.parent()?;
+        let entries = fs::read_dir(site).ok()?.flatten();
+        let mut found: Vec<_> = entries
+            .map(|entry| entry.path())
+            .filter(|path| is_dist_info(path))
+            .collect();
+        found.sort();
+        found.pop()
+    }
+}
+
+impl Source for Installed {
+    fn origin(&self) -> String {
+        self.include.display().to_string()
+    }
+
+    fn identity(&mut self) -> Result<Identity, Problem> {
+        let Some(folder) = self.dist_info() else {
+            return Ok(Identity::default());
+        };
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        Ok(identity_of(&text("METADATA"), &text("WHEEL")))
+    }
+
+    fn names(&self) -> &BTreeSet<String> {
+        &self.names
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
+        let path = self.include.join(name);
+        fs::read(&path).map_err(|error| unreadable(&path, &error))
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::SourceUnreadable {
+        origin: path.display().to_string(),
+        detail: error.to_string(),
+    }
+}
+
+/// The packages that carry the headers: tensorflow itself and its per-platform builds.
+fn is_dist_info(path: &Path) -> bool {
+    const PACKAGES: [&str; 4] = [
+        "tensorflow",
+        "tensorflow_cpu",
+        "tensorflow_intel",
+        "tensorflow_macos",
+    ];
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let package = name
+        .strip_suffix(".dist-info")
+        .and_then(|name| name.split_once('-'));
+    package.is_some_and(|(package, _)| PACKAGES.contains(&package))
+}
+
+fn include_root(folder: &Path) -> Option<PathBuf> {
+    let mut places = vec![
+        folder.to_owned(),
+        folder.join("include"),
+        folder.join("tensorflow/include"),
+    ];
+    places.extend(environments(folder));
+    places
+        .into_iter()
+        .find(|place| place.join("tensorflow/c").is_dir())
+}
+
+/// `lib/python3.11/site-packages/tensorflow/include` of a virtual environment.
+fn environments(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("lib"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let pythons =
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"));
+    pythons
+        .map(|entry| entry.path().join("site-packages/tensorflow/include"))
+        .collect()
+}
+
+fn collect(root: &Path, folder: &Path, names: &mut BTreeSet<String>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, names)?;
+        } else if let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str) {
+            names.insert(name.replace(std::path::MAIN_SEPARATOR, "/"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_out_are_seen() {
+        for name in [
+            "../x",
+            "a/../../x",
+            "/etc/x",
+            "a//b",
+            "a/./b",
+            "",
+            "c:x",
+            "a\\..\\b",
+            "a/..",
+        ] {
+            assert!(!stays_inside(name), "{name}");
+        }
+        for name in ["a.h", "tensorflow/c/ops.h", "a/..b/c.h"] {
+            assert!(stays_inside(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn identity_is_read_from_dist_info() {
+        let found = identity_of(
+            "Metadata-Version: 2.4\nName: tensorflow_cpu\nVersion: 2.21.0\n",
+            "Wheel-Version: 1.0\nTag: cp311-cp311-manylinux_2_27_x86_64\n",
+        );
+        assert_eq!(found.package.as_deref(), Some("tensorflow-cpu"));
+        assert_eq!(found.version.as_deref(), Some("2.21.0"));
+        assert_eq!(found.python.as_deref(), Some("cp311"));
+        assert_eq!(found.platform.as_deref(), Some("manylinux_2_27_x86_64"));
+    }
+
+    #[test]
+    fn an_installed_tensorflow_is_found_from_each_of_its_folders() {
+        let scratch = tempfile::tempdir().unwrap();
+        let site = scratch.path().join("lib/python3.11/site-packages");
+        let include = site.join("tensorflow/include");
+        fs::create_dir_all(include.join("tensorflow/c")).unwrap();
+        fs::write(include.join("tensorflow/c/ops.h"), "").unwrap();
+        fs::create_dir_all(site.join("tensorflow_cpu-2.21.0.dist-info")).unwrap();
+        fs::write(
+            site.join("tensorflow_cpu-2.21.0.dist-info/METADATA"),
+            "Version: 2.21.0\n",
+        )
+        .unwrap();
+        for folder in [scratch.path(), &site, &site.join("tensorflow"), &include] {
+            let mut source = Installed::open(folder).unwrap();
+            assert!(source.names().contains("tensorflow/c/ops.h"));
+            assert_eq!(
+                source.identity().unwrap().version.as_deref(),
+                Some("2.21.0")
+            );
+        }
+        let empty = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            Installed::open(empty.path()),
+            Err(Problem::HeadersMissing { .. })
+        ));
+    }
+}

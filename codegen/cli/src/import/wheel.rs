@@ -1,0 +1,308 @@
+//! The headers inside a wheel, local or remote; of a remote one only what is read is moved.
+//!
+//! A wheel with a member name that leads out of its folder is refused whole.
+
+use super::problem::Problem;
+use super::range::{RangeError, RangeReader};
+use super::source::{Identity, Moved, Source, identity_of, stays_inside};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+use zip::ZipArchive;
+use zip::result::{ZipError, ZipResult};
+
+/// No C header comes near this; a crafted one could otherwise unpack without end.
+const HEADER_MOST: u64 = 16 << 20;
+
+/// A wheel that is open.
+pub struct Wheel<R> {
+    origin: String,
+    archive: ZipArchive<R>,
+    names: BTreeSet<String>,
+    members: BTreeMap<String, usize>,
+    remote: Option<RangeReader>,
+}
+
+impl Wheel<BufReader<File>> {
+    /// Opens a wheel file.
+    pub fn open(path: &Path) -> Result<Self, Problem> {
+        let origin = path.display().to_string();
+        let file = File::open(path).map_err(|error| Problem::SourceUnreadable {
+            origin: origin.clone(),
+            detail: error.to_string(),
+        })?;
+        Self::read_directory(origin, BufReader::new(file), None)
+    }
+}
+
+impl Wheel<RangeReader> {
+    /// Opens a wheel on a server; moves its central directory.
+    pub fn fetch(url: &str) -> Result<Self, Problem> {
+        let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
+        let reader = RangeReader::open(url).map_err(|error| not_served(&origin, error))?;
+        Self::read_directory(origin, reader.clone(), Some(reader))
+    }
+}
+
+impl<R: Read + Seek> Wheel<R> {
+    fn read_directory(
+        origin: String,
+        reader: R,
+        remote: Option<RangeReader>,
+    ) -> Result<Self, Problem> {
+        let archive = ZipArchive::new(reader).map_err(|error| unreadable(&origin, error))?;
+        let members = members(&origin, &archive)?;
+        let include = |name: &String| header_name(name).map(str::to_owned);
+        let names: BTreeSet<String> = members.keys().filter_map(include).collect();
+        if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
+            return Err(Problem::HeadersMissing { origin });
+        }
+        Ok(Self {
+            origin,
+            archive,
+            names,
+            members,
+            remote,
+        })
+    }
+
+    /// The member a header is in: at the top, or below `NAME.data/purelib/`.
+    fn member(&self, name: &str) -> Option<usize> {
+        let direct = format!("tensorflow/include/{name}");
+        let moved = || {
+            self.members
+                .iter()
+                .find(|(member, _)| header_name(member) == Some(name))
+        };
+        self.members
+            .get(&direct)
+            .copied()
+            .or_else(|| moved().map(|(_, &index)| index))
+    }
+
+    fn text(&mut self, index: usize) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        let member = self
+            .archive
+            .by_index(index)
+            .map_err(|error| unreadable(&self.origin, error))?;
+        let read = member.take(HEADER_MOST).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(&self.origin, ZipError::Io(error)))?;
+        Ok(bytes)
+    }
+
+    fn dist_info(&mut self, file: &str) -> Result<String, Problem> {
+        let is = |name: &str| {
+            name.split_once('/')
+                .is_some_and(|(folder, rest)| folder.ends_with(".dist-info") && rest == file)
+        };
+        let found = self
+            .members
+            .iter()
+            .find(|(name, _)| is(name))
+            .map(|(_, &index)| index);
+        let bytes = found.map(|index| self.text(index)).transpose()?;
+        Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+    }
+}
+
+impl<R: Read + Seek> Source for Wheel<R> {
+    fn origin(&self) -> String {
+        self.origin.clone()
+    }
+
+    fn identity(&mut self) -> Result<Identity, Problem> {
+        let (metadata, wheel) = (self.dist_info("METADATA")?, self.dist_info("WHEEL")?);
+        Ok(identity_of(&metadata, &wheel))
+    }
+
+    fn names(&self) -> &BTreeSet<String> {
+        &self.names
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
+        let member = self.member(name);
+        let index = member.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
+        self.text(index)
+    }
+
+    fn expect(&mut self, names: &[&str]) -> Result<(), Problem> {
+        let Some(remote) = &self.remote else {
+            return Ok(());
+        };
+        let indices = names.iter().filter_map(|name| self.member(name));
+        let ranges = indices.map(|index| {
+            self.archive.by_index_data(index).map(|member| {
+                // The local header repeats the name and may add fields of its own.
+                let end = member.header_start() + member.compressed_size() + 1024;
+                member.header_start()..end
+            })
+        });
+        let ranges = ranges
+            .collect::<ZipResult<Vec<_>>>()
+            .map_err(|error| unreadable(&self.origin, error))?;
+        remote
+            .expect(ranges)
+            .map_err(|error| not_served(&self.origin, error))
+    }
+
+    fn moved(&self) -> Moved {
+        self.remote
+            .as_ref()
+            .map(RangeReader::moved)
+            .unwrap_or_default()
+    }
+}
+
+/// The files of an archive by name, all of which must stay inside a folder.
+fn members<R: Read + Seek>(
+    origin: &str,
+    archive: &ZipArchive<R>,
+) -> Result<BTreeMap<String, usize>, Problem> {
+    let mut members = BTreeMap::new();
+    for (index, name) in archive.file_names().enumerate() {
+        let name = name.map_err(|error| unreadable(origin, error))?;
+        if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
+            return Err(Problem::MemberNameRefused {
+                origin: origin.to_owned(),
+                member: name.escape_default().to_string(),
+            });
+        }
+        members.insert(name.into_owned(), index);
+    }
+    Ok(members)
+}
+
+/// `tensorflow/c/ops.h` of `[NAME.data/purelib/]tensorflow/include/tensorflow/c/ops.h`.
+fn header_name(member: &str) -> Option<&str> {
+    const INCLUDE: &str = "tensorflow/include/";
+    let data = member.split_once(".data/").map(|(_, rest)| rest);
+    let unpacked = data.and_then(|rest| {
+        rest.strip_prefix("purelib/")
+            .or_else(|| rest.strip_prefix("platlib/"))
+    });
+    unpacked
+        .unwrap_or(member)
+        .strip_prefix(INCLUDE)
+        .filter(|name| !name.is_empty() && !name.ends_with('/'))
+}
+
+fn unreadable(origin: &str, error: ZipError) -> Problem {
+    let lost = |error: &std::io::Error| {
+        error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<RangeError>())
+    };
+    match error {
+        ZipError::Io(error) if lost(&error) => Problem::NetworkAway {
+            detail: format!("{origin}: {error}"),
+        },
+        error => Problem::SourceUnreadable {
+            origin: origin.to_owned(),
+            detail: error.to_string(),
+        },
+    }
+}
+
+fn not_served(origin: &str, error: RangeError) -> Problem {
+    match error {
+        RangeError::Refused => Problem::RangesRefused {
+            wheel: origin.to_owned(),
+        },
+        RangeError::Away(detail) => Problem::NetworkAway {
+            detail: format!("{origin}: {detail}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::range::tests::serve;
+    use std::io::{Cursor, Write};
+    use zip::write::SimpleFileOptions;
+
+    fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            writer
+                .start_file(*name, SimpleFileOptions::default())
+                .unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, Problem> {
+        Wheel::read_directory("x.whl".into(), Cursor::new(bytes), None)
+    }
+
+    #[test]
+    fn a_member_that_leads_out_refuses_the_wheel() {
+        let ops: (&str, &[u8]) = ("tensorflow/include/tensorflow/c/ops.h", b"x");
+        for crafted in [
+            "../x.h",
+            "tensorflow/include/../../x.h",
+            "/etc/x.h",
+            "a\\..\\x.h",
+        ] {
+            let opened = open(zipped(&[ops, (crafted, b"x")]));
+            assert!(
+                matches!(opened, Err(Problem::MemberNameRefused { .. })),
+                "{crafted}"
+            );
+        }
+        assert!(open(zipped(&[ops])).is_ok());
+    }
+
+    #[test]
+    fn headers_are_found_at_the_top_and_below_the_data_folder() {
+        for prefix in ["", "tensorflow_cpu-2.5.3.data/purelib/"] {
+            let member = format!("{prefix}tensorflow/include/tensorflow/c/ops.h");
+            let mut wheel = open(zipped(&[(&member, b"text")])).unwrap();
+            assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
+        }
+    }
+
+    #[test]
+    fn what_is_no_wheel_is_said_to_be_none() {
+        assert!(matches!(
+            open(b"not a zip".to_vec()),
+            Err(Problem::SourceUnreadable { .. })
+        ));
+        let other = zipped(&[("numpy/core.h", b"x")]);
+        assert!(matches!(open(other), Err(Problem::HeadersMissing { .. })));
+    }
+
+    #[test]
+    fn a_remote_wheel_moves_a_part_of_itself() {
+        // xorshift: what does not compress.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut noise = vec![0_u8; 3_000_000];
+        for byte in &mut noise {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            *byte = state as u8;
+        }
+        let bytes = zipped(&[
+            ("tensorflow/libtensorflow_cc.so.2", &noise),
+            ("tensorflow/include/tensorflow/c/ops.h", b"text"),
+            (
+                "tensorflow_cpu-2.21.0.dist-info/METADATA",
+                b"Name: tensorflow_cpu\nVersion: 2.21.0\n",
+            ),
+        ]);
+        let length = bytes.len() as u64;
+        let mut wheel = Wheel::fetch(&serve(bytes, true)).unwrap();
+        wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
+        assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
+        assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));
+        assert!(
+            wheel.moved().bytes < length / 4,
+            "{:?} of {length}",
+            wheel.moved()
+        );
+    }
+}
