@@ -3,5 +3,14 @@
 //! Data flows one way through these modules: a release's headers are imported, read by clang,
 //! annotated with the contract, kept as IR, and emitted as Rust. `commands` is the thin top.
 
+pub mod clang;
 pub mod commands;
+pub mod contract;
 pub mod diagnostic;
+pub mod import;
+pub mod emit;
+pub mod embedded;
+pub mod extract;
+pub mod tree;
+
+pub use extract::extract;
