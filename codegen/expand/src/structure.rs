@@ -81,10 +81,12 @@ pub fn field_doc(field: &Field) -> String {
     if let Some(doc) = &field.doc {
         return doc.clone();
     }
-    let what = match (&field.ty, field.name.as_str()) {
-        (_, "struct_size") => "The bytes that whoever filled this struct knows",
-        (Type::Function(_), _) => "Slot",
-        (Type::Pointer { .. }, _) => "Pointer",
+    if field.name == "struct_size" {
+        return "How many bytes of this struct its maker knows.".into();
+    }
+    let what = match &field.ty {
+        Type::Function(_) => "Slot",
+        Type::Pointer { .. } => "Pointer",
         _ => "Value",
     };
     let presence = match presence(field) {
