@@ -3,7 +3,7 @@
 use crate::diagnostic::{Outcome, Result, interactive};
 use crate::import::place::Place;
 use crate::import::release::Release;
-use crate::import::{Imported, Request, Watch, import};
+use crate::import::{Imported, Request, Watch, import, snapshot};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::IntoDiagnostic;
@@ -48,7 +48,9 @@ pub fn run(args: Args) -> Result {
         let (start, mut bar) = (Instant::now(), Bar::new());
         let imported = import(&request, &mut bar);
         bar.0.finish_and_clear();
-        report(&imported?, start.elapsed());
+        let imported = imported?;
+        report(&imported, start.elapsed());
+        snapshots(&imported, &place)?;
     }
     Ok(Outcome::Done)
 }
@@ -83,6 +85,24 @@ fn report(done: &Imported, took: Duration) {
             "  new in the lock: look at the change of headers/sources.toml before you commit it"
         );
     }
+}
+
+/// The headers stay stored where this fails, for instance for want of a libclang.
+fn snapshots(done: &Imported, place: &Place) -> Result<()> {
+    let written = snapshot::write(&done.include, done.release, &place.snapshots);
+    let written = written
+        .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
+    match written.len() {
+        0 => eprintln!(
+            "  snapshots in {} are up to date",
+            place.snapshots.display()
+        ),
+        count => eprintln!(
+            "  {count} snapshots written in {}",
+            place.snapshots.display()
+        ),
+    }
+    Ok(())
 }
 
 fn cost(done: &Imported, took: Duration) -> String {

@@ -47,12 +47,19 @@ pub struct Locked {
 }
 
 impl Lock {
-    /// The lock in a file, or the embedded one where there is no file.
-    pub fn read(path: &Path) -> Result<Self, Problem> {
-        match fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, &path.display().to_string()),
-            Err(_) => Self::parse(EMBEDDED, "the built-in lock"),
+    /// The lock in a file, which need not exist; with `inherits`, over the one in the binary.
+    pub fn read(path: &Path, inherits: bool) -> Result<Self, Problem> {
+        let mut lock = match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string())?,
+            Err(_) => Self::default(),
+        };
+        if inherits {
+            let base = Self::parse(EMBEDDED, "the built-in lock")?;
+            for (release, locked) in base.release {
+                lock.release.entry(release).or_insert(locked);
+            }
         }
+        Ok(lock)
     }
 
     fn parse(text: &str, name: &str) -> Result<Self, Problem> {
@@ -197,6 +204,25 @@ mod tests {
                 .to_string()
                 .contains("found  absent")
         );
+    }
+
+    #[test]
+    fn outside_a_checkout_the_lock_adds_to_the_built_in_one() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("sources.toml");
+        let alone = lock(&["2.3.0"]);
+        fs::write(&path, alone.text()).unwrap();
+        assert_eq!(Lock::read(&path, false).unwrap(), alone);
+        let both = Lock::read(&path, true).unwrap();
+        assert!(
+            both.resolve("2.21".parse().unwrap()).is_some()
+                && both.resolve("2.3".parse().unwrap()).is_some()
+        );
+        fs::write(&path, "[release.x]").unwrap();
+        assert!(matches!(
+            Lock::read(&path, true),
+            Err(Problem::LockMalformed { .. })
+        ));
     }
 
     #[test]

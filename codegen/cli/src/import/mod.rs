@@ -9,6 +9,7 @@ pub mod place;
 pub mod problem;
 pub mod range;
 pub mod release;
+pub mod snapshot;
 pub mod source;
 pub mod store;
 pub mod wheel;
@@ -64,7 +65,7 @@ pub trait Watch {
 
 /// Imports one release.
 pub fn import(request: &Request, watch: &mut dyn Watch) -> Result<Imported, Problem> {
-    let lock = Lock::read(&request.place.lock)?;
+    let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
     if request.locked && exact.is_none() {
         return Err(unlocked(request));

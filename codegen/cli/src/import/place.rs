@@ -12,6 +12,8 @@ pub struct Place {
     pub lock: PathBuf,
     /// Snapshots, `<api>/<minor>.json`.
     pub snapshots: PathBuf,
+    /// Whether the lock adds to the one in the binary; in a checkout it stands alone.
+    pub inherits: bool,
 }
 
 impl Place {
@@ -28,6 +30,7 @@ impl Place {
             store: root.join("headers/store"),
             lock: root.join("headers/sources.toml"),
             snapshots: root.join("generated/ir"),
+            inherits: false,
         }
     }
 
@@ -36,6 +39,7 @@ impl Place {
             store: cache.join("store"),
             lock: cache.join("sources.toml"),
             snapshots: cache.join("ir"),
+            inherits: true,
         }
     }
 }

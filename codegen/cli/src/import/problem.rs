@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum Problem {
     /// No index that pip asks has a final release of that name.
     #[error("the index has no {package} {release}")]
-    #[diagnostic(code(import::unknown_release))]
+    #[diagnostic(code(sp_gen::import::unknown_release))]
     UnknownRelease {
         /// What was asked for.
         package: String,
@@ -22,7 +22,7 @@ pub enum Problem {
     /// The index, or the host of the wheel, did not answer.
     #[error("the network is away: {detail}")]
     #[diagnostic(
-        code(import::network_away),
+        code(sp_gen::import::network_away),
         help(
             "check the connection and pip's index settings (`pip config list`), or import from a wheel or an installed TensorFlow with `--from`"
         )
@@ -34,7 +34,7 @@ pub enum Problem {
     /// There is no usable pip.
     #[error("cannot ask pip for the wheel: {detail}")]
     #[diagnostic(
-        code(import::pip_missing),
+        code(sp_gen::import::pip_missing),
         help(
             "`python3 -m pip` must work: `python3 -m ensurepip --upgrade`, or activate an environment that has pip; `--from` needs no pip"
         )
@@ -46,7 +46,7 @@ pub enum Problem {
     /// pip ran and failed for another reason.
     #[error("pip could not read the index: {detail}")]
     #[diagnostic(
-        code(import::pip_failed),
+        code(sp_gen::import::pip_failed),
         help(
             "`python3 -m pip download --no-deps tensorflow-cpu` shows the whole message; `--from` needs no pip"
         )
@@ -58,7 +58,7 @@ pub enum Problem {
     /// The host of the wheel answers with all of it.
     #[error("the server of {wheel} does not serve parts of a file")]
     #[diagnostic(
-        code(import::ranges_refused),
+        code(sp_gen::import::ranges_refused),
         help(
             "fetch the wheel yourself (`pip download --no-deps`), then `sp-gen import tensorflow RELEASE --from WHEEL`"
         )
@@ -69,7 +69,7 @@ pub enum Problem {
     },
     /// The wheel, or a file in an installed TensorFlow, cannot be read.
     #[error("cannot read {origin}: {detail}")]
-    #[diagnostic(code(import::source_unreadable))]
+    #[diagnostic(code(sp_gen::import::source_unreadable))]
     SourceUnreadable {
         /// The wheel or folder.
         origin: String,
@@ -79,7 +79,7 @@ pub enum Problem {
     /// A member's name points out of the folder it would be written to.
     #[error("{origin} has a member named `{member}`, which leads out of the store")]
     #[diagnostic(
-        code(import::member_name_refused),
+        code(sp_gen::import::member_name_refused),
         help("this wheel was not made by TensorFlow's build; do not use it")
     )]
     MemberNameRefused {
@@ -91,7 +91,7 @@ pub enum Problem {
     /// There are no C headers where they are expected.
     #[error("{origin} has no tensorflow/include/tensorflow/c")]
     #[diagnostic(
-        code(import::headers_missing),
+        code(sp_gen::import::headers_missing),
         help(
             "`--from` takes a TensorFlow wheel, a site-packages folder, an installed `tensorflow` folder, or its `include` folder"
         )
@@ -103,7 +103,7 @@ pub enum Problem {
     /// `--from` holds another release than the one named.
     #[error("{origin} holds TensorFlow {found}, not {release}")]
     #[diagnostic(
-        code(import::release_differs),
+        code(sp_gen::import::release_differs),
         help("name the release it holds: `sp-gen import tensorflow {found} --from ...`")
     )]
     ReleaseDiffers {
@@ -117,7 +117,7 @@ pub enum Problem {
     /// `--from` does not say what it is, and no lock does.
     #[error("{origin} does not say which release it is, and {release} is not locked")]
     #[diagnostic(
-        code(import::release_unstated),
+        code(sp_gen::import::release_unstated),
         help(
             "point `--from` at the wheel or at the site-packages folder, which has the package's dist-info"
         )
@@ -131,7 +131,7 @@ pub enum Problem {
     /// `--locked`, and the lock does not have it.
     #[error("TensorFlow {release} is not in {lock}")]
     #[diagnostic(
-        code(import::release_unlocked),
+        code(sp_gen::import::release_unlocked),
         help("import it once without `--locked`, look at the change of the lock, and commit it")
     )]
     ReleaseUnlocked {
@@ -143,7 +143,7 @@ pub enum Problem {
     /// A header is not the one that was locked.
     #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
     #[diagnostic(
-        code(import::hash_differs),
+        code(sp_gen::import::hash_differs),
         help(
             "nothing was written. The source was changed, or is another build of this release; if the lock is wrong, remove the release from it and import again"
         )
@@ -160,7 +160,7 @@ pub enum Problem {
     },
     /// The lock is not one.
     #[error("{lock} is not a lock of headers: {detail}")]
-    #[diagnostic(code(import::lock_malformed))]
+    #[diagnostic(code(sp_gen::import::lock_malformed))]
     LockMalformed {
         /// The lock file.
         lock: String,
@@ -169,7 +169,10 @@ pub enum Problem {
     },
     /// The store or the lock cannot be written.
     #[error("cannot write {path}: {detail}")]
-    #[diagnostic(code(import::store_unwritable), help("nothing was left half-written"))]
+    #[diagnostic(
+        code(sp_gen::import::store_unwritable),
+        help("nothing was left half-written")
+    )]
     StoreUnwritable {
         /// The file or folder.
         path: String,
@@ -178,6 +181,6 @@ pub enum Problem {
     },
     /// There is no checkout and no home folder.
     #[error("no folder to keep headers in: neither HOME nor XDG_CACHE_HOME is set")]
-    #[diagnostic(code(import::store_homeless), help("say where: `--store DIR`"))]
+    #[diagnostic(code(sp_gen::import::store_homeless), help("say where: `--store DIR`"))]
     StoreHomeless,
 }

@@ -121,7 +121,7 @@ fn staged_lock<'a>(
 }
 
 /// Temporary files are private by default; a lock is for everybody.
-fn readable() -> fs::Permissions {
+pub(super) fn readable() -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     fs::Permissions::from_mode(0o644)
 }
