@@ -37,6 +37,9 @@ pub struct Notes {
     /// The functions that the plugin defines, with the evidence.
     #[serde(default)]
     pub entry_points: BTreeMap<String, String>,
+    /// Our own line about each item that nothing else need be said of.
+    #[serde(default)]
+    docs: BTreeMap<String, String>,
     /// What is said of each item.
     #[serde(default)]
     pub item: BTreeMap<String, ItemNote>,
@@ -265,6 +268,12 @@ impl Notes {
             .filter(|name| !is_function(items, name))
         {
             writer.unused(name, &format!("entry_points.{name}"));
+        }
+        for (name, doc) in &self.docs {
+            match items.get_mut(name) {
+                Some(item) => *doc_of(item) = Some(doc.clone()),
+                None => writer.unused(name, &format!("docs.{name}")),
+            }
         }
         for (name, note) in &self.item {
             let key = format!("item.{name}");

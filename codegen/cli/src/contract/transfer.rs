@@ -51,7 +51,7 @@ fn points_to_pointer(param: &Param) -> bool {
 /// Whether `*name` (or the array's `*names`) is where the result goes.
 fn hands_out(text: &str, name: &str) -> bool {
     let into = word_after(text, "into *").any(|word| word == name || word == plural(name));
-    into || text.contains(&format!("*{name} is populated"))
+    into || text.contains(&format!("*{name} is populated and"))
 }
 
 /// The headers say `*vals` of a parameter called `values`.
