@@ -9,6 +9,7 @@
 //! - [`tf_rendezvous`]: TensorFlow 2.21
 //! - [`tf_status`]: TensorFlow 2.21
 //! - [`tf_tensor`]: TensorFlow 2.21
+
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -22,19 +23,27 @@
 )]
 #[rustfmt::skip]
 pub mod c_api;
+
 #[rustfmt::skip]
 pub mod kernels;
+
 #[rustfmt::skip]
 pub mod stream_executor;
+
 #[rustfmt::skip]
 pub mod tf_buffer;
+
 #[rustfmt::skip]
 pub mod tf_datatype;
+
 #[rustfmt::skip]
 pub mod tf_rendezvous;
+
 #[rustfmt::skip]
 pub mod tf_status;
+
 #[rustfmt::skip]
 pub mod tf_tensor;
+
 #[doc(hidden)]
 pub use sp_runtime as __rt;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use sp_expand::ty::Paths;
 use sp_ir::{Api, Handle, Item, Struct, Type};
 
 /// Where every name is declared.
@@ -90,26 +89,5 @@ impl<'a> Catalog<'a> {
             return false;
         };
         handle.rust.as_deref() == Some("sp_runtime::RawStatus")
-    }
-}
-
-/// Absolute paths, for macros that expand in other crates.
-pub struct Absolute<'a>(pub &'a Catalog<'a>);
-
-impl Paths for Absolute<'_> {
-    fn item(&self, name: &str) -> proc_macro2::TokenStream {
-        let item = sp_expand::ty::ident(name);
-        match self.0.home(name) {
-            Some(home) => {
-                let home = sp_expand::ty::ident(home);
-                quote::quote!($crate::#home::#item)
-            }
-            None => quote::quote!(#item),
-        }
-    }
-
-    fn ffi(&self, name: &str) -> proc_macro2::TokenStream {
-        let name = sp_expand::ty::ident(name);
-        quote::quote!(::core::ffi::#name)
     }
 }

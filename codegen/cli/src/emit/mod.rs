@@ -1,4 +1,4 @@
-//! IR to the source of sp-abi. One emitter per item kind builds Rust items; this file lays them out
+//! IR to the source of sp-abi. One emitter per item kind builds Rust items; [`module`] lays them out
 //! in files. Equal IR gives equal bytes.
 
 mod catalog;
@@ -10,17 +10,22 @@ mod enums;
 mod functions;
 mod handles;
 mod layout;
+mod macros;
+mod method;
+mod module;
+mod page;
 mod scope;
 mod shims;
 mod slots;
 pub mod snapshots;
+mod spacing;
 mod structs;
 mod traits;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use proc_macro2::TokenStream;
@@ -28,8 +33,6 @@ use quote::{format_ident, quote};
 use sp_ir::Api;
 
 use catalog::Catalog;
-use comment::restore;
-use slots::Table;
 
 /// The files of the crate by their path inside it.
 pub type Files = BTreeMap<String, String>;
@@ -78,97 +81,19 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
     let (catalog, mut problems) = Catalog::of(apis);
     let mut files = Files::from([
         ("Cargo.toml".to_owned(), MANIFEST.to_owned()),
-        ("src/lib.rs".to_owned(), print(&lib_doc(apis), root(apis))),
+        (
+            "src/lib.rs".to_owned(),
+            page::print(&lib_doc(apis), root(apis)),
+        ),
     ]);
     for api in apis {
-        files.extend(module(api, &catalog, &mut problems));
+        files.extend(module::files(api, &catalog, &mut problems));
     }
     if problems.is_empty() {
         Ok(files)
     } else {
         Err(Refused { problems })
     }
-}
-
-/// The files of one API.
-fn module(api: &Api, catalog: &Catalog<'_>, problems: &mut Vec<String>) -> Files {
-    let imports = closure::imports(api, catalog, problems);
-    let parts = parts(api, catalog, problems);
-    let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    let mut files = Files::new();
-    let (path, text) = (format!("src/{}/mod.rs", api.name), index(&names, &imports));
-    files.insert(path, print(&api_doc(api), text));
-    for Part { name, doc, items } in parts {
-        let uses = scope::imports(name, &items, catalog);
-        let path = format!("src/{}/{name}.rs", api.name);
-        files.insert(path, print(&[doc.to_owned()], quote!(#uses #items)));
-    }
-    files
-}
-
-/// One file of an API.
-struct Part {
-    name: &'static str,
-    doc: &'static str,
-    items: TokenStream,
-}
-
-/// The files that are not empty.
-fn parts(api: &Api, catalog: &Catalog<'_>, problems: &mut Vec<String>) -> Vec<Part> {
-    let items = &api.items;
-    let tables = Table::all(items.iter(), catalog, problems);
-    let parts = [
-        (
-            "aliases",
-            "Other names for types.",
-            handles::emit_aliases(items),
-        ),
-        (
-            "callbacks",
-            "Functions that are handed over.",
-            handles::emit_callbacks(items),
-        ),
-        (
-            "constants",
-            "Macros and constants.",
-            constants::emit(items, catalog, problems),
-        ),
-        ("enums", "Open enumerations.", enums::emit(items)),
-        (
-            "functions",
-            "Functions of TensorFlow, and the plugin's entry points.",
-            functions::emit(items),
-        ),
-        (
-            "handles",
-            "Types whose inside is hidden.",
-            handles::emit(items),
-        ),
-        (
-            "layout",
-            "The C compiler's layout, asserted.",
-            layout::emit(items),
-        ),
-        (
-            "shims",
-            "The C callbacks that call an author's methods.",
-            shims::emit(&tables, catalog),
-        ),
-        (
-            "structs",
-            "Structs, with the facts of their contract.",
-            structs::emit(items),
-        ),
-        (
-            "traits",
-            "What an author implements.",
-            traits::emit(&tables, catalog),
-        ),
-    ];
-    let parts = parts
-        .into_iter()
-        .map(|(name, doc, items)| Part { name, doc, items });
-    parts.filter(|part| !part.items.is_empty()).collect()
 }
 
 fn root(apis: &[Api]) -> TokenStream {
@@ -195,45 +120,6 @@ fn root(apis: &[Api]) -> TokenStream {
     }
 }
 
-fn index(parts: &[&str], imports: &BTreeMap<&str, BTreeSet<&str>>) -> TokenStream {
-    let imports = imports.iter().map(|(api, names)| {
-        let api = format_ident!("{api}");
-        let names = names.iter().map(|name| sp_expand::ty::ident(name));
-        quote!(use crate::#api::{#(#names),*};)
-    });
-    let name = |part: &&str| format_ident!("{part}");
-    let modules = parts.iter().filter(|it| **it != "shims").map(name);
-    // A constant without a name has nothing to export.
-    let exported = parts
-        .iter()
-        .filter(|it| !matches!(**it, "shims" | "layout"))
-        .map(name);
-    let shims = parts.iter().filter(|it| **it == "shims").map(name);
-    quote! {
-        #(mod #modules;)*
-        #(pub mod #shims;)*
-        #(#imports)*
-        #(pub use #exported::*;)*
-    }
-}
-
-/// The file: what it is, that it is generated, and its code.
-fn print(docs: &[String], items: TokenStream) -> String {
-    let docs = docs.iter().map(|line| {
-        if line.is_empty() {
-            line.clone()
-        } else {
-            format!(" {line}")
-        }
-    });
-    let file = syn::parse2(quote!(#(#![doc = #docs])* #items));
-    let file = file.unwrap_or_else(|error| panic!("an emitter printed no Rust: {error}\n{items}"));
-    format!(
-        "// Generated by `sp-gen generate`. Do not edit.\n{}",
-        restore(&prettyplease::unparse(&file))
-    )
-}
-
 fn lib_doc(apis: &[Api]) -> Vec<String> {
     let mut lines = vec![
         "The C ABI of TensorFlow plugins: one module per API, C names kept as they are.".to_owned(),
@@ -244,16 +130,4 @@ fn lib_doc(apis: &[Api]) -> Vec<String> {
             .map(|api| format!("- [`{}`]: TensorFlow {}", api.name, api.release)),
     );
     lines
-}
-
-fn api_doc(api: &Api) -> Vec<String> {
-    let version = api
-        .version
-        .as_ref()
-        .map(|it| format!(" (its headers say {it})"));
-    let version = version.unwrap_or_default();
-    vec![format!(
-        "The API `{}` as TensorFlow {} has it{version}.",
-        api.name, api.release
-    )]
 }

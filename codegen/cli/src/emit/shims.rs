@@ -27,6 +27,8 @@ fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
         .iter()
         .map(|slot| shim(table, slot, catalog))
         .collect();
+    let receiver = table.item.receiver.as_ref().map(|it| receiver(&it.value));
+    let shims = quote!(#receiver #shims);
     let uses = scope::shim_imports(&shims);
     quote! {
         #[doc = #doc]
@@ -88,7 +90,10 @@ impl Body {
 
 fn conversion(Parameter { name, role, .. }: &Parameter<'_>) -> TokenStream {
     match role {
-        Role::Receiver(receiver) => this(name, receiver),
+        Role::Receiver(_) => {
+            let why = safety("the plugin made what the host lends here.");
+            quote!(#why let this = unsafe { receiver::<T>(#name) };)
+        }
         Role::Lent(handle) => {
             let (why, ty) = (
                 safety("a handle that `T` made and has not taken back."),
@@ -116,23 +121,34 @@ fn conversion(Parameter { name, role, .. }: &Parameter<'_>) -> TokenStream {
     }
 }
 
-/// The author's object, from the pointer that the plugin stored in the struct when it made it.
-fn this(name: &proc_macro2::Ident, receiver: &Receiver) -> TokenStream {
+/// How a table's callbacks find the author's object.
+fn receiver(receiver: &Receiver) -> TokenStream {
     let (owner, field) = (ident(&receiver.owner), ident(&receiver.field));
-    let (lent, stored) = (
-        safety("the host lends this struct for the call."),
-        safety("the plugin stored a `T` here."),
+    let doc = format!(
+        " The author's object, from `{}.{}`.",
+        receiver.owner, receiver.field
     );
+    let safety_doc = format!(
+        " `owner` is a live `{}` whose `{}` is a `T` given away.",
+        receiver.owner, receiver.field
+    );
+    let (lent, stored) = (safety("the caller vouches for it."), safety("as above."));
     let full = format!(
         "{}.{} is beyond the host's struct",
         receiver.owner, receiver.field
     );
     quote! {
-        #lent
-        let owner = unsafe { Prefix::new(#name) };
-        let object = owner.get(#owner::#field).expect(#full);
-        #stored
-        let this = unsafe { handle::borrow::<T>(object) };
+        #[doc = #doc]
+        #[doc = ""]
+        #[doc = " # Safety"]
+        #[doc = #safety_doc]
+        unsafe fn receiver<'a, T>(owner: *const #owner) -> &'a T {
+            #lent
+            let owner = unsafe { Prefix::new(owner) };
+            let object = owner.get(#owner::#field).expect(#full);
+            #stored
+            unsafe { handle::borrow(object) }
+        }
     }
 }
 
@@ -141,7 +157,10 @@ fn guarded(slot: &Slot<'_>, full: &str, body: &Body) -> TokenStream {
     let neutral = &slot.neutral;
     let Some(status) = slot.params.iter().find(|it| it.role == Role::Status) else {
         let statements = statements(slot, body);
-        return quote!(guard::value(#full, #neutral, || { #statements }));
+        return quote! {
+            let body = || { #statements };
+            guard::value(#full, #neutral, body)
+        };
     };
     let (status, why) = (
         &status.name,

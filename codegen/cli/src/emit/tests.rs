@@ -217,6 +217,10 @@ fn traits(slots: Vec<Field>) -> String {
     flat(&files(slots), "src/demo/traits.rs")
 }
 
+fn macros(slots: Vec<Field>) -> String {
+    flat(&files(slots), "src/demo/macros.rs")
+}
+
 fn shims(slots: Vec<Field>) -> String {
     flat(&files(slots), "src/demo/shims.rs")
 }
@@ -235,6 +239,7 @@ fn the_owner_becomes_self_and_a_status_a_result() {
     );
     let text = shims(run());
     has(&text, ".get(SP_Device::device_handle)");
+    has(&text, "receiver::<T>(device)");
     has(&text, "handle::borrow::<T::Stream>(stream.0)");
     has(&text, "guard::status(\"SP_Table.run\", status, body)");
 }
@@ -320,18 +325,19 @@ fn an_optional_slot_is_absent_unless_written() {
     );
     depth.presence = stated(Presence::Optional);
     depth.neutral = stated("-1".into());
-    let text = traits(vec![flush, depth]);
+    let slots = || vec![flush.clone(), depth.clone()];
+    let text = traits(slots());
     has(&text, "const HAS_FLUSH: bool = false;");
     has(&text, "Err(Error::absent(\"SP_Table.flush\"))");
     has(&text, "fn depth(&self) -> i32 { -1 }");
-    has(&text, "#[optional] fn depth(& self) -> i32;");
+    has(&macros(slots()), "#[optional] fn depth(&self) -> i32;");
 }
 
 #[test]
 fn the_slots_macro_names_everything_from_the_root() {
     let memory = param("memory", pointer(named("SP_Memory"), false));
     let bytes = param("bytes", pointer(Type::Void, true));
-    let text = traits(vec![slot(
+    let text = macros(vec![slot(
         "run",
         vec![device(), memory, bytes, status()],
         Type::Void,
@@ -339,7 +345,7 @@ fn the_slots_macro_names_everything_from_the_root() {
     has(&text, "macro_rules! __Table");
     has(
         &text,
-        "$crate::__rt::Prefix < '_, $crate::demo::SP_Memory >",
+        "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>",
     );
     has(&text, "::core::ffi::c_void");
     has(&text, "pub use __Table as Table;");

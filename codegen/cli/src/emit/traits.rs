@@ -1,20 +1,20 @@
-//! Author traits: one per function table, in Rust's own terms, and beside each a macro of the same
-//! name that tells its slots to `#[vtable]`.
+//! Author traits: one per function table, in Rust's own terms.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use sp_expand::structure::{field_doc, print_doc};
-use sp_expand::ty::{InScope, Paths, ident, print_param_type, print_type};
+use sp_expand::ty::InScope;
 use sp_ir::Type;
 
-use super::catalog::{Absolute, Catalog};
-use super::slots::{Parameter, Role, Slot, Table, associated};
+use super::catalog::Catalog;
+use super::method::signature;
+use super::slots::{Slot, Table, associated};
 
 /// The traits for an API's tables.
 pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> TokenStream {
     tables
         .iter()
-        .flat_map(|table| [author_trait(table, catalog), slots_macro(table, catalog)])
+        .map(|table| author_trait(table, catalog))
         .collect()
 }
 
@@ -82,95 +82,5 @@ fn absent(table: &Table<'_>, slot: &Slot<'_>) -> TokenStream {
         (true, _) => quote!(Err(Error::absent(#full))),
         (false, Type::Void) => TokenStream::new(),
         (false, _) => slot.neutral.clone(),
-    }
-}
-
-/// Where sp-runtime's types are found.
-trait Runtime: Paths {
-    fn runtime(&self, name: &str) -> TokenStream;
-}
-
-impl Runtime for InScope {
-    fn runtime(&self, name: &str) -> TokenStream {
-        self.item(name)
-    }
-}
-
-impl Runtime for Absolute<'_> {
-    fn runtime(&self, name: &str) -> TokenStream {
-        let name = ident(name);
-        quote!($crate::__rt::#name)
-    }
-}
-
-fn signature<P: Runtime>(slot: &Slot<'_>, catalog: &Catalog<'_>, paths: &P) -> TokenStream {
-    let name = slot.name();
-    let safety = slot.is_unsafe(catalog).then(|| quote!(unsafe));
-    let receiver = slot.has_receiver().then(|| quote!(&self));
-    let arguments = slot.arguments().map(|it| argument(it, paths));
-    let parameters = receiver.into_iter().chain(arguments);
-    let ret = result(slot, paths);
-    quote!(#safety fn #name(#(#parameters),*) #ret)
-}
-
-fn argument<P: Runtime>(parameter: &Parameter<'_>, paths: &P) -> TokenStream {
-    let name = &parameter.name;
-    let ty = match parameter.role {
-        Role::Lent(handle) => {
-            let ty = associated(handle);
-            quote!(&Self::#ty)
-        }
-        Role::Taken(handle) => {
-            let ty = associated(handle);
-            quote!(Self::#ty)
-        }
-        Role::View(of, mutable) => {
-            let view = paths.runtime(if mutable { "PrefixMut" } else { "Prefix" });
-            let of = paths.item(of);
-            quote!(#view<'_, #of>)
-        }
-        _ => print_param_type(parameter.param, paths),
-    };
-    quote!(#name: #ty)
-}
-
-fn result<P: Runtime>(slot: &Slot<'_>, paths: &P) -> TokenStream {
-    let value = match (slot.made(), slot.ret) {
-        (Some(handle), _) => {
-            let ty = associated(handle);
-            Some(quote!(Self::#ty))
-        }
-        (None, Type::Void) => None,
-        (None, ty) => Some(print_type(ty, paths)),
-    };
-    match (slot.fails(), value) {
-        (true, value) => {
-            let (result, value) = (paths.runtime("Result"), value.unwrap_or(quote!(())));
-            quote!(-> #result<#value>)
-        }
-        (false, Some(value)) => quote!(-> #value),
-        (false, None) => TokenStream::new(),
-    }
-}
-
-/// `StreamExecutor! { [callback] rest }` becomes `callback! { { slots } rest }`.
-fn slots_macro(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
-    let (name, hidden) = (&table.author, format_ident!("__{}", table.author));
-    let types = table.handles.iter().map(|handle| associated(handle));
-    let slots = table.slots.iter().map(|slot| {
-        let optional = slot.optional.then(|| quote!(#[optional]));
-        let signature = signature(slot, catalog, &Absolute(catalog));
-        quote!(#optional #signature;)
-    });
-    quote! {
-        #[doc(hidden)]
-        #[macro_export]
-        macro_rules! #hidden {
-            ([$($callback:tt)*] $($rest:tt)*) => {
-                $($callback)*! { { #(type #types;)* #(#slots)* } $($rest)* }
-            };
-        }
-        #[doc(hidden)]
-        pub use #hidden as #name;
     }
 }

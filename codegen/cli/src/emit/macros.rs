@@ -1,0 +1,108 @@
+//! Beside each author trait a macro of the same name, which tells the trait's slots to `#[vtable]`:
+//! an attribute cannot see the trait, but it can call its macro.
+//!
+//! prettyplease prints a macro's body as one long line, so the slots are formatted as the trait
+//! items they are, and a template lays the macro around them.
+
+use askama::Template;
+use proc_macro2::TokenStream;
+use quote::quote;
+use sp_expand::ty::{Paths, ident};
+
+use super::catalog::Catalog;
+use super::method::{Runtime, signature};
+use super::slots::{Table, associated};
+
+/// The macros for an API's tables.
+pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> String {
+    tables
+        .iter()
+        .map(|table| slots_macro(table, catalog))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// `StreamExecutor! { [callback] rest }` becomes `callback! { { slots } rest }`.
+#[derive(Template)]
+#[template(
+    ext = "txt",
+    escape = "none",
+    source = r#"
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __{{ name }} {
+    ([$($callback:tt)*] $($rest:tt)*) => {
+        $($callback)*! {
+            {
+{%- for line in lines %}
+            {{ line }}
+{%- endfor %}
+            }
+            $($rest)*
+        }
+    };
+}
+#[doc(hidden)]
+pub use __{{ name }} as {{ name }};"#
+)]
+struct SlotsMacro {
+    name: String,
+    lines: Vec<String>,
+}
+
+fn slots_macro(table: &Table<'_>, catalog: &Catalog<'_>) -> String {
+    let (name, lines) = (table.author.to_string(), slots(table, catalog));
+    let text = SlotsMacro { name, lines }.render();
+    text.unwrap_or_else(|error| panic!("the template only prints text: {error}"))
+}
+
+/// The slots, formatted, at the indent that they have in a trait.
+fn slots(table: &Table<'_>, catalog: &Catalog<'_>) -> Vec<String> {
+    let types = table.handles.iter().map(|handle| associated(handle));
+    let slots = table.slots.iter().map(|slot| {
+        let optional = slot.optional.then(|| quote!(#[optional]));
+        let signature = signature(slot, catalog, &Absolute(catalog));
+        quote!(#optional #signature;)
+    });
+    let items = syn::parse_quote!(trait Slots { #(type #types;)* #(#slots)* });
+    let file = syn::File {
+        shebang: None,
+        frontmatter: None,
+        attrs: Vec::new(),
+        items: vec![items],
+    };
+    let text = prettyplease::unparse(&file).replace(ROOT, "$crate::");
+    let inside = text.lines().filter(|line| line.starts_with(' '));
+    inside.map(str::to_owned).collect()
+}
+
+/// Stands for `$crate::`, which no item can hold.
+const ROOT: &str = "__crate::";
+
+/// Paths that hold wherever the macro expands.
+struct Absolute<'a>(&'a Catalog<'a>);
+
+impl Paths for Absolute<'_> {
+    fn item(&self, name: &str) -> TokenStream {
+        let item = ident(name);
+        match self.0.home(name) {
+            Some(home) => {
+                let home = ident(home);
+                quote!(__crate::#home::#item)
+            }
+            None => quote!(#item),
+        }
+    }
+
+    fn ffi(&self, name: &str) -> TokenStream {
+        let name = ident(name);
+        quote!(::core::ffi::#name)
+    }
+}
+
+impl Runtime for Absolute<'_> {
+    fn runtime(&self, name: &str) -> TokenStream {
+        let name = ident(name);
+        quote!(__crate::__rt::#name)
+    }
+}

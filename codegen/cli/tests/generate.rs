@@ -1,0 +1,89 @@
+//! The committed sp-abi is what the committed snapshots give, and `sp-gen generate --check` says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use sp_gen::emit::{Files, disk, emit, snapshots};
+
+fn generated() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
+}
+
+fn files() -> Files {
+    let apis = snapshots::read(&generated().join("ir"), None).unwrap();
+    emit(&apis).unwrap_or_else(|refused| panic!("{refused}"))
+}
+
+fn sp_gen(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
+    command.args(arguments).current_dir(generated());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_committed_crate_has_not_drifted() {
+    let drifts = disk::drift(&generated(), &files()).unwrap();
+    let told: Vec<_> = drifts
+        .iter()
+        .map(|it| format!("{}\n{}", it.path, it.diff(12)))
+        .collect();
+    assert!(
+        told.is_empty(),
+        "run `cargo run -p sp-gen -- generate`:\n{}",
+        told.join("\n")
+    );
+}
+
+#[test]
+fn equal_snapshots_give_equal_bytes() {
+    assert_eq!(files(), files());
+}
+
+#[test]
+fn check_finds_what_was_changed_and_generate_mends_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().to_str().unwrap();
+    assert_eq!(sp_gen(&["generate", "--out", out]).status.code(), Some(0));
+    let check = || sp_gen(&["generate", "--check", "--out", out]);
+    assert_eq!(check().status.code(), Some(0));
+
+    let lib = scratch.path().join("src/lib.rs");
+    fs::write(&lib, "//! Changed by hand.\n").unwrap();
+    let found = check();
+    assert_eq!(found.status.code(), Some(1));
+    let told = text(&found.stdout);
+    assert!(
+        told.contains("lib.rs") && told.contains("-//! Changed by hand."),
+        "{told}"
+    );
+
+    let mended = sp_gen(&["generate", "--out", out]);
+    let told = text(&mended.stdout);
+    assert!(
+        told.contains("lib.rs") && told.lines().count() == 1,
+        "{told}"
+    );
+    assert_eq!(check().status.code(), Some(0));
+}
+
+#[test]
+fn an_unknown_release_is_refused_and_writes_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("crate");
+    let refused = sp_gen(&[
+        "generate",
+        "--release",
+        "1.15",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = text(&refused.stderr);
+    assert!(told.contains("no snapshot of 1.15"), "{told}");
+    assert!(!out.exists());
+}
