@@ -186,13 +186,9 @@ impl Page {
     }
 
     fn section(&self, after: u32, before: u32) -> Option<String> {
-        let banners = self
-            .notes
-            .iter()
-            .filter(|note| note.place == Standing::Banner);
-        let last = banners
-            .filter(|note| note.first > after && note.first < before)
-            .next_back()?;
+        let is_between = |note: &&Note| note.first > after && note.first < before;
+        let mut notes = self.notes.iter();
+        let last = notes.rfind(|note| note.place == Standing::Banner && is_between(note))?;
         title(&last.text).map(String::from)
     }
 

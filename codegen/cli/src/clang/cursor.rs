@@ -326,14 +326,6 @@ pub(super) fn expansion(location: CXSourceLocation) -> Option<Place> {
     })
 }
 
-/// Where the characters of a location stand, inside a macro's body too.
-pub(super) fn spelling(location: CXSourceLocation) -> Option<Place> {
-    // SAFETY: plain out-parameters.
-    place(|file, line, column, offset| unsafe {
-        clang_getSpellingLocation(location, file, line, column, offset);
-    })
-}
-
 fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option<Place> {
     let mut file: CXFile = std::ptr::null_mut();
     let (mut line, mut column, mut offset) = (0, 0, 0);

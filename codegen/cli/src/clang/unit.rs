@@ -12,7 +12,7 @@ use clang_sys::*;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
-use super::cursor::{Cursor, Place, Token, expansion, spelling, text, tokens};
+use super::cursor::{Cursor, Place, Token, expansion, text, tokens};
 use super::library::{Library, LibraryMissing};
 use crate::embedded::BUILTIN_HEADERS;
 
@@ -84,6 +84,7 @@ pub struct Unit {
     raw: CXTranslationUnit,
     index: CXIndex,
     root: PathBuf,
+    wrapper: String,
     _library: Library,
 }
 
@@ -100,9 +101,10 @@ impl Unit {
             raw: ptr::null_mut(),
             index,
             root: source.include_root.clone(),
+            wrapper: wrapper(source, appendix),
             _library: library,
         };
-        unit.raw = translate(index, source, appendix)?;
+        unit.raw = translate(index, source, &unit.wrapper)?;
         unit.check()?;
         Ok(unit)
     }
@@ -167,12 +169,10 @@ impl Unit {
         }
     }
 
-    /// Prefers a header's own line (a macro's body) to the wrapper's that expands it.
+    /// Prefers a header's own line to the wrapper's that uses what it defines.
     fn explain(&self, message: String, location: CXSourceLocation) -> HeaderError {
-        let inside = |place: &Place| self.header(&place.file).is_some();
-        let place = spelling(location)
-            .filter(inside)
-            .or_else(|| expansion(location));
+        let place = expansion(location);
+        let place = place.and_then(|place| self.defined(&place).or(Some(place)));
         let Some(place) = place else {
             return HeaderError {
                 message,
@@ -186,16 +186,43 @@ impl Unit {
             .header(&place.file)
             .unwrap_or_else(|| place.file.display().to_string());
         let code = std::fs::read_to_string(&place.file).unwrap_or_default();
-        let span =
-            ((place.offset as usize) < code.len()).then(|| (place.offset as usize, 1).into());
         HeaderError {
             message,
             at: format!("{name}:{}:{}", place.line, place.column),
+            span: word_at(&code, place.offset as usize),
             source_code: NamedSource::new(name, code),
-            span,
             others: Vec::new(),
         }
     }
+
+    /// Where the macro is defined that the wrapper uses at `place`.
+    fn defined(&self, place: &Place) -> Option<Place> {
+        let line = self
+            .wrapper
+            .lines()
+            .nth(place.line.checked_sub(1)? as usize)?;
+        let words: Vec<&str> = line.split(|one: char| !is_word(one)).collect();
+        let is_used = |one: &Cursor| words.contains(&one.name().as_str());
+        let macros = self.cursor().children().into_iter();
+        macros
+            .filter(|one| one.kind() == CXCursor_MacroDefinition && is_used(one))
+            .find_map(|one| {
+                one.place()
+                    .filter(|place| self.header(&place.file).is_some())
+            })
+            .filter(|_| place.file == Path::new(WRAPPER))
+    }
+}
+
+/// The whole word that starts at `offset`, else its one character.
+fn word_at(code: &str, offset: usize) -> Option<SourceSpan> {
+    let rest = code.get(offset..)?;
+    let length = rest.find(|one| !is_word(one)).unwrap_or(rest.len()).max(1);
+    Some((offset, length.min(rest.len())).into())
+}
+
+fn is_word(one: char) -> bool {
+    one.is_alphanumeric() || one == '_'
 }
 
 impl Drop for Unit {
@@ -213,11 +240,11 @@ impl Drop for Unit {
 fn translate(
     index: CXIndex,
     source: &Source,
-    appendix: &str,
+    wrapper: &str,
 ) -> Result<CXTranslationUnit, ParseError> {
     let arguments: Vec<CString> = arguments(source).iter().map(|one| c_string(one)).collect();
     let arguments: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
-    let files = unsaved(source, appendix);
+    let files = unsaved(wrapper);
     let mut unsaved: Vec<CXUnsavedFile> = files
         .iter()
         .map(|(name, body)| CXUnsavedFile {
@@ -226,13 +253,13 @@ fn translate(
             Length: body.as_bytes().len() as _,
         })
         .collect();
-    let wrapper = c_string(WRAPPER);
+    let name = c_string(WRAPPER);
     let mut raw = ptr::null_mut();
     // SAFETY: every pointer outlives the call, and libclang copies what it keeps.
     let code = unsafe {
         clang_parseTranslationUnit2(
             index,
-            wrapper.as_ptr(),
+            name.as_ptr(),
             arguments.as_ptr(),
             arguments.len() as _,
             unsaved.as_mut_ptr(),
@@ -268,17 +295,21 @@ fn arguments(source: &Source) -> Vec<String> {
     .to_vec()
 }
 
-fn unsaved(source: &Source, appendix: &str) -> Vec<(CString, CString)> {
-    let includes: String = source
-        .headers
-        .iter()
+fn wrapper(source: &Source, appendix: &str) -> String {
+    let headers = source.headers.iter();
+    let includes: String = headers
         .map(|header| format!("#include \"{header}\"\n"))
         .collect();
-    let wrapper = (c_string(WRAPPER), c_string(&(includes + appendix)));
+    includes + appendix
+}
+
+fn unsaved(wrapper: &str) -> Vec<(CString, CString)> {
     let builtin = BUILTIN_HEADERS
         .iter()
         .map(|(name, body)| (c_string(&format!("{BUILTIN}/{name}")), c_string(body)));
-    std::iter::once(wrapper).chain(builtin).collect()
+    std::iter::once((c_string(WRAPPER), c_string(wrapper)))
+        .chain(builtin)
+        .collect()
 }
 
 /// Cuts at a NUL, which no header of ours has.

@@ -139,23 +139,9 @@ fn members(item: &Item) -> Box<dyn Iterator<Item = &str> + '_> {
 #[derive(Debug, Error, Diagnostic)]
 pub enum NotesError {
     /// They are not of the documented form.
-    #[error("{file}: {message}")]
-    #[diagnostic(
-        code(sp_gen::notes::malformed),
-        help("headers/apis/README.md has the form")
-    )]
-    Malformed {
-        /// The notes file.
-        file: String,
-        /// What is wrong.
-        message: String,
-        /// Its text.
-        #[source_code]
-        source_code: NamedSource<String>,
-        /// Where.
-        #[label("here")]
-        span: Option<SourceSpan>,
-    },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Malformed(Box<Malformed>),
     /// They say things that do not hold.
     #[error("{file}: {} of its notes cannot stand", mistakes.len())]
     #[diagnostic(code(sp_gen::notes::mistaken))]
@@ -166,6 +152,22 @@ pub enum NotesError {
         #[related]
         mistakes: Vec<Mistake>,
     },
+}
+
+/// Notes that are not TOML of the documented form.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{file}: {message}")]
+#[diagnostic(
+    code(sp_gen::notes::malformed),
+    help("headers/apis/README.md has the form")
+)]
+pub struct Malformed {
+    file: String,
+    message: String,
+    #[source_code]
+    source_code: NamedSource<String>,
+    #[label("here")]
+    span: Option<SourceSpan>,
 }
 
 /// One note that cannot stand.
@@ -243,11 +245,13 @@ impl Notes {
     /// # Errors
     /// Where the text is not TOML of the documented form.
     pub fn parse(api: &str, text: &str) -> Result<Self, NotesError> {
-        let notes: Self = toml::from_str(text).map_err(|error| NotesError::Malformed {
-            file: file_of(api),
-            message: error.message().to_string(),
-            source_code: NamedSource::new(file_of(api), text.to_string()),
-            span: error.span().map(SourceSpan::from),
+        let notes: Self = toml::from_str(text).map_err(|error| {
+            NotesError::Malformed(Box::new(Malformed {
+                file: file_of(api),
+                message: error.message().to_string(),
+                source_code: NamedSource::new(file_of(api), text.to_string()),
+                span: error.span().map(SourceSpan::from),
+            }))
         })?;
         Ok(Self {
             api: api.into(),

@@ -1,1 +1,416 @@
-//! Precedence of evidence, and mistakes in notes.
+//! Precedence of evidence, conventions, and mistakes in notes, on declarations written by hand: no
+//! libclang is needed.
+
+use miette::Diagnostic;
+use sp_ir::{
+    Api, Direction, Evidence, Field, Function, Handle, Item, Layout, Loc, Param, Presence, SCHEMA,
+    Side, Signature, Struct, Transfer, Type,
+};
+
+use super::notes::Mistake;
+use super::*;
+use crate::clang::Comment;
+
+fn loc(line: u32) -> Loc {
+    Loc {
+        file: "demo.h".into(),
+        line,
+    }
+}
+
+fn field(name: &str, ty: Type) -> Field {
+    Field {
+        name: name.into(),
+        doc: None,
+        ty,
+        offset: 0,
+        size: 8,
+        filled_by: None,
+        direction: None,
+        presence: None,
+        neutral: None,
+        section: None,
+        loc: loc(2),
+    }
+}
+
+fn structure(fields: Vec<Field>) -> Item {
+    Item::Struct(Struct {
+        doc: None,
+        filled_by: None,
+        receiver: None,
+        author_trait: None,
+        fields,
+        layout: Layout { size: 8, align: 8 },
+        struct_size: None,
+        loc: loc(1),
+    })
+}
+
+fn param(name: &str, ty: Type) -> Param {
+    Param {
+        name: name.into(),
+        ty,
+        direction: None,
+        transfer: None,
+        scope: None,
+    }
+}
+
+fn callback(params: Vec<Param>) -> Type {
+    Type::Function(Box::new(Signature {
+        params,
+        ret: Type::Void,
+    }))
+}
+
+fn function(name: &str, params: Vec<Param>) -> Item {
+    Item::Function(Function {
+        doc: None,
+        signature: Signature {
+            params,
+            ret: Type::Void,
+        },
+        exported_by: None,
+        inline: false,
+        symbol: name.into(),
+        loc: loc(9),
+    })
+}
+
+fn pointer(name: &str) -> Type {
+    Type::Pointer {
+        pointee: Box::new(Type::Named(name.into())),
+        mutable: true,
+    }
+}
+
+/// `SP_S { ext, open }` and `Init(thing)`.
+fn items() -> Items {
+    let open = callback(vec![param("size", Type::Size)]);
+    Items::from([
+        (
+            "SP_S".into(),
+            structure(vec![field("ext", Type::Size), field("open", open)]),
+        ),
+        (
+            "Init".into(),
+            function("Init", vec![param("thing", pointer("SP_S"))]),
+        ),
+    ])
+}
+
+fn comments(member: &str, text: &str) -> Comments {
+    let mut comments = Comments::default();
+    comments.add(
+        "SP_S",
+        member,
+        Comment {
+            text: text.into(),
+            loc: loc(2),
+        },
+    );
+    comments
+}
+
+const HEAD: &str = "headers = [\"demo.h\"]\nprefixes = { SP_ = \"plugin\" }\n";
+
+fn notes(body: &str) -> Notes {
+    Notes::parse("demo", &format!("{HEAD}{body}")).unwrap()
+}
+
+fn annotated(comments: &Comments, body: &str) -> Result<Items, NotesError> {
+    let mut items = items();
+    annotate(&mut items, comments, &notes(body), &Known::default())?;
+    Ok(items)
+}
+
+fn mistakes(comments: &Comments, body: &str) -> Vec<Mistake> {
+    match annotated(comments, body) {
+        Err(NotesError::Mistaken { file, mistakes }) => {
+            assert_eq!(file, "headers/apis/demo.toml");
+            mistakes
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn codes(mistakes: &[Mistake]) -> Vec<String> {
+    mistakes
+        .iter()
+        .map(|one| one.code().unwrap().to_string())
+        .collect()
+}
+
+fn of<'i>(items: &'i Items, name: &str) -> &'i Struct {
+    match &items[name] {
+        Item::Struct(item) => item,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_comment_beats_the_prefix_and_a_note_beats_both() {
+    let said = comments("ext", "set by core");
+    let items = annotated(&said, "").unwrap();
+    let filled = of(&items, "SP_S").filled_by.clone().unwrap();
+    assert_eq!(
+        (filled.value, filled.evidence),
+        (Side::Plugin, Evidence::Prefix)
+    );
+    let ext = of(&items, "SP_S").fields[0].filled_by.clone().unwrap();
+    assert_eq!(
+        (ext.value, ext.evidence),
+        (Side::Core, Evidence::Comment(loc(2)))
+    );
+
+    let note = "[item.SP_S.fields.ext]\nfilled_by = \"plugin\"\nevidence = \"seen\"\noverrides = \"comment\"";
+    let items = annotated(&said, note).unwrap();
+    let ext = of(&items, "SP_S").fields[0].filled_by.clone().unwrap();
+    assert_eq!(
+        (ext.value, ext.evidence),
+        (Side::Plugin, Evidence::Notes("seen".into()))
+    );
+}
+
+#[test]
+fn a_weaker_fact_never_replaces_a_stronger_one() {
+    let mut slot = None;
+    state(&mut slot, Side::Plugin, Evidence::Comment(loc(1)));
+    state(&mut slot, Side::Core, Evidence::Prefix);
+    assert_eq!(slot.unwrap().value, Side::Plugin);
+}
+
+#[test]
+fn a_contradiction_must_be_announced() {
+    let said = comments("open", "[Optional]");
+    let note = "[item.SP_S]\npresence = [{ value = \"required\", fields = [\"open\"], evidence = \"seen\" }]";
+    let found = mistakes(&said, note);
+    assert_eq!(codes(&found), ["sp_gen::notes::contradiction"]);
+    let text = found[0].to_string();
+    for part in [
+        "headers/apis/demo.toml",
+        "item.SP_S.presence: open",
+        "demo.h:2",
+        "Required",
+        "Optional",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let announced = note.replace("evidence =", "overrides = \"comment\", evidence =");
+    let items = annotated(&said, &announced).unwrap();
+    let presence = of(&items, "SP_S").fields[1].presence.clone().unwrap();
+    assert_eq!(presence.value, Presence::Required);
+}
+
+#[test]
+fn an_override_of_nothing_is_a_mistake() {
+    let note =
+        "[item.SP_S.fields.ext]\ndirection = \"in\"\nevidence = \"seen\"\noverrides = \"comment\"";
+    assert_eq!(
+        codes(&mistakes(&Comments::default(), note)),
+        ["sp_gen::notes::override_unused"]
+    );
+}
+
+#[test]
+fn what_nothing_uses_is_named_all_of_it() {
+    let note = "
+        entry_points = { Nope = \"seen\" }
+        docs = { Gone = \"text\" }
+        item.Away.doc = \"text\"
+        item.SP_S.fields.lost.doc = \"text\"
+        item.SP_S.rust = \"u8\"
+        item.SP_S.fields.open.params.no = { direction = \"in\", evidence = \"seen\" }
+        item.Init.author_trait = \"T\"
+        item.Init.params.other = { scope = \"call\", evidence = \"seen\" }";
+    let found = mistakes(&Comments::default(), note);
+    let keys: Vec<&str> = found
+        .iter()
+        .map(|one| match one {
+            Mistake::Unused { key, .. } => key.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "entry_points.Nope",
+        "docs.Gone",
+        "item.Away",
+        "item.Init.author_trait",
+        "item.Init.params.other",
+        "item.SP_S.rust",
+        "item.SP_S.fields.lost",
+        "item.SP_S.fields.open.params.no",
+    ];
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn a_note_on_what_another_release_has_is_no_mistake() {
+    let elsewhere = Api {
+        schema: SCHEMA,
+        name: "demo".into(),
+        release: "2.5".into(),
+        version: None,
+        items: Items::from([("Away".into(), structure(vec![field("old", Type::Size)]))]),
+        imports: Default::default(),
+    };
+    let note = notes("item.Away = { doc = \"text\", fields.old.doc = \"text\" }");
+    annotate(
+        &mut items(),
+        &Comments::default(),
+        &note,
+        &Known::from_apis([&elsewhere]),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_fact_needs_evidence_of_its_own_or_around_it() {
+    let bare = "item.SP_S.fields.open.neutral = \"0\"";
+    assert_eq!(
+        codes(&mistakes(&Comments::default(), bare)),
+        ["sp_gen::notes::no_evidence"]
+    );
+    let around = format!("{bare}\nitem.SP_S.evidence = \"seen\"");
+    let items = annotated(&Comments::default(), &around).unwrap();
+    let neutral = of(&items, "SP_S").fields[1].neutral.clone().unwrap();
+    assert_eq!(neutral.evidence, Evidence::Notes("seen".into()));
+}
+
+#[test]
+fn notes_of_another_form_are_refused_with_their_line() {
+    let error = Notes::parse("demo", "headers = []\nheaderz = 1\n").unwrap_err();
+    assert_eq!(
+        error.code().unwrap().to_string(),
+        "sp_gen::notes::malformed"
+    );
+    assert!(
+        error.to_string().contains("unknown field `headerz`"),
+        "{error}"
+    );
+    assert!(
+        error
+            .labels()
+            .is_some_and(|mut labels| labels.next().is_some())
+    );
+}
+
+#[test]
+fn functions_are_cores_unless_they_are_entry_points() {
+    let by = |body: &str| match &annotated(&Comments::default(), body).unwrap()["Init"] {
+        Item::Function(one) => one.exported_by.clone().unwrap().value,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(by(""), Side::Core);
+    assert_eq!(by("entry_points = { Init = \"seen\" }"), Side::Plugin);
+}
+
+#[test]
+fn what_create_hands_out_destroy_takes_back() {
+    let handle = Item::Handle(Handle {
+        doc: None,
+        pointer: true,
+        rust: None,
+        loc: loc(1),
+    });
+    let create = callback(vec![
+        param("owner", pointer("SP_S")),
+        param("out", pointer("Q")),
+    ]);
+    let destroy = callback(vec![param("q", Type::Named("Q".into()))]);
+    let lend = callback(vec![param("q", Type::Named("Q".into()))]);
+    let fields = vec![
+        field("create_q", create),
+        field("destroy_q", destroy),
+        field("use_q", lend),
+    ];
+    let mut items = Items::from([("Q".into(), handle), ("Fns".into(), structure(fields))]);
+    annotate(
+        &mut items,
+        &Comments::default(),
+        &notes(""),
+        &Known::default(),
+    )
+    .unwrap();
+    let params = |slot: usize| match &of(&items, "Fns").fields[slot].ty {
+        Type::Function(signature) => signature.params.clone(),
+        other => panic!("{other:?}"),
+    };
+    let transfer = |one: &Param| one.transfer.clone().map(|said| said.value);
+    let made = params(0);
+    assert_eq!(made[1].direction.clone().unwrap().value, Direction::Out);
+    assert_eq!(transfer(&made[1]), Some(Transfer::Full));
+    assert_eq!(
+        transfer(&made[0]),
+        None,
+        "a struct that is passed along is not handed out"
+    );
+    assert_eq!(transfer(&params(1)[0]), Some(Transfer::Full));
+    assert_eq!(transfer(&params(2)[0]), None);
+}
+
+#[test]
+fn a_functions_comment_says_who_owns() {
+    let out = Type::Pointer {
+        pointee: Box::new(pointer("T")),
+        mutable: true,
+    };
+    let cases = [
+        (
+            "thing",
+            pointer("B"),
+            "This call takes ownership of the `thing` pointer.",
+            None,
+            Some(Transfer::Full),
+        ),
+        (
+            "thing",
+            out,
+            "On success *thing is populated and its ownership\nis passed to the caller.",
+            Some(Direction::Out),
+            Some(Transfer::Full),
+        ),
+        (
+            "thing",
+            pointer("T"),
+            "Places it into *thing. *status is set.",
+            Some(Direction::Out),
+            None,
+        ),
+        (
+            "thing",
+            pointer("T"),
+            "The caller takes ownership of nothing.",
+            None,
+            None,
+        ),
+    ];
+    for (name, ty, text, direction, transfer) in cases {
+        let mut items = Items::from([("F".into(), function("F", vec![param(name, ty)]))]);
+        let mut comments = Comments::default();
+        comments.add(
+            "F",
+            "",
+            Comment {
+                text: text.into(),
+                loc: loc(5),
+            },
+        );
+        annotate(&mut items, &comments, &notes(""), &Known::default()).unwrap();
+        let Item::Function(found) = &items["F"] else {
+            unreachable!()
+        };
+        let param = &found.signature.params[0];
+        assert_eq!(
+            param.direction.clone().map(|one| one.value),
+            direction,
+            "{text}"
+        );
+        assert_eq!(
+            param.transfer.clone().map(|one| one.value),
+            transfer,
+            "{text}"
+        );
+    }
+}
