@@ -1,1 +1,50 @@
-//! Tests that need more than one crate.
+//! What the tests that need more than one crate share: where things lie in the checkout, and the
+//! committed snapshots.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sp_ir::Api;
+
+/// The checkout.
+///
+/// # Panics
+/// Never: this crate lies in it.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the checkout")
+}
+
+/// The committed snapshots of one release, sorted by API.
+///
+/// # Panics
+/// Where one is missing or does not parse: the checkout is broken.
+pub fn snapshots(release: &str) -> Vec<Api> {
+    let folder = root().join("generated/ir");
+    let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("generated/ir is committed")
+        .map(|entry| entry.expect("a readable folder").path().join(format!("{release}.json")))
+        .filter(|path| path.exists())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Api {
+    let text = fs::read_to_string(path).expect("a readable snapshot");
+    Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The stored headers of one release, where `sp-gen import` has put them.
+pub fn headers(release: &str) -> Option<PathBuf> {
+    let stores = fs::read_dir(root().join("headers/store")).ok()?;
+    stores
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name == release || name.starts_with(&format!("{release}."))
+        })
+        .map(|entry| entry.path())
+        .flat_map(|store| [store.join("include"), store])
+        .find(|root| root.join("tensorflow/c/kernels.h").exists())
+}

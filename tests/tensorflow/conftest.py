@@ -47,7 +47,7 @@ def on_both(calls):
         with tf.device("/CPU:0"):
             expected = function(*[tf.constant(argument) for argument in arguments])
         before = calls()[op]
-        with tf.device(f"/{DEVICE}:0"):
+        with tf.device(f"/device:{DEVICE}:0"):
             found = function(*[tf.constant(argument) for argument in arguments])
         assert calls()[op] == before + 1, f"{op} did not run in the plugin"
         return expected, found

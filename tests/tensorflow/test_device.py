@@ -19,14 +19,14 @@ def test_is_preferred_to_the_cpu():
 def test_tensors_go_there_and_back():
     for shape in [(), (0,), (1,), (3, 0, 2), (1023,), (257, 129)]:
         value = np.random.default_rng(1).normal(size=shape).astype(np.float32)
-        with tf.device("/MYACCEL:0"):
+        with tf.device("/device:MYACCEL:0"):
             there = tf.identity(tf.constant(value))
         assert "MYACCEL" in there.device
         np.testing.assert_array_equal(there.numpy(), value)
 
 
 def test_many_threads_at_once():
-    with tf.device("/MYACCEL:0"):
+    with tf.device("/device:MYACCEL:0"):
         x = tf.constant(np.arange(4096, dtype=np.float32))
 
         @tf.function

@@ -45,7 +45,7 @@ def test_gradients_follow_the_cpu(calls):
         return losses
 
     before = calls()
-    on_device = train("/MYACCEL:0")
+    on_device = train("/device:MYACCEL:0")
     after = calls()
     for op in "MatMul BiasAdd BiasAddGrad Relu ReluGrad Sub Mul".split():
         assert after[op] > before[op], op

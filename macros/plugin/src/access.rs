@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::sync::LazyLock;
 
-use sp_abi::stream_executor::{SP_DeviceMemoryBase, StreamExecutor};
+use sp_abi::stream_executor::SP_DeviceMemoryBase;
 use sp_runtime::{Prefix, PrefixMut, Versioned};
 
 use crate::{Device, Error, HostAddressable, Result};

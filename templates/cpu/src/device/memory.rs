@@ -1,0 +1,151 @@
+//! Device memory: blocks of the host's, aligned for SIMD, and counted.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// TensorFlow asks for 64 bytes; a page is what transfers like best, and costs nothing here.
+const ALIGNMENT: usize = 4096;
+/// From this size on a block is worth huge pages: fewer page faults, fewer TLB misses.
+const HUGE: usize = 2 << 20;
+
+/// Blocks of memory by their address.
+#[derive(Debug, Default)]
+pub struct Memory {
+    blocks: Mutex<Blocks>,
+}
+
+#[derive(Debug, Default)]
+struct Blocks {
+    sizes: HashMap<usize, u64>,
+    usage: Usage,
+}
+
+/// What a device's memory has given out. All but the count in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Allocations so far.
+    pub allocations: u64,
+    /// Given out now.
+    pub in_use: u64,
+    /// The most that was ever given out at once.
+    pub peak: u64,
+    /// The largest single allocation.
+    pub largest: u64,
+}
+
+impl Memory {
+    /// A block of `size` bytes, aligned to a page; null if there is no memory or `size` is 0.
+    pub fn allocate(&self, size: u64) -> *mut c_void {
+        let start = reserve(size);
+        if !start.is_null() {
+            self.lock().add(start as usize, size);
+        }
+        start
+    }
+
+    /// Gives a block back. Null, and what was not allocated here, is left alone.
+    pub fn release(&self, start: *mut c_void) {
+        if self.lock().remove(start as usize) {
+            // SAFETY: `reserve` made the block, and it was on the list, so it is still live.
+            unsafe { libc::free(start) }
+        }
+    }
+
+    /// What is given out.
+    pub fn usage(&self) -> Usage {
+        self.lock().usage
+    }
+
+    /// The machine's free and total memory in bytes, or `None` where the system does not say.
+    pub fn machine() -> Option<(u64, u64)> {
+        let pages = |name| u64::try_from(sysconf(name)).ok();
+        let page = pages(libc::_SC_PAGESIZE)?;
+        Some((pages(libc::_SC_AVPHYS_PAGES)? * page, pages(libc::_SC_PHYS_PAGES)? * page))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Blocks {
+    fn add(&mut self, start: usize, size: u64) {
+        self.sizes.insert(start, size);
+        let usage = &mut self.usage;
+        usage.allocations += 1;
+        usage.in_use += size;
+        usage.peak = usage.peak.max(usage.in_use);
+        usage.largest = usage.largest.max(size);
+    }
+
+    fn remove(&mut self, start: usize) -> bool {
+        let size = self.sizes.remove(&start);
+        self.usage.in_use -= size.unwrap_or(0);
+        size.is_some()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        for &start in self.lock().sizes.keys() {
+            // SAFETY: still on the list, so `reserve` made it and nobody freed it.
+            unsafe { libc::free(start as *mut c_void) }
+        }
+    }
+}
+
+fn reserve(size: u64) -> *mut c_void {
+    let Ok(size @ 1..) = usize::try_from(size) else { return ptr::null_mut() };
+    let alignment = if size >= HUGE { HUGE } else { ALIGNMENT };
+    let mut start = ptr::null_mut();
+    // SAFETY: the place is ours, and the alignment a power of two.
+    let failed = unsafe { libc::posix_memalign(&raw mut start, alignment, size) } != 0;
+    if failed {
+        return ptr::null_mut();
+    }
+    #[cfg(target_os = "linux")]
+    if size >= HUGE {
+        // SAFETY: the range was just allocated; the advice changes no contents.
+        unsafe { libc::madvise(start, size, libc::MADV_HUGEPAGE) };
+    }
+    start
+}
+
+fn sysconf(name: libc::c_int) -> libc::c_long {
+    // SAFETY: asks a number by its name.
+    unsafe { libc::sysconf(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_counted() {
+        let memory = Memory::default();
+        let blocks: Vec<_> = [1, 63, 4097, 3 << 20].map(|size| memory.allocate(size)).into();
+        assert!(blocks.iter().all(|block| !block.is_null() && *block as usize % 64 == 0));
+        let total = 1 + 63 + 4097 + (3 << 20);
+        assert_eq!((memory.usage().in_use, memory.usage().allocations), (total, 4));
+        blocks.into_iter().for_each(|block| memory.release(block));
+        let usage = memory.usage();
+        assert_eq!((usage.in_use, usage.peak, usage.largest), (0, total, 3 << 20));
+    }
+
+    #[test]
+    fn nothing_and_too_much_give_null() {
+        let memory = Memory::default();
+        assert!(memory.allocate(0).is_null());
+        assert!(memory.allocate(u64::MAX - 4096).is_null());
+        memory.release(ptr::null_mut());
+        assert_eq!(memory.usage(), Usage::default());
+    }
+
+    #[test]
+    fn the_machine_has_memory() {
+        let (free, total) = Memory::machine().expect("Linux says");
+        assert!(free <= total && total > 1 << 20);
+    }
+}

@@ -1,0 +1,28 @@
+//! Kernels that are one function on scalars.
+
+use sp_plugin::kernel::Host;
+use sp_plugin::{Element, Result};
+
+use crate::compute::Broadcast;
+use crate::compute::map::{map1, map2};
+
+/// Output 0 is `f` of input 0, element by element.
+///
+/// # Errors
+/// Where an input or output is not what the op says.
+pub fn unary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T) -> U + Sync) -> Result<()> {
+    let x = cx.input::<T>(0)?;
+    map1(x.data(), cx.output(0, x.dims())?, f);
+    Ok(())
+}
+
+/// Output 0 is `f` of inputs 0 and 1, broadcast against each other.
+///
+/// # Errors
+/// Where the shapes do not broadcast, or an input or output is not what the op says.
+pub fn binary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T, T) -> U + Sync) -> Result<()> {
+    let (x, y) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
+    let plan = Broadcast::new([x.dims(), y.dims()])?;
+    map2(&plan, x.data(), y.data(), cx.output(0, plan.dims())?, f);
+    Ok(())
+}

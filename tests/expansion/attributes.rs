@@ -1,0 +1,5 @@
+struct BiasAdd {
+    data_format: String,
+    #[attribute("T")]
+    dtype: TF_DataType,
+}

@@ -1,0 +1,48 @@
+//! What the macros expand to, pretty-printed. `SP_BLESS=1 cargo test -p sp-tests` writes the
+//! goldens anew; read the difference before you commit it.
+
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+type Expand = fn(TokenStream) -> syn::Result<TokenStream>;
+
+/// The input `tests/expansion/<name>.rs`, and the macro it goes through.
+const CASES: [(&str, Expand); 4] = [
+    ("abi", sp_expand::derive),
+    ("attributes", sp_expand::attributes),
+    ("forward_slots", sp_expand::forward_slots),
+    ("kernel", kernel),
+];
+
+fn kernel(input: TokenStream) -> syn::Result<TokenStream> {
+    let mut function: syn::ItemFn = syn::parse2(input)?;
+    let attribute = function.attrs.remove(0);
+    let arguments = attribute.meta.require_list()?.tokens.clone();
+    sp_expand::kernel(arguments, function.into_token_stream())
+}
+
+#[test]
+fn expansions_are_as_committed() {
+    let folder = sp_tests::root().join("tests/expansion");
+    for (name, expand) in CASES {
+        let input = fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
+        let found = pretty(expand(input.parse().unwrap()).unwrap());
+        check(&folder.join(format!("{name}.expanded.rs")), &found);
+    }
+}
+
+fn pretty(tokens: TokenStream) -> String {
+    prettyplease::unparse(&syn::parse2(tokens).unwrap())
+}
+
+fn check(golden: &Path, found: &str) {
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(golden, found).unwrap();
+    }
+    let expected = fs::read_to_string(golden).unwrap_or_default();
+    let difference = similar::TextDiff::from_lines(expected.as_str(), found);
+    assert!(expected == found, "{}:\n{}", golden.display(), difference.unified_diff());
+}
