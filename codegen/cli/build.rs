@@ -1,5 +1,6 @@
-//! Puts what sp-gen must know without its checkout into the binary: builtin headers, API notes
-//! and IR snapshots, each as a table of (path inside its folder, contents).
+//! Puts what sp-gen must know without its checkout into the binary: builtin headers, API notes and
+//! IR snapshots, each as a table of (path inside its folder, contents), and the crates that a plugin
+//! stands on.
 
 use std::fs;
 use std::io;
@@ -12,6 +13,21 @@ const TABLES: [(&str, &str, &str); 3] = [
     ("SNAPSHOTS", "generated/ir", "json"),
 ];
 
+/// The crates that `new` lays down, and where they lie in the checkout.
+const CRATES: [(&str, &str); 8] = [
+    ("sp-abi", "generated"),
+    ("sp-cpu", "templates/cpu"),
+    ("sp-expand", "codegen/expand"),
+    ("sp-host", "codegen/host"),
+    ("sp-ir", "codegen/ir"),
+    ("sp-macros", "macros/derive"),
+    ("sp-plugin", "macros/plugin"),
+    ("sp-runtime", "macros/runtime"),
+];
+
+/// What belongs to a crate: its manifest names targets in all but the last, which plugins' tests read.
+const PARTS: [&str; 6] = ["Cargo.toml", "src", "tests", "benches", "examples", "ir"];
+
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -20,6 +36,7 @@ fn main() -> io::Result<()> {
     for (name, folder, ending) in TABLES {
         source += &table(name, &root.join(folder), ending)?;
     }
+    source += &crates(&root)?;
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("embedded.rs"), source)
 }
@@ -36,6 +53,54 @@ fn table(name: &str, folder: &Path, ending: &str) -> io::Result<String> {
     Ok(format!(
         "/// The files of `{name}` by their path.\npub static {name}: &[(&str, &str)] = &[\n{rows}];\n"
     ))
+}
+
+fn crates(root: &Path) -> io::Result<String> {
+    let (mut folders, mut rows) = (String::new(), String::new());
+    for (name, folder) in CRATES {
+        folders += &format!("    ({name:?}, {folder:?}),\n");
+        for file in files_of(&root.join(folder))? {
+            let inside = file.strip_prefix(root.join(folder)).unwrap_or(&file);
+            let path = Path::new(name).join(inside);
+            rows += &format!(
+                "    ({:?}, include_bytes!({file:?})),\n",
+                path.to_string_lossy()
+            );
+        }
+    }
+    Ok(format!(
+        "/// The carried crates, and where they lie in a checkout.\npub static CRATES: &[(&str, &str)] = &[\n{folders}];\n\
+         /// The files of the carried crates by `<crate>/<path>`.\npub static CRATE_FILES: &[(&str, &[u8])] = &[\n{rows}];\n"
+    ))
+}
+
+fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for part in PARTS.map(|part| folder.join(part)) {
+        println!("cargo::rerun-if-changed={}", part.display());
+        match part.is_dir() {
+            true => collect_all(&part, &mut files)?,
+            false if part.is_file() => files.push(part),
+            false => {}
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Every file that is not hidden.
+fn collect_all(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => collect_all(&entry.path(), found)?,
+            false => found.push(entry.path()),
+        }
+    }
+    Ok(())
 }
 
 fn row(folder: &Path, file: &Path) -> String {

@@ -8,6 +8,7 @@ pub mod commands;
 pub mod contract;
 pub mod diagnostic;
 pub mod import;
+pub mod scaffold;
 pub mod emit;
 pub mod embedded;
 pub mod extract;

@@ -7,6 +7,7 @@ pub mod completions;
 pub mod generate;
 pub mod import;
 pub mod ir;
+pub mod new;
 
 use crate::diagnostic::Result;
 use clap::Subcommand;
@@ -14,6 +15,8 @@ use clap::Subcommand;
 /// What `sp-gen` can do.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Lay out a plugin: about ten short files, and the crates it stands on
+    New(new::Args),
     /// Take a release's headers into the store, and write what they declare
     Import(import::Args),
     /// Write the sp-abi crate from the committed snapshots
@@ -28,6 +31,7 @@ impl Command {
     /// Runs the command to its outcome.
     pub fn run(self) -> Result {
         match self {
+            Self::New(args) => new::run(args),
             Self::Import(args) => import::run(args),
             Self::Generate(args) => generate::run(args),
             Self::Ir(args) => ir::run(args),

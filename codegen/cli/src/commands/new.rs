@@ -1,0 +1,99 @@
+//! `sp-gen new <NAME>`: a plugin's folder, and the commands to go on with.
+
+use crate::diagnostic::{Outcome, Result};
+use crate::scaffold::{FILES, Names, SpSource, create};
+use miette::IntoDiagnostic;
+use std::path::PathBuf;
+
+/// Arguments of `new`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The plugin's name, which is a crate's: myaccel
+    name: String,
+    /// The folder to write; ./NAME if absent
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+    /// The type TensorFlow lists the device by; NAME in capitals if absent
+    #[arg(long, value_name = "TYPE")]
+    device_type: Option<String>,
+    /// The name of its platform; NAME in capitals if absent
+    #[arg(long, value_name = "NAME")]
+    platform_name: Option<String>,
+    /// Where the sp-* crates come from: `vendor` lays them down under vendor/, `path=DIR` uses a checkout
+    #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = sp_source)]
+    sp_source: SpSource,
+}
+
+fn sp_source(text: &str) -> std::result::Result<SpSource, String> {
+    match text.split_once('=') {
+        None if text == "vendor" => Ok(SpSource::Vendor),
+        Some(("path", folder)) if !folder.is_empty() => Ok(SpSource::Checkout(folder.into())),
+        _ => Err("write `vendor` or `path=DIR`".to_owned()),
+    }
+}
+
+/// Writes the plugin and says how to go on.
+pub fn run(args: Args) -> Result {
+    let names = Names::new(
+        &args.name,
+        args.device_type.as_deref(),
+        args.platform_name.as_deref(),
+    )?;
+    let target = args.path.unwrap_or_else(|| PathBuf::from(&args.name));
+    let source = match args.sp_source {
+        SpSource::Vendor => SpSource::Vendor,
+        SpSource::Checkout(folder) => {
+            SpSource::Checkout(std::path::absolute(folder).into_diagnostic()?)
+        }
+    };
+    let count = create(&target, &names, &source)?;
+    let folder = target.display().to_string();
+    eprintln!(
+        "{folder}: {} files that are yours, {} that sp-gen carries",
+        FILES.len(),
+        count - FILES.len()
+    );
+    eprintln!(
+        "  src/device.rs is the device, src/kernels/ are its own kernels; the rest runs on the reference backend"
+    );
+    eprintln!("  TensorFlow will list it as {}", names.device_type());
+    eprintln!("\nGo on with:");
+    println!("cd {}", quoted(&folder));
+    println!("pip install .");
+    println!(
+        "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"{}\"))'",
+        names.device_type()
+    );
+    Ok(Outcome::Done)
+}
+
+/// For a shell, where the folder's name asks for it.
+fn quoted(folder: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    match folder.chars().all(plain) && !folder.starts_with('-') {
+        true => folder.to_owned(),
+        false => format!("'{}'", folder.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_quoted_where_a_shell_would_split_them() {
+        assert_eq!(quoted("a/b-c_1.x"), "a/b-c_1.x");
+        assert_eq!(quoted("my dir"), "'my dir'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn a_source_is_vendor_or_a_path() {
+        assert_eq!(sp_source("vendor"), Ok(SpSource::Vendor));
+        assert_eq!(
+            sp_source("path=../x"),
+            Ok(SpSource::Checkout("../x".into()))
+        );
+        assert!(sp_source("path=").is_err() && sp_source("git").is_err());
+    }
+}

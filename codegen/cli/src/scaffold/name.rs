@@ -1,0 +1,325 @@
+//! What a plugin and its device may be called: checked before anything is written, and refused
+//! with a name that would do.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// Words that are no identifier in some edition of Rust.
+const KEYWORDS: [&str; 52] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Names of the standard library, of cargo's own folders, and of packages that a plugin stands beside.
+const TAKEN: [&str; 16] = [
+    "test",
+    "std",
+    "core",
+    "alloc",
+    "proc_macro",
+    "build",
+    "deps",
+    "examples",
+    "incremental",
+    "tests",
+    "tensorflow",
+    "tensorflow_cpu",
+    "keras",
+    "numpy",
+    "libc",
+    "con",
+];
+
+/// Device types that TensorFlow's core registers itself.
+const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
+
+/// Types that the scaffold's files use; a device of that name would hide them.
+const USED_TYPES: [&str; 24] = [
+    "Access",
+    "Box",
+    "Copy",
+    "CpuDevice",
+    "Default",
+    "Description",
+    "Device",
+    "DeviceFns",
+    "Element",
+    "Err",
+    "HostAddressable",
+    "InPlace",
+    "None",
+    "Ok",
+    "OnDevice",
+    "Option",
+    "Result",
+    "Send",
+    "Some",
+    "Staged",
+    "StreamExecutor",
+    "String",
+    "Sync",
+    "TimerFns",
+];
+
+/// Why a name is refused.
+#[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
+pub enum NameError {
+    /// It is no crate name.
+    #[error("`{name}` cannot name a plugin: {why}")]
+    #[diagnostic(
+        code(sp_gen::new::name),
+        help(
+            "a plugin's name is a crate's name: a lower-case letter, then lower-case letters, digits, - and _, and no word that Rust or cargo keeps. Try `{suggestion}`"
+        )
+    )]
+    Plugin {
+        /// What was asked for.
+        name: String,
+        /// Which part of the rule it breaks.
+        why: &'static str,
+        /// A name that would do.
+        suggestion: String,
+    },
+    /// TensorFlow would refuse it, or has it.
+    #[error("`{name}` cannot be a {what}: {why}")]
+    #[diagnostic(
+        code(sp_gen::new::device_type),
+        help(
+            "TensorFlow wants [A-Z][A-Z_]*: capital letters and _, beginning with a letter. Try `{option} {suggestion}`"
+        )
+    )]
+    Device {
+        /// `device type` or `platform name`
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// Which part of the rule it breaks.
+        why: &'static str,
+        /// The option that sets it.
+        option: &'static str,
+        /// A name that would do.
+        suggestion: String,
+    },
+}
+
+/// Checks a plugin's name.
+pub fn check_plugin(name: &str) -> Result<(), NameError> {
+    plugin_fault(name).map_or(Ok(()), |why| {
+        Err(NameError::Plugin {
+            name: name.to_owned(),
+            why,
+            suggestion: suggest_plugin(name),
+        })
+    })
+}
+
+/// Checks a device type.
+pub fn check_device_type(name: &str) -> Result<(), NameError> {
+    check_device("device type", "--device-type", name)
+}
+
+/// Checks a platform name, which has the same rule.
+pub fn check_platform_name(name: &str) -> Result<(), NameError> {
+    check_device("platform name", "--platform-name", name)
+}
+
+fn check_device(what: &'static str, option: &'static str, name: &str) -> Result<(), NameError> {
+    device_fault(name).map_or(Ok(()), |why| {
+        Err(NameError::Device {
+            what,
+            name: name.to_owned(),
+            why,
+            option,
+            suggestion: suggest_device(name),
+        })
+    })
+}
+
+/// The device type of a plugin whose author names none: its name in capitals, without digits.
+pub fn suggest_device(name: &str) -> String {
+    let upper = name.to_ascii_uppercase().replace(['-', ' ', '.'], "_");
+    let letters: String = upper
+        .chars()
+        .filter(|c| c.is_ascii_uppercase() || *c == '_')
+        .collect();
+    let trimmed = letters.trim_matches('_');
+    match device_fault(trimmed) {
+        None => trimmed.to_owned(),
+        Some(_) if trimmed.is_empty() => "MYACCEL".to_owned(),
+        Some(_) => format!("MY_{trimmed}"),
+    }
+}
+
+/// The device's Rust type: `my-accel` to `MyAccel`.
+pub fn struct_name(name: &str) -> String {
+    let camel: String = name.split(['-', '_']).map(capitalized).collect();
+    match USED_TYPES.contains(&camel.as_str()) {
+        true => format!("{camel}Accel"),
+        false => camel,
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
+fn plugin_fault(name: &str) -> Option<&'static str> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    let word = name.replace('-', "_");
+    if name.is_empty() {
+        Some("it is empty")
+    } else if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        Some("it does not begin with a lower-case letter")
+    } else if !name.chars().all(allowed) {
+        Some("it has a character that is neither a lower-case letter, a digit, - nor _")
+    } else if name.ends_with(['-', '_']) {
+        Some("it ends in - or _, which Python packages may not")
+    } else if name.len() > 64 {
+        Some("it is longer than 64 characters")
+    } else if KEYWORDS.contains(&word.as_str()) {
+        Some("it is a word of Rust")
+    } else if TAKEN.contains(&word.as_str()) || word.starts_with("sp_") {
+        Some("a package or folder that the plugin stands beside has that name")
+    } else {
+        None
+    }
+}
+
+fn suggest_plugin(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let plain = |c: char| {
+        if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' {
+            c
+        } else {
+            '-'
+        }
+    };
+    let dashed: String = lower.chars().map(plain).collect();
+    let start = dashed.trim_start_matches(|c: char| !c.is_ascii_lowercase());
+    let words: Vec<&str> = start.split('-').filter(|word| !word.is_empty()).collect();
+    let joined: String = words.join("-").chars().take(48).collect();
+    let trimmed = joined.trim_end_matches(['-', '_']);
+    match plugin_fault(trimmed) {
+        None => trimmed.to_owned(),
+        Some(_) if trimmed.is_empty() => "myaccel".to_owned(),
+        Some(_) => format!("my-{trimmed}"),
+    }
+}
+
+fn device_fault(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("it is empty")
+    } else if name.chars().any(|c| c.is_ascii_digit()) {
+        Some("it has a digit")
+    } else if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+        Some("it does not begin with a capital letter")
+    } else if !name.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
+        Some("it has a character that is neither a capital letter nor _")
+    } else if CORE_DEVICES.contains(&name) {
+        Some("TensorFlow's core has a device of that type")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_crate_names_pass() {
+        for name in [
+            "myaccel",
+            "a",
+            "my-accel",
+            "npu9",
+            "x_y-z0",
+            "tensorflow-npu",
+        ] {
+            assert_eq!(check_plugin(name), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn refused_names_come_with_one_that_passes() {
+        let table = [
+            ("", "myaccel"),
+            ("MyAccel", "myaccel"),
+            ("my accel", "my-accel"),
+            ("9lives", "lives"),
+            ("-x", "x"),
+            ("x-", "x"),
+            ("../etc", "etc"),
+            ("a/b", "a-b"),
+            ("é", "myaccel"),
+            ("type", "my-type"),
+            ("gen", "my-gen"),
+            ("test", "my-test"),
+            ("proc-macro", "my-proc-macro"),
+            ("tensorflow", "my-tensorflow"),
+            ("sp-cpu", "my-sp-cpu"),
+            ("123", "myaccel"),
+            ("a\nb", "a-b"),
+        ];
+        for (name, wanted) in table {
+            let Err(NameError::Plugin { suggestion, .. }) = check_plugin(name) else {
+                panic!("`{name}` passed");
+            };
+            assert_eq!(suggestion, wanted, "{name}");
+            assert_eq!(check_plugin(&suggestion), Ok(()));
+        }
+        let long = check_plugin(&"x".repeat(65)).unwrap_err();
+        assert!(
+            matches!(long, NameError::Plugin { suggestion, .. } if check_plugin(&suggestion).is_ok())
+        );
+    }
+
+    #[test]
+    fn device_types_follow_tensorflows_rule() {
+        for name in ["MYACCEL", "GPU", "A", "MY_ACCEL", "A_"] {
+            assert_eq!(check_device_type(name), Ok(()), "{name}");
+        }
+        let table = [
+            ("", "MYACCEL"),
+            ("npu", "NPU"),
+            ("NPU9", "NPU"),
+            ("_X", "X"),
+            ("MY-ACCEL", "MY_ACCEL"),
+            ("CPU", "MY_CPU"),
+            ("7", "MYACCEL"),
+            ("Ü", "MYACCEL"),
+        ];
+        for (name, wanted) in table {
+            let Err(NameError::Device { suggestion, .. }) = check_device_type(name) else {
+                panic!("`{name}` passed");
+            };
+            assert_eq!(suggestion, wanted, "{name}");
+            assert_eq!(check_platform_name(&suggestion), Ok(()));
+        }
+    }
+
+    #[test]
+    fn every_plugin_name_gives_a_device_type() {
+        for name in ["myaccel", "my-accel", "npu9", "a1_2", "cpu", "x9"] {
+            assert_eq!(check_device_type(&suggest_device(name)), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_device_type_in_rust_hides_nothing() {
+        let table = [
+            ("myaccel", "Myaccel"),
+            ("my-accel_2", "MyAccel2"),
+            ("device", "DeviceAccel"),
+            ("cpu-device", "CpuDeviceAccel"),
+        ];
+        for (name, wanted) in table {
+            assert_eq!(struct_name(name), wanted);
+        }
+    }
+}
