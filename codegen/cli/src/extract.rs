@@ -3,6 +3,9 @@
 //! One parse covers all APIs, since their headers include each other; each item goes to the API of
 //! the header that declares it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -3,18 +3,21 @@
 //! A note that nothing uses is a mistake, and so is one that contradicts a comment without
 //! saying so. All mistakes of a file are reported together.
 
+mod mistake;
+mod write;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use miette::{NamedSource, SourceSpan};
 use serde::Deserialize;
 use sp_ir::{
-    Api, Direction, Evidence, Field, Function, Item, Param, Presence, Receiver, Scope, Side,
-    Stated, Struct, Transfer, Type,
+    Api, Direction, Field, Item, Presence, Receiver, Scope, Side, Signature, Transfer, Type,
 };
-use thiserror::Error;
 
 use super::Items;
 use crate::embedded::API_NOTES;
+pub use mistake::{Malformed, Mistake, NotesError};
+use write::{Writer, doc_of};
 
 /// The notes of one API.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -102,7 +105,7 @@ enum Overrides {
     Comment,
 }
 
-/// The names that the other known releases declare: `ITEM`, `ITEM.member`.
+/// The names that the other known releases declare: `ITEM`, `ITEM.member`, `ITEM.slot.param`.
 #[derive(Debug, Default)]
 pub struct Known(BTreeSet<String>);
 
@@ -112,7 +115,7 @@ impl Known {
         let mut names = BTreeSet::new();
         for (name, item) in apis.into_iter().flat_map(|api| &api.items) {
             names.insert(name.clone());
-            names.extend(members(item).map(|member| format!("{name}.{member}")));
+            names.extend(members(item).into_iter().map(|one| format!("{name}.{one}")));
         }
         Self(names)
     }
@@ -122,110 +125,26 @@ impl Known {
     }
 }
 
-fn members(item: &Item) -> Box<dyn Iterator<Item = &str> + '_> {
+fn members(item: &Item) -> Vec<String> {
     match item {
-        Item::Struct(item) => Box::new(item.fields.iter().map(|field| field.name.as_str())),
-        Item::Function(item) => Box::new(
-            item.signature
-                .params
-                .iter()
-                .map(|param| param.name.as_str()),
-        ),
-        _ => Box::new(std::iter::empty()),
+        Item::Struct(item) => item.fields.iter().flat_map(slot).collect(),
+        Item::Function(item) => params(&item.signature).collect(),
+        Item::Callback(item) => params(&item.signature).collect(),
+        _ => Vec::new(),
     }
 }
 
-/// Notes cannot be used.
-#[derive(Debug, Error, Diagnostic)]
-pub enum NotesError {
-    /// They are not of the documented form.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Malformed(Box<Malformed>),
-    /// They say things that do not hold.
-    #[error("{file}: {} of its notes cannot stand", mistakes.len())]
-    #[diagnostic(code(sp_gen::notes::mistaken))]
-    Mistaken {
-        /// The notes file.
-        file: String,
-        /// All of them.
-        #[related]
-        mistakes: Vec<Mistake>,
-    },
+/// A field, and its parameters if it is a function.
+fn slot(field: &Field) -> Vec<String> {
+    let mut names = vec![field.name.clone()];
+    if let Type::Function(signature) = &field.ty {
+        names.extend(params(signature).map(|param| format!("{}.{param}", field.name)));
+    }
+    names
 }
 
-/// Notes that are not TOML of the documented form.
-#[derive(Debug, Error, Diagnostic)]
-#[error("{file}: {message}")]
-#[diagnostic(
-    code(sp_gen::notes::malformed),
-    help("headers/apis/README.md has the form")
-)]
-pub struct Malformed {
-    file: String,
-    message: String,
-    #[source_code]
-    source_code: NamedSource<String>,
-    #[label("here")]
-    span: Option<SourceSpan>,
-}
-
-/// One note that cannot stand.
-#[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
-pub enum Mistake {
-    /// Its subject is nowhere.
-    #[error("{file}: nothing uses `{key}`")]
-    #[diagnostic(
-        code(sp_gen::notes::unused),
-        help(
-            "no known release declares it, or it is of a kind this key says nothing about; correct the name or remove the note"
-        )
-    )]
-    Unused {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
-    /// The header's comment says otherwise.
-    #[error("{file}: `{key}` says {note}, the comment at {comment} says {said}")]
-    #[diagnostic(
-        code(sp_gen::notes::contradiction),
-        help("if the header is wrong, say so: overrides = \"comment\"")
-    )]
-    Contradiction {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-        /// What the note says.
-        note: String,
-        /// Where the comment is.
-        comment: String,
-        /// What the comment says.
-        said: String,
-    },
-    /// It overrides a comment that says nothing else.
-    #[error("{file}: `{key}` overrides a comment, and no comment says otherwise")]
-    #[diagnostic(code(sp_gen::notes::override_unused), help("remove `overrides`"))]
-    OverrideUnused {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
-    /// Nothing says how it is known.
-    #[error("{file}: `{key}` has no evidence")]
-    #[diagnostic(
-        code(sp_gen::notes::no_evidence),
-        help("add `evidence = \"...\"` to it or to what it is in: what shows that it is so")
-    )]
-    NoEvidence {
-        /// The notes file.
-        file: String,
-        /// The key in it.
-        key: String,
-    },
+fn params(signature: &Signature) -> impl Iterator<Item = String> {
+    signature.params.iter().map(|param| param.name.clone())
 }
 
 impl Notes {
@@ -302,284 +221,4 @@ fn file_of(api: &str) -> String {
 
 fn is_function(items: &Items, name: &str) -> bool {
     matches!(items.get(name), Some(Item::Function(_)))
-}
-
-/// How a note's facts are known, and whether they knowingly contradict a comment.
-#[derive(Clone, Copy)]
-struct Basis<'n> {
-    evidence: Option<&'n str>,
-    overrides: bool,
-}
-
-impl<'n> Basis<'n> {
-    fn new(evidence: &'n Option<String>, overrides: Option<Overrides>) -> Self {
-        Self {
-            evidence: evidence.as_deref(),
-            overrides: overrides.is_some(),
-        }
-    }
-
-    /// A note inside another has its evidence, unless it brings its own.
-    fn within(self, outer: Self) -> Self {
-        Self {
-            evidence: self.evidence.or(outer.evidence),
-            ..self
-        }
-    }
-}
-
-/// Writes notes into items and gathers what is wrong with them.
-struct Writer<'a> {
-    file: String,
-    known: &'a Known,
-    mistakes: Vec<Mistake>,
-}
-
-impl Writer<'_> {
-    fn unused(&mut self, subject: &str, key: &str) {
-        if !self.known.has(subject) {
-            self.useless(key);
-        }
-    }
-
-    fn useless(&mut self, key: &str) {
-        self.mistakes.push(Mistake::Unused {
-            file: self.file.clone(),
-            key: key.into(),
-        });
-    }
-
-    fn item(&mut self, name: &str, item: &mut Item, note: &ItemNote, key: &str) {
-        if let Some(doc) = &note.doc {
-            *doc_of(item) = Some(doc.clone());
-        }
-        match item {
-            Item::Handle(item) => item.rust = note.rust.clone(),
-            _ if note.rust.is_some() => self.useless(&format!("{key}.rust")),
-            _ => {}
-        }
-        match item {
-            Item::Struct(item) => self.structure(name, item, note, key),
-            _ => self.no_struct(note, key),
-        }
-        let basis = Basis::new(&note.evidence, None);
-        match item {
-            Item::Function(Function { signature, .. }) => {
-                self.params(name, &mut signature.params, &note.params, basis, key);
-            }
-            Item::Callback(callback) => {
-                self.params(
-                    name,
-                    &mut callback.signature.params,
-                    &note.params,
-                    basis,
-                    key,
-                );
-            }
-            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
-        }
-    }
-
-    fn no_struct(&mut self, note: &ItemNote, key: &str) {
-        let said = [
-            ("filled_by", note.filled_by.is_some()),
-            ("overrides", note.overrides.is_some()),
-            ("receiver", note.receiver.is_some()),
-            ("author_trait", note.author_trait.is_some()),
-            ("presence", !note.presence.is_empty()),
-        ];
-        for (name, _) in said.into_iter().filter(|(_, said)| *said) {
-            self.useless(&format!("{key}.{name}"));
-        }
-        self.all_useless(note.fields.keys(), &format!("{key}.fields"));
-    }
-
-    fn all_useless<'k>(&mut self, names: impl Iterator<Item = &'k String>, key: &str) {
-        for name in names {
-            self.useless(&format!("{key}.{name}"));
-        }
-    }
-
-    fn structure(&mut self, name: &str, item: &mut Struct, note: &ItemNote, key: &str) {
-        let basis = Basis::new(&note.evidence, note.overrides);
-        self.fact(
-            &mut item.filled_by,
-            &note.filled_by,
-            basis,
-            &format!("{key}.filled_by"),
-        );
-        let plain = Basis {
-            overrides: false,
-            ..basis
-        };
-        self.fact(
-            &mut item.receiver,
-            &note.receiver,
-            plain,
-            &format!("{key}.receiver"),
-        );
-        self.fact(
-            &mut item.author_trait,
-            &note.author_trait,
-            plain,
-            &format!("{key}.author_trait"),
-        );
-        for presence in &note.presence {
-            self.presence(name, item, presence, key);
-        }
-        for (field, said) in &note.fields {
-            let key = format!("{key}.fields.{field}");
-            match item.fields.iter_mut().find(|one| one.name == *field) {
-                Some(found) => self.field(&format!("{name}.{field}"), found, said, plain, &key),
-                None => self.unused(&format!("{name}.{field}"), &key),
-            }
-        }
-    }
-
-    fn presence(&mut self, name: &str, item: &mut Struct, note: &PresenceNote, key: &str) {
-        let basis = Basis {
-            evidence: Some(&note.evidence),
-            overrides: note.overrides.is_some(),
-        };
-        for field in &note.fields {
-            let key = format!("{key}.presence: {field}");
-            match item.fields.iter_mut().find(|one| one.name == *field) {
-                Some(found) => self.fact(&mut found.presence, &Some(note.value), basis, &key),
-                None => self.unused(&format!("{name}.{field}"), &key),
-            }
-        }
-    }
-
-    fn field(&mut self, name: &str, item: &mut Field, note: &FieldNote, outer: Basis, key: &str) {
-        if let Some(doc) = &note.doc {
-            item.doc = Some(doc.clone());
-        }
-        let basis = Basis::new(&note.evidence, note.overrides).within(outer);
-        self.fact(
-            &mut item.filled_by,
-            &note.filled_by,
-            basis,
-            &format!("{key}.filled_by"),
-        );
-        self.fact(
-            &mut item.direction,
-            &note.direction,
-            basis,
-            &format!("{key}.direction"),
-        );
-        let plain = Basis {
-            overrides: false,
-            ..basis
-        };
-        self.fact(
-            &mut item.neutral,
-            &note.neutral,
-            plain,
-            &format!("{key}.neutral"),
-        );
-        match &mut item.ty {
-            Type::Function(signature) => {
-                self.params(name, &mut signature.params, &note.params, plain, key);
-            }
-            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
-        }
-    }
-
-    fn params(
-        &mut self,
-        name: &str,
-        params: &mut [Param],
-        notes: &BTreeMap<String, ParamNote>,
-        outer: Basis,
-        key: &str,
-    ) {
-        for (param, note) in notes {
-            let key = format!("{key}.params.{param}");
-            let Some(found) = params.iter_mut().find(|one| one.name == *param) else {
-                self.unused(&format!("{name}.{param}"), &key);
-                continue;
-            };
-            let basis = Basis::new(&note.evidence, note.overrides).within(outer);
-            self.fact(
-                &mut found.direction,
-                &note.direction,
-                basis,
-                &format!("{key}.direction"),
-            );
-            self.fact(
-                &mut found.transfer,
-                &note.transfer,
-                basis,
-                &format!("{key}.transfer"),
-            );
-            self.fact(
-                &mut found.scope,
-                &note.scope,
-                basis,
-                &format!("{key}.scope"),
-            );
-        }
-    }
-
-    /// States one fact; `None` says nothing.
-    fn fact<T: Clone + PartialEq + std::fmt::Debug>(
-        &mut self,
-        slot: &mut Option<Stated<T>>,
-        value: &Option<T>,
-        basis: Basis,
-        key: &str,
-    ) {
-        let Some(value) = value else { return };
-        let (file, key) = (self.file.clone(), key.to_string());
-        let Some(evidence) = basis.evidence else {
-            return self.mistakes.push(Mistake::NoEvidence { file, key });
-        };
-        match (contradicted(slot, value), basis.overrides) {
-            (Some((comment, said)), false) => {
-                let note = format!("{value:?}");
-                self.mistakes.push(Mistake::Contradiction {
-                    file,
-                    key,
-                    note,
-                    comment,
-                    said,
-                });
-            }
-            (None, true) => self.mistakes.push(Mistake::OverrideUnused { file, key }),
-            _ => {
-                let evidence = Evidence::Notes(evidence.into());
-                *slot = Some(Stated {
-                    value: value.clone(),
-                    evidence,
-                });
-            }
-        }
-    }
-}
-
-/// The comment that says otherwise, and what it says.
-fn contradicted<T: PartialEq + std::fmt::Debug>(
-    slot: &Option<Stated<T>>,
-    value: &T,
-) -> Option<(String, String)> {
-    match slot {
-        Some(Stated {
-            value: said,
-            evidence: Evidence::Comment(loc),
-        }) if said != value => Some((format!("{}:{}", loc.file, loc.line), format!("{said:?}"))),
-        _ => None,
-    }
-}
-
-fn doc_of(item: &mut Item) -> &mut Option<String> {
-    match item {
-        Item::Struct(item) => &mut item.doc,
-        Item::Union(item) => &mut item.doc,
-        Item::Enum(item) => &mut item.doc,
-        Item::Handle(item) => &mut item.doc,
-        Item::Alias(item) => &mut item.doc,
-        Item::Callback(item) => &mut item.doc,
-        Item::Function(item) => &mut item.doc,
-        Item::Constant(item) => &mut item.doc,
-    }
 }

@@ -1,0 +1,293 @@
+//! Writes notes into items: each fact with its evidence, and what cannot stand to a list.
+
+use std::collections::BTreeMap;
+
+use sp_ir::{Evidence, Field, Function, Item, Param, Stated, Struct, Type};
+
+use super::{FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote};
+
+/// How a note's facts are known, and whether they knowingly contradict a comment.
+#[derive(Clone, Copy)]
+struct Basis<'n> {
+    evidence: Option<&'n str>,
+    overrides: bool,
+}
+
+impl<'n> Basis<'n> {
+    fn new(evidence: &'n Option<String>, overrides: Option<Overrides>) -> Self {
+        Self {
+            evidence: evidence.as_deref(),
+            overrides: overrides.is_some(),
+        }
+    }
+
+    /// A note inside another has its evidence, unless it brings its own.
+    fn within(self, outer: Self) -> Self {
+        Self {
+            evidence: self.evidence.or(outer.evidence),
+            ..self
+        }
+    }
+}
+
+/// Writes notes into items and gathers what is wrong with them.
+pub(super) struct Writer<'a> {
+    /// The notes file, for messages.
+    pub file: String,
+    /// What other releases declare.
+    pub known: &'a Known,
+    /// What is wrong so far.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Writer<'_> {
+    /// A note whose subject is not here; no mistake if another release has it.
+    pub fn unused(&mut self, subject: &str, key: &str) {
+        if !self.known.has(subject) {
+            self.useless(key);
+        }
+    }
+
+    fn useless(&mut self, key: &str) {
+        self.mistakes.push(Mistake::Unused {
+            file: self.file.clone(),
+            key: key.into(),
+        });
+    }
+
+    /// Writes what is said of one item.
+    pub fn item(&mut self, name: &str, item: &mut Item, note: &ItemNote, key: &str) {
+        if let Some(doc) = &note.doc {
+            *doc_of(item) = Some(doc.clone());
+        }
+        match item {
+            Item::Handle(item) => item.rust = note.rust.clone(),
+            _ if note.rust.is_some() => self.useless(&format!("{key}.rust")),
+            _ => {}
+        }
+        match item {
+            Item::Struct(item) => self.structure(name, item, note, key),
+            _ => self.no_struct(note, key),
+        }
+        let basis = Basis::new(&note.evidence, None);
+        match item {
+            Item::Function(Function { signature, .. }) => {
+                self.params(name, &mut signature.params, &note.params, basis, key);
+            }
+            Item::Callback(callback) => {
+                self.params(
+                    name,
+                    &mut callback.signature.params,
+                    &note.params,
+                    basis,
+                    key,
+                );
+            }
+            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
+        }
+    }
+
+    fn no_struct(&mut self, note: &ItemNote, key: &str) {
+        let said = [
+            ("filled_by", note.filled_by.is_some()),
+            ("overrides", note.overrides.is_some()),
+            ("receiver", note.receiver.is_some()),
+            ("author_trait", note.author_trait.is_some()),
+            ("presence", !note.presence.is_empty()),
+        ];
+        for (name, _) in said.into_iter().filter(|(_, said)| *said) {
+            self.useless(&format!("{key}.{name}"));
+        }
+        self.all_useless(note.fields.keys(), &format!("{key}.fields"));
+    }
+
+    fn all_useless<'k>(&mut self, names: impl Iterator<Item = &'k String>, key: &str) {
+        for name in names {
+            self.useless(&format!("{key}.{name}"));
+        }
+    }
+
+    fn structure(&mut self, name: &str, item: &mut Struct, note: &ItemNote, key: &str) {
+        let basis = Basis::new(&note.evidence, note.overrides);
+        self.fact(
+            &mut item.filled_by,
+            &note.filled_by,
+            basis,
+            &format!("{key}.filled_by"),
+        );
+        let plain = Basis {
+            overrides: false,
+            ..basis
+        };
+        self.fact(
+            &mut item.receiver,
+            &note.receiver,
+            plain,
+            &format!("{key}.receiver"),
+        );
+        self.fact(
+            &mut item.author_trait,
+            &note.author_trait,
+            plain,
+            &format!("{key}.author_trait"),
+        );
+        for presence in &note.presence {
+            self.presence(name, item, presence, key);
+        }
+        for (field, said) in &note.fields {
+            let key = format!("{key}.fields.{field}");
+            match item.fields.iter_mut().find(|one| one.name == *field) {
+                Some(found) => self.field(&format!("{name}.{field}"), found, said, plain, &key),
+                None => self.unused(&format!("{name}.{field}"), &key),
+            }
+        }
+    }
+
+    fn presence(&mut self, name: &str, item: &mut Struct, note: &PresenceNote, key: &str) {
+        let basis = Basis {
+            evidence: Some(&note.evidence),
+            overrides: note.overrides.is_some(),
+        };
+        for field in &note.fields {
+            let key = format!("{key}.presence: {field}");
+            match item.fields.iter_mut().find(|one| one.name == *field) {
+                Some(found) => self.fact(&mut found.presence, &Some(note.value), basis, &key),
+                None => self.unused(&format!("{name}.{field}"), &key),
+            }
+        }
+    }
+
+    fn field(&mut self, name: &str, item: &mut Field, note: &FieldNote, outer: Basis, key: &str) {
+        if let Some(doc) = &note.doc {
+            item.doc = Some(doc.clone());
+        }
+        let basis = Basis::new(&note.evidence, note.overrides).within(outer);
+        self.fact(
+            &mut item.filled_by,
+            &note.filled_by,
+            basis,
+            &format!("{key}.filled_by"),
+        );
+        self.fact(
+            &mut item.direction,
+            &note.direction,
+            basis,
+            &format!("{key}.direction"),
+        );
+        let plain = Basis {
+            overrides: false,
+            ..basis
+        };
+        self.fact(
+            &mut item.neutral,
+            &note.neutral,
+            plain,
+            &format!("{key}.neutral"),
+        );
+        match &mut item.ty {
+            Type::Function(signature) => {
+                self.params(name, &mut signature.params, &note.params, plain, key);
+            }
+            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
+        }
+    }
+
+    fn params(
+        &mut self,
+        name: &str,
+        params: &mut [Param],
+        notes: &BTreeMap<String, ParamNote>,
+        outer: Basis,
+        key: &str,
+    ) {
+        for (param, note) in notes {
+            let key = format!("{key}.params.{param}");
+            let Some(found) = params.iter_mut().find(|one| one.name == *param) else {
+                self.unused(&format!("{name}.{param}"), &key);
+                continue;
+            };
+            let basis = Basis::new(&note.evidence, note.overrides).within(outer);
+            self.fact(
+                &mut found.direction,
+                &note.direction,
+                basis,
+                &format!("{key}.direction"),
+            );
+            self.fact(
+                &mut found.transfer,
+                &note.transfer,
+                basis,
+                &format!("{key}.transfer"),
+            );
+            self.fact(
+                &mut found.scope,
+                &note.scope,
+                basis,
+                &format!("{key}.scope"),
+            );
+        }
+    }
+
+    /// States one fact; `None` says nothing.
+    fn fact<T: Clone + PartialEq + std::fmt::Debug>(
+        &mut self,
+        slot: &mut Option<Stated<T>>,
+        value: &Option<T>,
+        basis: Basis,
+        key: &str,
+    ) {
+        let Some(value) = value else { return };
+        let (file, key) = (self.file.clone(), key.to_string());
+        let Some(evidence) = basis.evidence else {
+            return self.mistakes.push(Mistake::NoEvidence { file, key });
+        };
+        match (contradicted(slot, value), basis.overrides) {
+            (Some((comment, said)), false) => {
+                let note = format!("{value:?}");
+                self.mistakes.push(Mistake::Contradiction {
+                    file,
+                    key,
+                    note,
+                    comment,
+                    said,
+                });
+            }
+            (None, true) => self.mistakes.push(Mistake::OverrideUnused { file, key }),
+            _ => {
+                let evidence = Evidence::Notes(evidence.into());
+                *slot = Some(Stated {
+                    value: value.clone(),
+                    evidence,
+                });
+            }
+        }
+    }
+}
+
+/// The comment that says otherwise, and what it says.
+fn contradicted<T: PartialEq + std::fmt::Debug>(
+    slot: &Option<Stated<T>>,
+    value: &T,
+) -> Option<(String, String)> {
+    match slot {
+        Some(Stated {
+            value: said,
+            evidence: Evidence::Comment(loc),
+        }) if said != value => Some((format!("{}:{}", loc.file, loc.line), format!("{said:?}"))),
+        _ => None,
+    }
+}
+
+/// Where an item keeps our own line about it.
+pub(super) fn doc_of(item: &mut Item) -> &mut Option<String> {
+    match item {
+        Item::Struct(item) => &mut item.doc,
+        Item::Union(item) => &mut item.doc,
+        Item::Enum(item) => &mut item.doc,
+        Item::Handle(item) => &mut item.doc,
+        Item::Alias(item) => &mut item.doc,
+        Item::Callback(item) => &mut item.doc,
+        Item::Function(item) => &mut item.doc,
+        Item::Constant(item) => &mut item.doc,
+    }
+}
