@@ -1,1 +1,38 @@
-//! A small TensorFlow core that loads a plugin the way TensorFlow does.
+//! A small TensorFlow core that loads a plugin the way TensorFlow does: for tests of a plugin on a
+//! machine without TensorFlow. It is handed the API as data ([`sp_ir::Api`]) and finds no files.
+//!
+//! [`Host`] runs kernels in this process. [`conformance`] judges a plugin, each check in a child
+//! process. [`Suite`] is both, as the `main` of a test without a harness.
+
+mod call;
+mod check;
+mod child;
+mod core;
+mod demands;
+mod dl;
+mod dtype;
+mod elf;
+mod error;
+mod executor;
+mod fault;
+mod host;
+mod ledger;
+mod memory;
+mod op;
+mod outcome;
+mod plugin;
+mod record;
+mod run;
+mod stand_in;
+mod suite;
+mod value;
+
+pub use core::Attr;
+pub use dtype::{DType, Element};
+pub use error::{Code, Error};
+pub use host::{Host, Registered};
+pub use ledger::{Kind, Tally};
+pub use op::Op;
+pub use outcome::{Outcome, Verdict, exit_code, summary};
+pub use suite::{Suite, child_main, conformance, plugin_beside_exe};
+pub use value::Tensor;

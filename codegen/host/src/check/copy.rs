@@ -1,0 +1,130 @@
+//! Copies in three directions, waited for and enqueued, and fills.
+
+use super::{Device, Session, block, pattern, same};
+use crate::executor::Executor;
+use crate::outcome::{Seen, Stop};
+
+const SIZES: [usize; 6] = [1, 7, 64, 4096, 65_537, (1 << 20) + 3];
+
+pub(super) fn sync(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    let dtod = device.executor.has("sync_memcpy_dtod");
+    for size in SIZES {
+        let (first, second) = (device.block(size)?, device.block(size)?);
+        let bytes = pattern(size, 1);
+        device.executor.sync_htod(first, &bytes)?;
+        same(
+            "sync_memcpy_htod and back",
+            &device.read(first, size)?,
+            &bytes,
+        )?;
+        if dtod {
+            device.executor.sync_dtod(second, first, size as u64)?;
+            same("sync_memcpy_dtod", &device.read(second, size)?, &bytes)?;
+        }
+        device.executor.free(first)?;
+        device.executor.free(second)?;
+    }
+    Ok(directions(dtod))
+}
+
+fn directions(dtod: bool) -> String {
+    match dtod {
+        true => "host to device, device to device, device to host".into(),
+        false => "host to device, device to host; between devices not offered".into(),
+    }
+}
+
+/// In, across and out on one stream, waited for once.
+pub(super) fn async_copies(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    let stream = device.stream()?;
+    let dtod = device.executor.has("memcpy_dtod");
+    for size in SIZES {
+        let (first, second) = (device.block(size)?, device.block(size)?);
+        let bytes = pattern(size, 2);
+        let mut back = vec![0; size];
+        device.executor.htod(stream, first, &bytes)?;
+        if dtod {
+            device.executor.dtod(stream, second, first, size as u64)?;
+        }
+        device
+            .executor
+            .dtoh(stream, &mut back, if dtod { second } else { first })?;
+        device.executor.poll(stream)?;
+        same("the copies on a stream", &back, &bytes)?;
+        device.executor.free(first)?;
+        device.executor.free(second)?;
+    }
+    device.executor.destroy_stream(stream)?;
+    Ok(directions(dtod))
+}
+
+/// TensorFlow calls from several threads without a lock.
+pub(super) fn threads(session: &Session<'_>) -> Seen {
+    const THREADS: u8 = 8;
+    let device = session.device()?;
+    let executor = &*device.executor;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|seed| scope.spawn(move || one_thread(executor, seed)))
+            .collect();
+        let mut joined = threads.into_iter().map(|thread| thread.join());
+        let panicked = |_| Stop::Fail("a thread panicked".into());
+        joined.try_for_each(|result| result.map_err(panicked)?)
+    })?;
+    Ok(format!("{THREADS} threads at once"))
+}
+
+fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
+    let stream = executor.create_stream()?;
+    for round in 0..20 {
+        let bytes = pattern(10_000, seed.wrapping_mul(29) ^ round);
+        let memory = block(executor, bytes.len())?;
+        let mut back = vec![0; bytes.len()];
+        executor.htod(stream, memory, &bytes)?;
+        executor.dtoh(stream, &mut back, memory)?;
+        executor.poll(stream)?;
+        same("copies on a thread's own stream", &back, &bytes)?;
+        executor.free(memory)?;
+    }
+    Ok(executor.destroy_stream(stream)?)
+}
+
+pub(super) fn fills(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    for size in [4, 12, 64, 4096, 65_540] {
+        fill(&device, size)?;
+    }
+    Ok("mem_zero, memset, memset32".into())
+}
+
+/// Each fill leaves what lies behind it alone.
+fn fill(device: &Device, size: usize) -> Result<(), Stop> {
+    let stream = device.stream()?;
+    let executor = &device.executor;
+    let memory = device.block(size + 64)?;
+    let behind = pattern(64, 3);
+    let words: Vec<u8> = 0x0403_0201u32.to_le_bytes().repeat(size / 4);
+    let wanted = [
+        ("mem_zero", vec![0; size]),
+        ("memset", vec![0x7e; size]),
+        ("memset32", words),
+    ];
+    for (slot, filled) in wanted {
+        executor.sync_htod(memory, &[pattern(size, 4), behind.clone()].concat())?;
+        match slot {
+            "mem_zero" => executor.mem_zero(stream, memory, size as u64)?,
+            "memset" => executor.memset(stream, memory, 0x7e, size as u64)?,
+            _ => executor.memset32(stream, memory, 0x0403_0201, size as u64)?,
+        }
+        executor.poll(stream)?;
+        same(
+            slot,
+            &device.read(memory, size + 64)?,
+            &[filled, behind.clone()].concat(),
+        )?;
+    }
+    executor.destroy_stream(stream)?;
+    Ok(executor.free(memory)?)
+}

@@ -1,0 +1,107 @@
+//! Entry points, the structs that they fill, and devices.
+
+use super::{Session, ensure};
+use crate::demands;
+use crate::ledger::Tally;
+use crate::outcome::{Seen, Stop};
+use crate::plugin::{ENTRY_POINTS, Registration};
+use crate::record::Record;
+
+pub(super) fn entry_points(session: &Session<'_>) -> Seen {
+    let found = session.load()?.entry_points();
+    ensure(!found.is_empty(), || {
+        format!("the plugin exports none of {ENTRY_POINTS:?}")
+    })?;
+    Ok(found.join(" "))
+}
+
+fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
+    let plugin = session.load()?;
+    match plugin.entry_points().contains(&"SE_InitPlugin") {
+        true => Ok(plugin.register()?),
+        false => Err(Stop::Skip("the plugin has no SE_InitPlugin".into())),
+    }
+}
+
+/// Applies `judge` to every struct that the plugin fills before its first device.
+fn judge(
+    session: &Session<'_>,
+    judge: impl Fn(&Record) -> Vec<String>,
+) -> Result<Vec<String>, Stop> {
+    let shapes = session.load()?.shapes;
+    let registration = registration(session)?;
+    let first = [
+        &registration.params,
+        &registration.platform,
+        &registration.platform_fns,
+    ];
+    let mut found: Vec<String> = first.into_iter().flat_map(&judge).collect();
+    // Without the functions that fill them there are no tables to judge.
+    match registration.adopt(&shapes) {
+        Ok(platform) => found.extend(
+            [&platform.device_fns, &*platform.table]
+                .into_iter()
+                .flat_map(&judge),
+        ),
+        Err(_) if !found.is_empty() => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(found)
+}
+
+fn none(found: Vec<String>, good: &str) -> Seen {
+    match found.is_empty() {
+        true => Ok(good.to_owned()),
+        false => Err(Stop::Fail(found.join("; "))),
+    }
+}
+
+pub(super) fn required_fields(session: &Session<'_>) -> Seen {
+    none(judge(session, demands::empty_fields)?, "all set")
+}
+
+pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {
+    let sizes = |record: &Record| demands::size(record).into_iter().collect();
+    let found = judge(session, sizes)?;
+    none(found, "as the release has them, or an older release had")
+}
+
+/// A write past a struct ends this process; a write before one shows here.
+pub(super) fn struct_bounds(session: &Session<'_>) -> Seen {
+    let before = |record: &Record| demands::underrun(record).into_iter().collect();
+    let mut found = judge(session, before)?;
+    found.extend(Tally::now().faults);
+    none(found, "nothing written outside the host's structs")
+}
+
+pub(super) fn names(session: &Session<'_>) -> Seen {
+    let platform = registration(session)?.platform;
+    let bad = ["name", "type"]
+        .iter()
+        .filter_map(|field| demands::name(&platform, field))
+        .collect();
+    let text = |field| platform.text(field).unwrap_or_default();
+    none(
+        bad,
+        &format!("platform {}, device type {}", text("name"), text("type")),
+    )
+}
+
+pub(super) fn devices(session: &Session<'_>) -> Seen {
+    let platform = session.platform()?;
+    let count = platform.device_count()?;
+    ensure(count >= 0, || format!("get_device_count gave {count}"))?;
+    for round in 0..2 {
+        for ordinal in 0..count {
+            let device = platform.create_device(ordinal)?;
+            let wrong = demands::size(&device).or_else(|| demands::underrun(&device));
+            ensure(wrong.is_none(), || wrong.unwrap_or_default())?;
+            let said = device.get("ordinal").map(|ordinal| ordinal as i32);
+            ensure(said == Some(ordinal), || {
+                format!("device {ordinal} says ordinal {said:?} in round {round}")
+            })?;
+            platform.destroy_device(device.address())?;
+        }
+    }
+    Ok(format!("{count}, created and destroyed twice"))
+}

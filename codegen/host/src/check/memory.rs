@@ -1,0 +1,139 @@
+//! Device memory, host memory, and what the plugin says of them.
+
+use std::ptr::null_mut;
+
+use super::{Session, ensure};
+use crate::executor::Block;
+use crate::memory::ALIGNMENT;
+use crate::outcome::Seen;
+
+const SIZES: [u64; 8] = [1, 3, 7, 64, 1000, 4097, 1 << 20, 64 << 20];
+
+fn aligned(address: *mut std::ffi::c_void) -> bool {
+    (address as usize).is_multiple_of(ALIGNMENT)
+}
+
+pub(super) fn usage(session: &Session<'_>) -> Seen {
+    let usage = session.device()?.executor.usage()?;
+    let text = || "device_memory_usage gave false, and TensorFlow makes no device then".to_owned();
+    ensure(usage.is_some(), text)?;
+    let (free, total) = usage.unwrap_or_default();
+    ensure(0 <= free && free <= total, || {
+        format!("{free} bytes free of {total}")
+    })?;
+    Ok(format!("{free} bytes free of {total}"))
+}
+
+/// Blocks of all sizes at once: none may share memory with another.
+pub(super) fn allocate(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    let empty = device.executor.allocate(0)?;
+    let mut blocks = Vec::new();
+    for size in SIZES {
+        let block = device.block(size as usize)?;
+        ensure(aligned(block.opaque), || {
+            format!(
+                "{size} bytes at {:p}, which is not aligned to 64 bytes",
+                block.opaque
+            )
+        })?;
+        ensure(block.size >= size, || {
+            format!("{size} bytes asked, {} said", block.size)
+        })?;
+        blocks.push(block);
+    }
+    blocks.sort_by_key(|block| block.opaque as usize);
+    for pair in blocks.windows(2) {
+        let end = pair[0].opaque as usize as u64 + pair[0].size;
+        ensure(end <= pair[1].opaque as usize as u64, || {
+            "two blocks overlap".into()
+        })?;
+    }
+    for block in blocks.into_iter().chain([empty]) {
+        device.executor.free(block)?;
+    }
+    Ok(format!(
+        "0 bytes and {} other sizes up to 64 MiB",
+        SIZES.len()
+    ))
+}
+
+/// More than any machine has: the answer is a null, not a crash.
+pub(super) fn refused(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    for size in [1 << 62, u64::MAX, u64::MAX - 63] {
+        let block = device.executor.allocate(size)?;
+        ensure(block.opaque.is_null(), || {
+            format!("allocate of {size} bytes gave {:p}", block.opaque)
+        })?;
+    }
+    device.executor.free(device.block(64)?)?;
+    Ok("null for more than there is".into())
+}
+
+/// TensorFlow frees null blocks, and frees blocks whose size it no longer knows.
+pub(super) fn deallocate(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    device.executor.free(Block {
+        opaque: null_mut(),
+        size: 0,
+    })?;
+    for _ in 0..3 {
+        let block = device.block(1 << 16)?;
+        device.executor.free(Block { size: 0, ..block })?;
+    }
+    Ok("null blocks and blocks of unsaid size".into())
+}
+
+pub(super) fn host_memory(session: &Session<'_>) -> Seen {
+    let executor = session.device()?.executor;
+    for size in SIZES {
+        let memory = executor.host_allocate(size)?;
+        ensure(!memory.is_null(), || {
+            format!("host_memory_allocate of {size} bytes gave null")
+        })?;
+        ensure(aligned(memory), || {
+            format!("{size} bytes at {memory:p}; TensorFlow aborts on less than 64-byte alignment")
+        })?;
+        // SAFETY: the plugin gave at least `size` bytes of host memory.
+        unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size as usize) };
+        executor.host_deallocate(memory)?;
+    }
+    let empty = executor.host_allocate(0)?;
+    executor.host_deallocate(empty)?;
+    Ok(format!(
+        "0 bytes and {} other sizes, aligned and writable",
+        SIZES.len()
+    ))
+}
+
+/// What is in use grows and shrinks by what was allocated.
+pub(super) fn stats(session: &Session<'_>) -> Seen {
+    const SIZE: i64 = 1 << 20;
+    let device = session.device()?;
+    let read = |field: &str| -> Result<Option<i64>, crate::Error> {
+        Ok(device
+            .executor
+            .stats()?
+            .and_then(|stats| stats.get(field))
+            .map(|value| value as i64))
+    };
+    let Some(before) = read("bytes_in_use")? else {
+        return Ok("the plugin keeps none".into());
+    };
+    let block = device.block(SIZE as usize)?;
+    let during = read("bytes_in_use")?.unwrap_or(0);
+    let peak = read("peak_bytes_in_use")?.unwrap_or(0);
+    device.executor.free(block)?;
+    let after = read("bytes_in_use")?.unwrap_or(0);
+    ensure(during >= before + SIZE, || {
+        format!("{before} in use, then {SIZE} more: {during}")
+    })?;
+    ensure(peak >= during, || {
+        format!("a peak of {peak} with {during} in use")
+    })?;
+    ensure(after == before, || {
+        format!("{before} in use before, {after} after all was freed")
+    })?;
+    Ok(format!("{SIZE} bytes seen to come and go"))
+}

@@ -1,0 +1,217 @@
+//! Checks run in children: this executable again, told by the environment which check to run. A
+//! crash or a hang is then that check's failure.
+//!
+//! The child's verdict is one line on its stdout; without that line it failed.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use crate::fault::{self, GUARD_STATUS, HANG_STATUS};
+use crate::outcome::{Outcome, Seen, Stop};
+
+const CHECK: &str = "SP_HOST_CHECK";
+const PLUGIN: &str = "SP_HOST_PLUGIN";
+const MARK: &str = "@sp-host";
+
+/// Seconds that a check may take, where the default is too short or too long.
+const SECONDS: &str = "SP_HOST_SECONDS";
+
+/// How much longer the parent waits, for a child whose watchdog does not run.
+const GRACE: Duration = Duration::from_secs(5);
+
+fn limit() -> Duration {
+    let seconds = std::env::var(SECONDS)
+        .ok()
+        .and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(30))
+}
+
+/// What this process was started for, if it is a child.
+pub(crate) struct Task {
+    pub check: String,
+    pub plugin: PathBuf,
+}
+
+/// The task that the environment names.
+pub(crate) fn task() -> Option<Task> {
+    let check = std::env::var(CHECK).ok()?;
+    let plugin = std::env::var_os(PLUGIN).map(PathBuf::from)?;
+    Some(Task { check, plugin })
+}
+
+/// Runs the child's part, says the verdict, and ends the process.
+pub(crate) fn perform(run: impl FnOnce() -> Seen) -> ! {
+    fault::install();
+    std::thread::spawn(watch);
+    let outcome = Outcome::new("", run());
+    let detail = outcome.detail.replace('\n', " / ");
+    println!("\n{MARK} {} {detail}", outcome.status);
+    let _ = std::io::stdout().flush();
+    // SAFETY: ends the process, at once: what the plugin still runs has no say any more.
+    unsafe { libc::_exit(0) }
+}
+
+fn watch() {
+    std::thread::sleep(limit());
+    eprintln!(
+        "sp-host: still in {} after {} s",
+        fault::last_call(),
+        limit().as_secs()
+    );
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(HANG_STATUS) }
+}
+
+/// Runs `check` on `plugin` in a child.
+pub(crate) fn spawn(check: &str, plugin: &Path) -> Outcome {
+    Outcome::new(check, try_spawn(check, plugin))
+}
+
+fn try_spawn(check: &str, plugin: &Path) -> Seen {
+    let failed = |error: std::io::Error| Stop::Fail(format!("no child process: {error}"));
+    let program = std::env::current_exe().map_err(failed)?;
+    let environment: [(&str, OsString); 2] = [(CHECK, check.into()), (PLUGIN, plugin.into())];
+    let mut child = Command::new(program)
+        .envs(environment)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let stdout = drain(child.stdout.take());
+    let stderr = drain(child.stderr.take());
+    let status = wait(&mut child).map_err(failed)?;
+    let read = |pipe: Receiver<String>| pipe.recv_timeout(GRACE).unwrap_or_default();
+    verdict(status, &read(stdout), &read(stderr))
+}
+
+/// Reads a pipe to its end on a thread of its own: something that the plugin started may hold it.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+/// Nothing, where the child had to be killed.
+fn wait(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    let end = Instant::now() + limit() + GRACE;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() > end {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn verdict(status: Option<ExitStatus>, stdout: &str, stderr: &str) -> Seen {
+    let said = stdout
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix(MARK));
+    if let (Some(said), Some(0)) = (said, status.and_then(|status| status.code())) {
+        let (word, detail) = said.trim_start().split_once(' ').unwrap_or((said, ""));
+        return match word {
+            "pass" => Ok(detail.to_owned()),
+            "skip" => Err(Stop::Skip(detail.to_owned())),
+            _ => Err(Stop::Fail(detail.to_owned())),
+        };
+    }
+    Err(Stop::Fail(format!(
+        "{}{}",
+        ending(status),
+        last_words(stderr)
+    )))
+}
+
+fn ending(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else {
+        return "hung, and was killed".into();
+    };
+    match (status.code(), status.signal()) {
+        (Some(GUARD_STATUS), _) => "memory that is not the plugin's".into(),
+        (Some(HANG_STATUS), _) => "hung".into(),
+        (Some(code), _) => format!("ended the process with status {code}"),
+        (None, Some(signal)) => format!("crashed: {}", signal_name(signal)),
+        (None, None) => "ended without a word".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGSEGV => "segmentation fault".into(),
+        libc::SIGBUS => "bus error".into(),
+        libc::SIGABRT => "abort".into(),
+        libc::SIGFPE => "arithmetic fault".into(),
+        libc::SIGILL => "illegal instruction".into(),
+        other => format!("signal {other}"),
+    }
+}
+
+/// The end of what the child wrote to stderr, where it says something.
+fn last_words(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let ours: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("sp-host: "))
+        .collect();
+    let told = if ours.is_empty() { lines } else { ours };
+    match told.len() {
+        0 => String::new(),
+        many => format!(": {}", told[many.saturating_sub(3)..].join(" / ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(code: i32) -> Option<ExitStatus> {
+        Some(ExitStatus::from_raw(code << 8))
+    }
+
+    #[test]
+    fn the_last_marked_line_is_the_verdict() {
+        let seen = verdict(exit(0), "noise\n@sp-host pass 4 streams\n", "");
+        assert_eq!(seen.unwrap(), "4 streams");
+        let seen = verdict(exit(0), "\n@sp-host skip no timers\n", "");
+        assert!(matches!(seen, Err(Stop::Skip(text)) if text == "no timers"));
+    }
+
+    #[test]
+    fn silence_is_a_failure() {
+        let seen = verdict(exit(0), "", "");
+        assert!(matches!(seen, Err(Stop::Fail(_))));
+    }
+
+    #[test]
+    fn a_crash_tells_its_last_words() {
+        let seen = verdict(
+            Some(ExitStatus::from_raw(11)),
+            "",
+            "sp-host: crashed in allocate\n",
+        );
+        let Err(Stop::Fail(text)) = seen else {
+            panic!("a crash is a failure")
+        };
+        assert_eq!(text, "crashed: segmentation fault: crashed in allocate");
+    }
+}

@@ -1,0 +1,122 @@
+//! What plugins pass to core, as types. The C contract says that such pointers are good for the
+//! call, so the few places that follow one are all in this file.
+//!
+//! Invariant: values of these types are made by a plugin's call of a function in `core`, and
+//! nowhere else.
+
+use std::ffi::{CStr, c_char};
+
+use crate::ledger::{self, Object};
+
+/// A pointer to one of core's own objects.
+#[repr(transparent)]
+pub(crate) struct Arg<T>(*mut T);
+
+impl<T: Object> Arg<T> {
+    /// The object, if it is live; otherwise a fault of the function called `call`.
+    pub fn get(&self, call: &str) -> Option<&T> {
+        let found = self.quiet();
+        if found.is_none() {
+            ledger::fault(format!(
+                "{call} was handed {:p}, which is not a live {}",
+                self.0,
+                T::KIND
+            ));
+        }
+        found
+    }
+
+    /// The object, if it is live.
+    pub fn quiet(&self) -> Option<&T> {
+        ledger::find(self.0)
+    }
+
+    /// The object, taken out of the plugin's hands. Null is nothing, without a fault.
+    pub fn take(self, call: &str) -> Option<Box<T>> {
+        if self.0.is_null() {
+            return None;
+        }
+        let found = ledger::take(self.0);
+        if found.is_none() {
+            ledger::fault(format!(
+                "{call} was handed {:p}, which is not a live {}",
+                self.0,
+                T::KIND
+            ));
+        }
+        found
+    }
+
+    /// The address itself.
+    pub fn address(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// A C string.
+#[repr(transparent)]
+pub(crate) struct Text(*const c_char);
+
+impl Text {
+    /// Its bytes; none for null.
+    pub fn bytes(&self) -> &[u8] {
+        match self.0.is_null() {
+            true => &[],
+            // SAFETY: a string that the plugin passes ends in NUL and lasts for the call.
+            false => unsafe { CStr::from_ptr(self.0) }.to_bytes(),
+        }
+    }
+
+    /// Its text.
+    pub fn string(&self) -> String {
+        String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+}
+
+/// Room for results.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T: Copy> Out<T> {
+    /// Writes one result, unless the plugin does not want it.
+    pub fn set(&self, value: T) {
+        self.fill(&[value]);
+    }
+
+    /// Writes several results.
+    pub fn fill(&self, values: &[T]) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: the plugin passes room for as many values as the C contract says; callers here
+        // give no more.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) }
+    }
+
+    /// Where the room begins.
+    pub fn address(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// Values to read.
+#[repr(transparent)]
+pub(crate) struct List<T>(*const T);
+
+impl<T: Copy> List<T> {
+    /// The first `len` values; none for null or a negative length.
+    pub fn values(&self, len: impl TryInto<usize>) -> &[T] {
+        match len.try_into() {
+            Ok(len) if !self.0.is_null() => {
+                // SAFETY: the plugin passes as many values as it says.
+                unsafe { std::slice::from_raw_parts(self.0, len) }
+            }
+            _ => &[],
+        }
+    }
+
+    /// The first value, if there is any.
+    pub fn first(&self) -> Option<T> {
+        self.values(1_usize).first().copied()
+    }
+}

@@ -1,0 +1,168 @@
+//! The value of an op's attribute, and how the C functions read it.
+
+use crate::dtype::DType;
+use crate::{Code, Tensor};
+
+/// An attribute's value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attr {
+    /// `bool`.
+    Bool(bool),
+    /// `int`.
+    Int(i64),
+    /// `float`.
+    Float(f32),
+    /// `string`.
+    Text(String),
+    /// `type`.
+    Type(DType),
+    /// `shape`; nothing where the rank is not known.
+    Shape(Option<Vec<i64>>),
+    /// `tensor`.
+    Tensor(Tensor),
+    /// A list of any of these.
+    List(Vec<Attr>),
+}
+
+impl Attr {
+    /// The kind's name, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Float(_) => "float",
+            Self::Text(_) => "string",
+            Self::Type(_) => "type",
+            Self::Shape(_) => "shape",
+            Self::Tensor(_) => "tensor",
+            Self::List(_) => "list",
+        }
+    }
+
+    /// `list_size` and `total_size`, as `TF_OpKernelConstruction_GetAttrSize` has them.
+    pub(crate) fn sizes(&self) -> (i32, i32) {
+        match self {
+            Self::List(items) => (items.len() as i32, total(items)),
+            Self::Text(text) => (-1, text.len() as i32),
+            Self::Shape(Some(dims)) => (-1, dims.len() as i32),
+            _ => (-1, -1),
+        }
+    }
+}
+
+/// The summed lengths of strings or shapes; -1 for other lists.
+fn total(items: &[Attr]) -> i32 {
+    let sized = matches!(items.first(), Some(Attr::Text(_) | Attr::Shape(_)));
+    match sized {
+        true => items.iter().map(|item| item.sizes().1.max(0)).sum(),
+        false => -1,
+    }
+}
+
+/// A C type that an attribute can be read as.
+pub(crate) trait Scalar: Copy {
+    /// The kind that is asked for.
+    const KIND: &'static str;
+
+    /// The value, if the attribute is of that kind.
+    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)>;
+}
+
+macro_rules! scalars {
+    ($($ty:ty = $kind:literal, $pattern:pat => $value:expr;)*) => {
+        $(impl Scalar for $ty {
+            const KIND: &'static str = $kind;
+
+            fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+                Ok(match attr {
+                    $pattern => Some($value),
+                    _ => None,
+                })
+            }
+        })*
+    };
+}
+
+scalars! {
+    u8 = "bool", Attr::Bool(value) => u8::from(*value);
+    i64 = "int", Attr::Int(value) => *value;
+    f32 = "float", Attr::Float(value) => *value;
+    u32 = "type", Attr::Type(value) => value.0;
+}
+
+impl Scalar for i32 {
+    const KIND: &'static str = "int";
+
+    fn read(attr: &Attr) -> Result<Option<Self>, (Code, String)> {
+        let Attr::Int(value) = attr else {
+            return Ok(None);
+        };
+        let narrow = i32::try_from(*value);
+        narrow
+            .map(Some)
+            .map_err(|_| (Code::INVALID_ARGUMENT, format!("{value} is no int32")))
+    }
+}
+
+impl From<bool> for Attr {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Attr {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f32> for Attr {
+    fn from(value: f32) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Attr {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<DType> for Attr {
+    fn from(value: DType) -> Self {
+        Self::Type(value)
+    }
+}
+
+impl From<Tensor> for Attr {
+    fn from(value: Tensor) -> Self {
+        Self::Tensor(value)
+    }
+}
+
+impl<T: Into<Attr>> From<Vec<T>> for Attr {
+    fn from(values: Vec<T>) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_c_function() {
+        assert_eq!(Attr::from("NHWC").sizes(), (-1, 4));
+        assert_eq!(Attr::from(vec!["ab", "c"]).sizes(), (2, 3));
+        assert_eq!(Attr::from(vec![1i64, 2, 3]).sizes(), (3, -1));
+        assert_eq!(Attr::Shape(None).sizes(), (-1, -1));
+        assert_eq!(Attr::from(true).sizes(), (-1, -1));
+    }
+
+    #[test]
+    fn an_int_that_does_not_fit_is_refused() {
+        assert!(<i32 as Scalar>::read(&Attr::Int(1 << 40)).is_err());
+        assert_eq!(<i32 as Scalar>::read(&Attr::Int(-7)), Ok(Some(-7)));
+        assert_eq!(<i32 as Scalar>::read(&Attr::Bool(true)), Ok(None));
+    }
+}

@@ -1,0 +1,179 @@
+//! `TF_KernelBuilder`: a kernel on its way into the registry. Registering takes the builder away
+//! from the plugin, as TensorFlow's registry does.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::arg::{Arg, Text};
+use super::construction::Construction;
+use super::context::Context;
+use super::functions;
+use super::status::{Status, report};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger::{self, Kind, Object, Owner};
+
+pub(crate) type Create = unsafe extern "C" fn(*mut Construction) -> *mut c_void;
+pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
+
+/// How a kernel computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Compute {
+    Sync(unsafe extern "C" fn(*mut c_void, *mut Context)),
+    Async(unsafe extern "C" fn(*mut c_void, *mut Context, *mut Done)),
+}
+
+/// A kernel's description.
+#[derive(Debug, Clone)]
+pub(crate) struct Builder {
+    pub op: String,
+    pub device: String,
+    pub create: Option<Create>,
+    pub compute: Option<Compute>,
+    pub delete: Option<Delete>,
+    pub constraints: Vec<(String, DType)>,
+    pub host_memory: Vec<String>,
+    pub priority: i32,
+    pub label: String,
+}
+
+/// What `TF_KernelBuilder*` points to.
+pub(crate) struct BuilderHandle(Mutex<Builder>);
+
+impl Object for BuilderHandle {
+    const KIND: Kind = Kind::KernelBuilder;
+}
+
+impl BuilderHandle {
+    fn builder(&self) -> MutexGuard<'_, Builder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an asynchronous kernel calls when it is done.
+#[derive(Default)]
+pub(crate) struct Done(Arc<(Mutex<bool>, Condvar)>);
+
+impl Object for Done {
+    const KIND: Kind = Kind::Done;
+}
+
+/// The host's end of a [`Done`].
+pub(crate) struct Wait(Arc<(Mutex<bool>, Condvar)>);
+
+impl Done {
+    pub fn wait(&self) -> Wait {
+        Wait(Arc::clone(&self.0))
+    }
+}
+
+impl Wait {
+    /// Whether the kernel was done in time.
+    pub fn done_within(&self, limit: Duration) -> bool {
+        let (done, changed) = &*self.0;
+        let done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(done, limit, |done| !*done);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+static RECORDED: Mutex<Vec<Builder>> = Mutex::new(Vec::new());
+
+/// The kernels that were registered since the last call.
+pub(crate) fn recorded() -> Vec<Builder> {
+    std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn new_builder(
+    op: &Text,
+    device: &Text,
+    create: Option<Create>,
+    compute: Option<Compute>,
+    delete: Option<Delete>,
+) -> *mut BuilderHandle {
+    let builder = Builder {
+        op: op.string(),
+        device: device.string(),
+        create,
+        compute,
+        delete,
+        constraints: vec![],
+        host_memory: vec![],
+        priority: 0,
+        label: String::new(),
+    };
+    ledger::give(BuilderHandle(Mutex::new(builder)), Owner::Plugin)
+}
+
+functions! {
+    fn TF_NewKernelBuilder(
+        op: Text,
+        device: Text,
+        create: Option<Create>,
+        compute: Option<unsafe extern "C" fn(*mut c_void, *mut Context)>,
+        delete: Option<Delete>,
+    ) -> *mut BuilderHandle {
+        new_builder(&op, &device, create, compute.map(Compute::Sync), delete)
+    }
+
+    fn TF_NewAsyncKernelBuilder(
+        op: Text,
+        device: Text,
+        create: Option<Create>,
+        compute: Option<unsafe extern "C" fn(*mut c_void, *mut Context, *mut Done)>,
+        delete: Option<Delete>,
+    ) -> *mut BuilderHandle {
+        new_builder(&op, &device, create, compute.map(Compute::Async), delete)
+    }
+
+    fn TF_KernelBuilder_TypeConstraint(
+        builder: Arg<BuilderHandle>,
+        attr: Text,
+        dtype: u32,
+        status: Arg<Status>,
+    ) {
+        let Some(builder) = builder.get(CALL) else { return };
+        builder.builder().constraints.push((attr.string(), DType(dtype)));
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_KernelBuilder_HostMemory(builder: Arg<BuilderHandle>, argument: Text) {
+        if let Some(builder) = builder.get(CALL) {
+            builder.builder().host_memory.push(argument.string());
+        }
+    }
+
+    fn TF_KernelBuilder_Priority(builder: Arg<BuilderHandle>, priority: i32) {
+        if let Some(builder) = builder.get(CALL) {
+            builder.builder().priority = priority;
+        }
+    }
+
+    fn TF_KernelBuilder_Label(builder: Arg<BuilderHandle>, label: Text) {
+        if let Some(builder) = builder.get(CALL) {
+            builder.builder().label = label.string();
+        }
+    }
+
+    fn TF_RegisterKernelBuilder(_name: Text, builder: Arg<BuilderHandle>, status: Arg<Status>) {
+        let Some(builder) = builder.take(CALL) else {
+            let text = "there is no such builder".to_owned();
+            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+        };
+        let builder = builder.builder().clone();
+        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).push(builder);
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_DeleteKernelBuilder(builder: Arg<BuilderHandle>) {
+        drop(builder.take(CALL));
+    }
+
+    fn TF_RunAsyncOpKernelDoneCallback(done: Arg<Done>) {
+        let Some(done) = done.take(CALL) else { return };
+        let (flag, changed) = &*done.0;
+        *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+    }
+}

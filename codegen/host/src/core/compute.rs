@@ -1,0 +1,196 @@
+//! Inputs and outputs of a running kernel.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use super::arg::{Arg, List, Out};
+use super::context::{Context, Ctx};
+use super::functions;
+use super::status::{Status, report};
+use super::tensor::{TensorHandle, View};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger;
+use crate::memory::Buffer;
+
+type Outcome<T> = Result<T, (Code, String)>;
+
+impl Context {
+    fn input(&self, call: &str, index: c_int) -> Outcome<View> {
+        let state = self.state();
+        let at = self.index(call, index, state.given.len())?;
+        let gone = || {
+            (
+                Code::INTERNAL,
+                format!("input {index} was forwarded already"),
+            )
+        };
+        state.given[at].clone().ok_or_else(gone)
+    }
+
+    /// Fresh memory where the op's kernel wants it.
+    fn fresh(&self, dtype: DType, dims: &[i64], on_host: bool) -> Outcome<View> {
+        let mut view = View {
+            dtype,
+            dims: dims.to_vec(),
+            buffer: Arc::new(Buffer::empty()),
+        };
+        let len = view.bytes();
+        view.buffer = match on_host {
+            true => Arc::new(Buffer::host(len)),
+            false => Arc::new(self.executor.buffer(len).map_err(|error| {
+                (
+                    error.code().unwrap_or(Code::RESOURCE_EXHAUSTED),
+                    error.to_string(),
+                )
+            })?),
+        };
+        Ok(view)
+    }
+
+    fn allocate_output(&self, call: &str, index: c_int, dims: &[i64]) -> Outcome<View> {
+        let at = self.index(call, index, self.outputs.len())?;
+        let output = &self.outputs[at];
+        let view = self.fresh(output.dtype, dims, output.on_host)?;
+        self.state().made[at] = Some(view.clone());
+        Ok(view)
+    }
+
+    fn set_output(&self, call: &str, index: c_int, view: View) -> Outcome<()> {
+        let at = self.index(call, index, self.outputs.len())?;
+        self.state().made[at] = Some(view);
+        Ok(())
+    }
+
+    fn mutable_output(&self, call: &str, index: c_int) -> Outcome<View> {
+        let at = self.index(call, index, self.outputs.len())?;
+        let none = || {
+            (
+                Code::FAILED_PRECONDITION,
+                format!("output {index} is not allocated"),
+            )
+        };
+        self.state().made[at].clone().ok_or_else(none)
+    }
+
+    /// The input `index` as output `output`, where nobody else uses its buffer, it lies in the same
+    /// kind of memory, and has the same type and number of elements.
+    fn forward(&self, index: c_int, output: usize, dims: &[i64]) -> Option<View> {
+        let at = usize::try_from(index)
+            .ok()
+            .filter(|at| *at < self.inputs.len())?;
+        let (input, wanted) = (&self.inputs[at], &self.outputs[output]);
+        let mut state = self.state();
+        let alone = state.given[at].as_ref().is_some_and(|view| {
+            let elements: i64 = dims.iter().product();
+            Arc::strong_count(&view.buffer) == 1 && view.elements() == elements
+        });
+        if !alone || input.on_host != wanted.on_host || input.dtype != wanted.dtype {
+            return None;
+        }
+        let mut view = state.given[at].take()?;
+        view.dims = dims.to_vec();
+        state.made[output] = Some(view.clone());
+        Some(view)
+    }
+
+    fn forward_or_allocate(
+        &self,
+        call: &str,
+        candidates: &[c_int],
+        index: c_int,
+        dims: &[i64],
+    ) -> Outcome<(View, c_int)> {
+        let at = self.index(call, index, self.outputs.len())?;
+        for &candidate in candidates {
+            if let Some(view) = self.forward(candidate, at, dims) {
+                return Ok((view, candidate));
+            }
+        }
+        Ok((self.allocate_output(call, index, dims)?, -1))
+    }
+}
+
+/// Gives the plugin a handle, or null and the reason.
+fn hand_out(call: &str, made: Outcome<View>, status: &Arg<Status>) -> *mut TensorHandle {
+    let (handle, result) = match made {
+        Ok(view) => (view.give(), Ok(())),
+        Err(error) => (std::ptr::null_mut(), Err(error)),
+    };
+    report(status, call, result);
+    handle
+}
+
+/// `TF_AllocatorAttributes`, of which a plugin may know a shorter form.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct AllocatorAttributes {
+    struct_size: usize,
+    on_host: u8,
+}
+
+functions! {
+    fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<Status>) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        tensor.set(hand_out(CALL, ctx.input(CALL, index), &status));
+    }
+
+    fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<Status>) {
+        let (Some(ctx), Some(tensor)) = (ctx.get(CALL), tensor.get(CALL)) else { return };
+        let view = tensor.view().clone();
+        report(&status, CALL, ctx.set_output(CALL, index, view));
+    }
+
+    fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> *mut TensorHandle {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        hand_out(CALL, ctx.mutable_output(CALL, index), &status)
+    }
+
+    // The data type and the length are not looked at, as in TensorFlow.
+    fn TF_AllocateOutput(
+        ctx: Ctx,
+        index: c_int,
+        _dtype: u32,
+        dims: List<i64>,
+        rank: c_int,
+        _len: usize,
+        status: Arg<Status>,
+    ) -> *mut TensorHandle {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        hand_out(CALL, ctx.allocate_output(CALL, index, dims.values(rank)), &status)
+    }
+
+    fn TF_ForwardInputOrAllocateOutput(
+        ctx: Ctx,
+        candidates: List<c_int>,
+        count: c_int,
+        index: c_int,
+        dims: List<i64>,
+        rank: c_int,
+        forwarded: Out<c_int>,
+        status: Arg<Status>,
+    ) -> *mut TensorHandle {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        let candidates = candidates.values(count);
+        let made = ctx.forward_or_allocate(CALL, candidates, index, dims.values(rank));
+        forwarded.set(made.as_ref().map_or(-1, |(_, input)| *input));
+        hand_out(CALL, made.map(|(view, _)| view), &status)
+    }
+
+    fn TF_AllocateTemp(
+        ctx: Ctx,
+        dtype: u32,
+        dims: List<i64>,
+        rank: c_int,
+        attributes: List<AllocatorAttributes>,
+        status: Arg<Status>,
+    ) -> *mut TensorHandle {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        let attributes = attributes.first();
+        if attributes.is_none() {
+            ledger::fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
+        }
+        let on_host = attributes.is_some_and(|it| it.struct_size > 8 && it.on_host != 0);
+        hand_out(CALL, ctx.fresh(DType(dtype), dims.values(rank), on_host), &status)
+    }
+}

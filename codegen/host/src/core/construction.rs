@@ -1,0 +1,335 @@
+//! `TF_OpKernelConstruction`: what a kernel sees while it is made.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::arg::{Arg, Out, Text};
+use super::attr::{Attr, Scalar};
+use super::functions;
+use super::status::{Status, report};
+use super::tensor::{TensorHandle, View};
+use crate::Code;
+use crate::ledger::{Kind, Object};
+use crate::memory::{Buffer, HostMemory};
+
+/// What `TF_OpKernelConstruction*` points to.
+pub(crate) struct Construction {
+    pub name: String,
+    pub attrs: BTreeMap<String, Attr>,
+    failure: Mutex<Option<(Code, String)>>,
+}
+
+impl Object for Construction {
+    const KIND: Kind = Kind::Construction;
+}
+
+/// A string that belongs to the host.
+#[repr(C)]
+pub(super) struct StringView {
+    data: *const c_char,
+    len: usize,
+}
+
+impl StringView {
+    pub fn of(text: &str) -> Self {
+        Self {
+            data: text.as_ptr().cast(),
+            len: text.len(),
+        }
+    }
+}
+
+impl Construction {
+    pub fn new(name: String, attrs: BTreeMap<String, Attr>) -> Self {
+        Self {
+            name,
+            attrs,
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// What the kernel reported, if it failed.
+    pub fn failure(&self) -> Option<(Code, String)> {
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn attr(&self, name: &str) -> Result<&Attr, (Code, String)> {
+        let missing = || {
+            (
+                Code::NOT_FOUND,
+                format!("{} has no attribute {name}", self.name),
+            )
+        };
+        self.attrs.get(name).ok_or_else(missing)
+    }
+
+    fn scalar<T: Scalar>(&self, name: &str) -> Result<T, (Code, String)> {
+        scalar(name, self.attr(name)?)
+    }
+
+    fn list(&self, name: &str) -> Result<&[Attr], (Code, String)> {
+        match self.attr(name)? {
+            Attr::List(items) => Ok(items),
+            other => Err(mismatch(name, other, "list")),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<&str, (Code, String)> {
+        text(name, self.attr(name)?)
+    }
+}
+
+fn scalar<T: Scalar>(name: &str, attr: &Attr) -> Result<T, (Code, String)> {
+    T::read(attr)?.ok_or_else(|| mismatch(name, attr, T::KIND))
+}
+
+fn text<'a>(name: &str, attr: &'a Attr) -> Result<&'a str, (Code, String)> {
+    match attr {
+        Attr::Text(text) => Ok(text),
+        other => Err(mismatch(name, other, "string")),
+    }
+}
+
+fn tensor(name: &str, attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
+    let Attr::Tensor(value) = attr else {
+        return Err(mismatch(name, attr, "tensor"));
+    };
+    let buffer = Arc::new(Buffer::held(HostMemory::of(value.bytes())));
+    Ok(View {
+        dtype: value.dtype(),
+        dims: value.dims().to_vec(),
+        buffer,
+    }
+    .give())
+}
+
+fn mismatch(name: &str, attr: &Attr, wanted: &str) -> (Code, String) {
+    let kind = attr.kind();
+    (
+        Code::INVALID_ARGUMENT,
+        format!("attribute {name} is a {kind}, not a {wanted}"),
+    )
+}
+
+type Ctx = Arg<Construction>;
+
+fn put<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
+    let Some(ctx) = ctx.get(call) else { return };
+    report(
+        status,
+        call,
+        ctx.scalar(&name.string()).map(|value| out.set(value)),
+    );
+}
+
+/// As many items of a list as the plugin has room for.
+fn put_list<T: Copy>(
+    call: &str,
+    (ctx, name): (&Ctx, &Text),
+    (out, room): (&Out<T>, c_int),
+    read: impl Fn(&str, &Attr) -> Result<T, (Code, String)>,
+    status: &Arg<Status>,
+) {
+    let Some(ctx) = ctx.get(call) else { return };
+    let name = name.string();
+    let items = ctx.list(&name).and_then(|items| {
+        items
+            .iter()
+            .take(room.max(0) as usize)
+            .map(|item| read(&name, item))
+            .collect()
+    });
+    report(status, call, items.map(|items: Vec<T>| out.fill(&items)));
+}
+
+/// Copies the strings one after the other into `storage`, and says where each begins.
+fn put_texts(
+    items: &[Attr],
+    name: &str,
+    (values, lengths): (&Out<*mut c_char>, &Out<usize>),
+    (storage, room): (&Out<u8>, usize),
+) -> Result<(), (Code, String)> {
+    let texts: Vec<&str> = items
+        .iter()
+        .map(|item| text(name, item))
+        .collect::<Result<_, _>>()?;
+    let all: Vec<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
+    if all.len() > room {
+        let needed = all.len();
+        return Err((
+            Code::INVALID_ARGUMENT,
+            format!("{name} needs {needed} bytes, not {room}"),
+        ));
+    }
+    storage.fill(&all);
+    let mut at = storage.address();
+    let begin = |text: &&str| {
+        let here = at;
+        at = at.wrapping_add(text.len());
+        here.cast()
+    };
+    values.fill(&texts.iter().map(begin).collect::<Vec<*mut c_char>>());
+    lengths.fill(&texts.iter().map(|text| text.len()).collect::<Vec<_>>());
+    Ok(())
+}
+
+functions! {
+    fn TF_OpKernelConstruction_Failure(ctx: Ctx, status: Arg<Status>) {
+        if let (Some(ctx), Some(status)) = (ctx.get(CALL), status.get(CALL)) {
+            *ctx.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.get());
+        }
+    }
+
+    fn TF_OpKernelConstruction_GetName(ctx: Ctx) -> StringView {
+        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.name))
+    }
+
+    fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: Text, status: Arg<Status>) -> bool {
+        let Some(ctx) = ctx.get(CALL) else { return false };
+        report(&status, CALL, Ok(()));
+        ctx.attrs.contains_key(&name.string())
+    }
+
+    fn TF_OpKernelConstruction_GetAttrSize(
+        ctx: Ctx,
+        name: Text,
+        list_size: Out<i32>,
+        total_size: Out<i32>,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let found = ctx.attr(&name.string());
+        let (list, total) = found.as_ref().map_or((-1, -1), |attr| attr.sizes());
+        list_size.set(list);
+        total_size.set(total);
+        report(&status, CALL, found.map(|_| ()).map_err(|(_, text)| (Code::INVALID_ARGUMENT, text)));
+    }
+
+    fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: Text, out: Out<u32>, status: Arg<Status>) {
+        put(CALL, &ctx, &name, &out, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: Text, out: Out<i32>, status: Arg<Status>) {
+        put(CALL, &ctx, &name, &out, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: Text, out: Out<i64>, status: Arg<Status>) {
+        put(CALL, &ctx, &name, &out, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: Text, out: Out<f32>, status: Arg<Status>) {
+        put(CALL, &ctx, &name, &out, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: Text, out: Out<u8>, status: Arg<Status>) {
+        put(CALL, &ctx, &name, &out, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrString(
+        ctx: Ctx,
+        name: Text,
+        out: Out<u8>,
+        room: usize,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let text = ctx.text(&name.string());
+        let copied = text.map(|text| out.fill(&text.as_bytes()[..text.len().min(room)]));
+        report(&status, CALL, copied);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrTensor(
+        ctx: Ctx,
+        name: Text,
+        out: Out<*mut TensorHandle>,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let name = name.string();
+        let made = ctx.attr(&name).and_then(|attr| tensor(&name, attr));
+        report(&status, CALL, made.map(|handle| out.set(handle)));
+    }
+
+    fn TF_OpKernelConstruction_GetAttrTypeList(
+        ctx: Ctx,
+        name: Text,
+        out: Out<u32>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrInt32List(
+        ctx: Ctx,
+        name: Text,
+        out: Out<i32>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrInt64List(
+        ctx: Ctx,
+        name: Text,
+        out: Out<i64>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrFloatList(
+        ctx: Ctx,
+        name: Text,
+        out: Out<f32>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrBoolList(
+        ctx: Ctx,
+        name: Text,
+        out: Out<u8>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrTensorList(
+        ctx: Ctx,
+        name: Text,
+        out: Out<*mut TensorHandle>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        put_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
+    }
+
+    fn TF_OpKernelConstruction_GetAttrStringList(
+        ctx: Ctx,
+        name: Text,
+        values: Out<*mut c_char>,
+        lengths: Out<usize>,
+        room: c_int,
+        storage: Out<u8>,
+        storage_size: usize,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let name = name.string();
+        let put = ctx.list(&name).and_then(|items| {
+            let items = &items[..items.len().min(room.max(0) as usize)];
+            put_texts(items, &name, (&values, &lengths), (&storage, storage_size))
+        });
+        report(&status, CALL, put);
+    }
+}

@@ -1,0 +1,203 @@
+//! `TF_OpKernelContext`: one run of a kernel, and what the kernel may ask about it.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::arg::Arg;
+use super::construction::StringView;
+use super::functions;
+use super::status::{Status, report};
+use super::tensor::View;
+use crate::Code;
+use crate::dtype::DType;
+use crate::executor::Executor;
+use crate::ledger::{self, Kind, Object};
+
+/// One argument of an op, as the kernel's registration places it.
+#[derive(Debug, Clone)]
+pub(crate) struct Placement {
+    pub name: String,
+    pub dtype: DType,
+    pub on_host: bool,
+}
+
+/// What `TF_OpKernelContext*` points to.
+pub(crate) struct Context {
+    pub node: String,
+    pub device: String,
+    pub executor: Arc<Executor>,
+    pub stream: Stream,
+    pub inputs: Vec<Placement>,
+    pub outputs: Vec<Placement>,
+    state: Mutex<State>,
+    deferred: AtomicI64,
+}
+
+/// A stream of the plugin's, as the C functions pass it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream(pub *mut c_void);
+
+// SAFETY: a stream is the plugin's own object; TensorFlow passes it from thread to thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+/// What changes while the kernel runs.
+pub(crate) struct State {
+    /// An input is gone when it was forwarded.
+    pub given: Vec<Option<View>>,
+    pub made: Vec<Option<View>>,
+    pub failure: Option<(Code, String)>,
+}
+
+impl Object for Context {
+    const KIND: Kind = Kind::Context;
+}
+
+impl Context {
+    pub fn new(
+        (node, device): (String, String),
+        (executor, stream): (Arc<Executor>, Stream),
+        (inputs, outputs): (Vec<Placement>, Vec<Placement>),
+        given: Vec<View>,
+    ) -> Self {
+        let made = vec![None; outputs.len()];
+        let given = given.into_iter().map(Some).collect();
+        let state = Mutex::new(State {
+            given,
+            made,
+            failure: None,
+        });
+        Self {
+            node,
+            device,
+            executor,
+            stream,
+            inputs,
+            outputs,
+            state,
+            deferred: AtomicI64::new(0),
+        }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many deferred pieces of work are still out.
+    pub fn deferred(&self) -> i64 {
+        self.deferred.load(Ordering::Acquire)
+    }
+
+    /// The index of an input or output, checked as TensorFlow does, which aborts where there is no
+    /// status to say it.
+    pub fn index(&self, call: &str, index: c_int, len: usize) -> Result<usize, (Code, String)> {
+        let checked = usize::try_from(index).ok().filter(|at| *at < len);
+        checked.ok_or_else(|| (Code::OUT_OF_RANGE, format!("{call}: {index} of {len}")))
+    }
+}
+
+pub(super) type Ctx = Arg<Context>;
+
+fn placed<'a>(call: &str, index: c_int, arguments: &'a [Placement]) -> Option<&'a Placement> {
+    let found = usize::try_from(index).ok().and_then(|at| arguments.get(at));
+    if found.is_none() {
+        ledger::fault(format!(
+            "{call} was asked for {index} of {}",
+            arguments.len()
+        ));
+    }
+    found
+}
+
+functions! {
+    fn TF_NumInputs(ctx: Ctx) -> c_int {
+        ctx.get(CALL).map_or(0, |ctx| ctx.inputs.len() as c_int)
+    }
+
+    fn TF_NumOutputs(ctx: Ctx) -> c_int {
+        ctx.get(CALL).map_or(0, |ctx| ctx.outputs.len() as c_int)
+    }
+
+    fn TF_InputDatatype(ctx: Ctx, index: c_int) -> u32 {
+        ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.inputs)).map_or(0, |it| it.dtype.0)
+    }
+
+    fn TF_ExpectedOutputDataType(ctx: Ctx, index: c_int) -> u32 {
+        ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.outputs)).map_or(0, |it| it.dtype.0)
+    }
+
+    fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
+        let found = ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.inputs));
+        report(&status, CALL, Ok(()));
+        found.is_some_and(|it| it.on_host)
+    }
+
+    fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
+        let found = ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.outputs));
+        report(&status, CALL, Ok(()));
+        found.is_some_and(|it| it.on_host)
+    }
+
+    fn TF_GetStream(ctx: Ctx, status: Arg<Status>) -> *mut c_void {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        report(&status, CALL, Ok(()));
+        ctx.stream.0
+    }
+
+    fn TF_OpKernelContext_Failure(ctx: Ctx, status: Arg<Status>) {
+        if let (Some(ctx), Some(status)) = (ctx.get(CALL), status.get(CALL)) {
+            ctx.state().failure.get_or_insert(status.get());
+        }
+    }
+
+    fn TF_StepId(ctx: Ctx) -> i64 {
+        ctx.get(CALL).map_or(0, |_| 1)
+    }
+
+    fn TF_GetStepId(ctx: Ctx) -> i64 {
+        ctx.get(CALL).map_or(0, |_| 1)
+    }
+
+    fn TF_GetFrameId(ctx: Ctx) -> u64 {
+        ctx.get(CALL).map_or(0, |_| 0)
+    }
+
+    fn TF_GetIterId(ctx: Ctx) -> i64 {
+        ctx.get(CALL).map_or(0, |_| 0)
+    }
+
+    fn TF_GetDeviceId(ctx: Ctx) -> c_int {
+        ctx.get(CALL).map_or(0, |_| 0)
+    }
+
+    fn TF_GetDeviceName(ctx: Ctx) -> StringView {
+        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.device))
+    }
+
+    fn TF_GetOpKernelName(ctx: Ctx) -> StringView {
+        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.node))
+    }
+
+    fn TF_GetOpKernelRequestedInput(ctx: Ctx, index: usize) -> StringView {
+        let input = ctx.get(CALL).and_then(|ctx| ctx.inputs.get(index));
+        StringView::of(input.map_or("", |input| &input.name))
+    }
+
+    fn TF_GetResourceMgrDefaultContainerName(ctx: Ctx) -> StringView {
+        StringView::of(ctx.get(CALL).map_or("", |_| "localhost"))
+    }
+
+    fn TF_IncNumDeferredOps(ctx: Ctx) {
+        if let Some(ctx) = ctx.get(CALL) {
+            ctx.deferred.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn TF_DecNumDeferredOps(ctx: Ctx) {
+        if let Some(ctx) = ctx.get(CALL) {
+            ctx.deferred.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}

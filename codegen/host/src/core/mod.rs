@@ -1,0 +1,83 @@
+//! The functions that TensorFlow's core exports to plugins, over the host's own objects. Each file
+//! has one family; each family lists itself in [`find`].
+
+mod arg;
+mod attr;
+mod buffer;
+mod builder;
+mod compute;
+mod construction;
+mod context;
+mod status;
+mod tensor;
+
+use std::ffi::{CString, c_char, c_void};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+pub(crate) use arg::Arg;
+pub use attr::Attr;
+pub(crate) use builder::{Builder, Compute, Done, recorded};
+pub(crate) use construction::Construction;
+pub(crate) use context::{Context, Placement, Stream};
+pub(crate) use status::Status;
+pub(crate) use tensor::View;
+
+/// Defines `extern "C"` functions and a `find` over them; each body knows its own name as `CALL`.
+macro_rules! functions {
+    ($($(#[$attr:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {
+        $(
+            #[allow(non_snake_case, reason = "C names verbatim")]
+            $(#[$attr])*
+            extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
+                #[allow(dead_code, reason = "not every function can be misused")]
+                const CALL: &str = stringify!($name);
+                $body
+            }
+        )*
+
+        /// The address of the function with this symbol, if it is one of this family.
+        pub(super) fn find(symbol: &str) -> Option<*mut std::ffi::c_void> {
+            match symbol {
+                $(stringify!($name) => Some($name as *mut std::ffi::c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+use functions;
+
+/// The host's function for `symbol`, if it has one. `TSL_X` is another name for `TF_X`.
+pub(crate) fn find(symbol: &str) -> Option<NonNull<c_void>> {
+    let symbol = match symbol.strip_prefix("TSL_") {
+        Some(rest) => format!("TF_{rest}"),
+        None => symbol.to_owned(),
+    };
+    let families = [
+        status::find,
+        tensor::find,
+        buffer::find,
+        builder::find,
+        construction::find,
+        context::find,
+        compute::find,
+    ];
+    families
+        .iter()
+        .find_map(|family| family(&symbol))
+        .and_then(NonNull::new)
+}
+
+static VERSION: OnceLock<CString> = OnceLock::new();
+
+/// `TF_Version` for a process that plays `release`.
+pub(crate) fn version(release: &str) -> NonNull<c_void> {
+    VERSION.get_or_init(|| CString::new(format!("{release}.0")).unwrap_or_default());
+    NonNull::new(tf_version as *mut c_void).expect("a function has an address")
+}
+
+extern "C" fn tf_version() -> *const c_char {
+    VERSION
+        .get()
+        .map_or(c"".as_ptr(), |version| version.as_ptr())
+}

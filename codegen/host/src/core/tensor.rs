@@ -1,0 +1,168 @@
+//! `TF_Tensor`: a view of a shared buffer. Two handles may share one buffer, as in TensorFlow.
+
+use std::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::arg::{Arg, List};
+use super::functions;
+use super::status::{Status, report};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger::{self, Kind, Object, Owner};
+use crate::memory::{ALIGNMENT, Buffer, Deallocator};
+
+/// What `TF_Tensor*` points to.
+pub(crate) struct TensorHandle {
+    view: Mutex<View>,
+}
+
+impl Object for TensorHandle {
+    const KIND: Kind = Kind::Tensor;
+}
+
+/// Element type and shape over a buffer.
+#[derive(Clone)]
+pub(crate) struct View {
+    pub dtype: DType,
+    pub dims: Vec<i64>,
+    pub buffer: Arc<Buffer>,
+}
+
+impl View {
+    /// How many elements there are.
+    pub fn elements(&self) -> i64 {
+        self.dims.iter().product()
+    }
+
+    /// How many bytes they take.
+    pub fn bytes(&self) -> usize {
+        self.elements().max(0) as usize * self.dtype.size()
+    }
+
+    /// A handle on this view that the plugin must delete.
+    pub fn give(self) -> *mut TensorHandle {
+        ledger::give(
+            TensorHandle {
+                view: Mutex::new(self),
+            },
+            Owner::Plugin,
+        )
+    }
+}
+
+impl TensorHandle {
+    pub fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn bitcast(from: &View, to: &mut View, dtype: DType, dims: &[i64]) -> Result<(), (Code, String)> {
+    let view = View {
+        dtype,
+        dims: dims.to_vec(),
+        buffer: Arc::clone(&from.buffer),
+    };
+    if view.bytes() != from.bytes() {
+        let (old, new) = (from.bytes(), view.bytes());
+        return Err((
+            Code::INVALID_ARGUMENT,
+            format!("a bitcast from {old} to {new} bytes"),
+        ));
+    }
+    *to = view;
+    Ok(())
+}
+
+functions! {
+    fn TF_DataTypeSize(dtype: u32) -> usize {
+        DType(dtype).size()
+    }
+
+    fn TF_TensorDefaultAlignment() -> usize {
+        ALIGNMENT
+    }
+
+    fn TF_AllocateTensor(dtype: u32, dims: List<i64>, rank: c_int, len: usize) -> *mut TensorHandle {
+        let buffer = Arc::new(Buffer::host(len));
+        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.give()
+    }
+
+    fn TF_NewTensor(
+        dtype: u32,
+        dims: List<i64>,
+        rank: c_int,
+        data: *mut c_void,
+        len: usize,
+        deallocator: Option<Deallocator>,
+        argument: *mut c_void,
+    ) -> *mut TensorHandle {
+        let buffer = Arc::new(Buffer::foreign(data, len, deallocator, argument));
+        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.give()
+    }
+
+    fn TF_DeleteTensor(tensor: Arg<TensorHandle>) {
+        drop(tensor.take(CALL));
+    }
+
+    fn TF_TensorMaybeMove(tensor: Arg<TensorHandle>) -> *mut TensorHandle {
+        match tensor.get(CALL) {
+            Some(handle) if Arc::strong_count(&handle.view().buffer) == 1 => tensor.address(),
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    fn TF_TensorType(tensor: Arg<TensorHandle>) -> u32 {
+        tensor.get(CALL).map_or(0, |tensor| tensor.view().dtype.0)
+    }
+
+    fn TF_SetShape(tensor: Arg<TensorHandle>, dims: List<i64>, rank: c_int) {
+        if let Some(tensor) = tensor.get(CALL) {
+            tensor.view().dims = dims.values(rank).to_vec();
+        }
+    }
+
+    fn TF_NumDims(tensor: Arg<TensorHandle>) -> c_int {
+        tensor.get(CALL).map_or(0, |tensor| tensor.view().dims.len() as c_int)
+    }
+
+    fn TF_Dim(tensor: Arg<TensorHandle>, index: c_int) -> i64 {
+        let Some(tensor) = tensor.get(CALL) else { return 0 };
+        let dim = usize::try_from(index).ok().and_then(|at| tensor.view().dims.get(at).copied());
+        dim.unwrap_or_else(|| {
+            ledger::fault(format!("{CALL} was asked for dimension {index} of {:?}", tensor.view().dims));
+            0
+        })
+    }
+
+    fn TF_TensorByteSize(tensor: Arg<TensorHandle>) -> usize {
+        tensor.get(CALL).map_or(0, |tensor| tensor.view().bytes())
+    }
+
+    fn TF_TensorElementCount(tensor: Arg<TensorHandle>) -> i64 {
+        tensor.get(CALL).map_or(0, |tensor| tensor.view().elements())
+    }
+
+    fn TF_TensorData(tensor: Arg<TensorHandle>) -> *mut c_void {
+        tensor.get(CALL).map_or(std::ptr::null_mut(), |tensor| tensor.view().buffer.data())
+    }
+
+    fn TF_TensorIsAligned(tensor: Arg<TensorHandle>) -> bool {
+        tensor.get(CALL).is_some_and(|tensor| {
+            (tensor.view().buffer.data() as usize).is_multiple_of(ALIGNMENT)
+        })
+    }
+
+    fn TF_TensorBitcastFrom(
+        from: Arg<TensorHandle>,
+        dtype: u32,
+        to: Arg<TensorHandle>,
+        dims: List<i64>,
+        rank: c_int,
+        status: Arg<Status>,
+    ) {
+        let (Some(from), Some(to)) = (from.get(CALL), to.get(CALL)) else { return };
+        let from = from.view().clone();
+        let result = bitcast(&from, &mut to.view(), DType(dtype), dims.values(rank));
+        report(&status, CALL, result);
+    }
+}

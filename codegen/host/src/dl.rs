@@ -1,0 +1,64 @@
+//! The dynamic loader: open a library, look a symbol up. Libraries are never closed, as TensorFlow
+//! never closes one, so an address stays good for the life of the process.
+
+use std::ffi::{CStr, CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::NonNull;
+
+use crate::Error;
+
+/// How a library's symbols become visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// To every library opened later.
+    Global,
+    /// Through its own handle only.
+    Local,
+}
+
+/// An open library.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Library {
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: the loader's handle may be used from every thread.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+
+impl Library {
+    /// Opens the library at `path` and binds all its symbols now.
+    pub fn open(path: &Path, scope: Scope) -> Result<Self, Error> {
+        let name = CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| Error::Load(format!("{}: a path with a NUL byte", path.display())))?;
+        let scope = match scope {
+            Scope::Global => libc::RTLD_GLOBAL,
+            Scope::Local => libc::RTLD_LOCAL,
+        };
+        // SAFETY: the name is a C string; what the library's constructors do is the library's own.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | scope) };
+        NonNull::new(handle)
+            .map(|handle| Self { handle })
+            .ok_or_else(|| Error::Load(last_error()))
+    }
+
+    /// The address of `symbol`, if the library exports it.
+    pub fn symbol(self, symbol: &str) -> Option<NonNull<c_void>> {
+        let name = CString::new(symbol).ok()?;
+        // SAFETY: the handle is open and the name is a C string.
+        NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+    }
+}
+
+fn last_error() -> String {
+    // SAFETY: dlerror gives null or a C string that lasts until the next call on this thread.
+    unsafe {
+        let text = libc::dlerror();
+        match text.is_null() {
+            true => "the loader gives no reason".into(),
+            false => CStr::from_ptr(text).to_string_lossy().into_owned(),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Element types, numbered as `TF_DataType` numbers them.
+
+use std::fmt;
+
+/// A `TF_DataType`. Values that are not listed are possible.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct DType(pub u32);
+
+macro_rules! dtypes {
+    ($($name:ident = $value:literal: $size:literal,)*) => {
+        impl DType {
+            $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
+
+            /// The name, for values that have one.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some(stringify!($name)),)*
+                    _ => None,
+                }
+            }
+
+            /// Bytes per element; 0 where elements have no fixed size, or are not known.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(Self::$name => $size,)*
+                    _ => 0,
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    FLOAT = 1: 4,
+    DOUBLE = 2: 8,
+    INT32 = 3: 4,
+    UINT8 = 4: 1,
+    INT16 = 5: 2,
+    INT8 = 6: 1,
+    STRING = 7: 0,
+    COMPLEX64 = 8: 8,
+    INT64 = 9: 8,
+    BOOL = 10: 1,
+    QINT8 = 11: 1,
+    QUINT8 = 12: 1,
+    QINT32 = 13: 4,
+    BFLOAT16 = 14: 2,
+    QINT16 = 15: 2,
+    QUINT16 = 16: 2,
+    UINT16 = 17: 2,
+    COMPLEX128 = 18: 16,
+    HALF = 19: 2,
+    RESOURCE = 20: 0,
+    VARIANT = 21: 0,
+    UINT32 = 22: 4,
+    UINT64 = 23: 8,
+    FLOAT8_E5M2 = 24: 1,
+    FLOAT8_E4M3FN = 25: 1,
+    INT4 = 29: 1,
+    UINT4 = 30: 1,
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "data type {}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A Rust type whose values are the elements of some tensor.
+///
+/// # Safety
+/// `DTYPE` has elements of this size, the type has no padding, and every byte pattern that
+/// `valid` accepts is a value of it.
+pub unsafe trait Element: Copy + Send + Sync + 'static {
+    /// The element type.
+    const DTYPE: DType;
+
+    /// Whether these bytes are values.
+    fn valid(_bytes: &[u8]) -> bool {
+        true
+    }
+}
+
+macro_rules! elements {
+    ($($ty:ty = $dtype:ident,)*) => {
+        $(
+            // SAFETY: a number of the size that the data type says; every pattern is a value.
+            unsafe impl Element for $ty {
+                const DTYPE: DType = DType::$dtype;
+            }
+        )*
+    };
+}
+
+elements! {
+    f32 = FLOAT,
+    f64 = DOUBLE,
+    i8 = INT8,
+    i16 = INT16,
+    i32 = INT32,
+    i64 = INT64,
+    u8 = UINT8,
+    u16 = UINT16,
+    u32 = UINT32,
+    u64 = UINT64,
+}
+
+// SAFETY: one byte, and `valid` accepts 0 and 1 only.
+unsafe impl Element for bool {
+    const DTYPE: DType = DType::BOOL;
+
+    fn valid(bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| byte <= 1)
+    }
+}

@@ -1,0 +1,170 @@
+//! What the loader reads first: names, symbols, the System V hash table and the dynamic section.
+//! glibc still reads `DT_HASH`, and it is the simpler of the two hash tables.
+
+use super::{Object, Plan, TABLE, WORD};
+
+const SYMBOL: usize = 24;
+
+/// The string table and what points into it; addresses are not known yet.
+pub(super) struct Tables {
+    strings: Vec<u8>,
+    /// String offsets of the exports and, last, of the table.
+    names: Vec<u32>,
+    soname: u32,
+    needed: Vec<u32>,
+    hash: Vec<u8>,
+}
+
+/// The tables with their addresses filled in.
+pub(super) struct Placed {
+    pub bytes: Vec<u8>,
+    pub dynamic: Vec<u8>,
+}
+
+impl Tables {
+    pub fn new(object: &Object<'_>) -> Self {
+        let mut strings = vec![0];
+        let mut intern = |text: &str| {
+            let at = strings.len() as u32;
+            strings.extend(text.as_bytes());
+            strings.push(0);
+            at
+        };
+        let symbols: Vec<&str> = object
+            .exports
+            .iter()
+            .map(|export| export.symbol.as_str())
+            .chain([TABLE])
+            .collect();
+        let names = symbols.iter().map(|name| intern(name)).collect();
+        let soname = intern(object.soname);
+        let needed = object.needed.iter().map(|name| intern(name)).collect();
+        strings.resize(strings.len().next_multiple_of(WORD), 0);
+        Self {
+            strings,
+            names,
+            soname,
+            needed,
+            hash: hash_table(&symbols),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.hash.len() + self.symbols_len() + self.strings.len()
+    }
+
+    fn symbols_len(&self) -> usize {
+        (self.names.len() + 1) * SYMBOL
+    }
+
+    /// Fills in addresses, for tables that start at `start`.
+    pub fn place(self, start: usize, plan: &Plan, object: &Object<'_>) -> Placed {
+        let symbols_at = start + self.hash.len();
+        let strings_at = symbols_at + self.symbols_len();
+        let dynamic = self.dynamic(start, symbols_at, strings_at);
+        let symbols = self.symbols(plan, object);
+        Placed {
+            bytes: [self.hash, symbols, self.strings].concat(),
+            dynamic,
+        }
+    }
+
+    fn symbols(&self, plan: &Plan, object: &Object<'_>) -> Vec<u8> {
+        const GLOBAL_FUNCTION: u8 = 1 << 4 | 2;
+        const GLOBAL_OBJECT: u8 = 1 << 4 | 1;
+        let mut out = vec![0; SYMBOL];
+        let jump = object.machine.jump_len();
+        for (index, &name) in self.names.iter().enumerate() {
+            let last = index == object.exports.len();
+            let (kind, address, size) = match last {
+                true => (GLOBAL_OBJECT, plan.table, (index + 1) * WORD),
+                false => (GLOBAL_FUNCTION, plan.text + index * jump, jump),
+            };
+            out.extend(name.to_le_bytes());
+            // There are no sections; any index that is neither undefined nor absolute will do.
+            out.extend([kind, 0, 1, 0]);
+            out.extend((address as u64).to_le_bytes());
+            out.extend((size as u64).to_le_bytes());
+        }
+        out
+    }
+
+    fn dynamic(&self, hash: usize, symbols: usize, strings: usize) -> Vec<u8> {
+        let needed = self.needed.iter().map(|&name| (1, name as usize));
+        let rest = [
+            (14, self.soname as usize),
+            (4, hash),
+            (5, strings),
+            (6, symbols),
+            (10, self.strings.len()),
+            (11, SYMBOL),
+            (0, 0),
+        ];
+        needed
+            .chain(rest)
+            .flat_map(|(tag, value): (u64, usize)| [tag, value as u64])
+            .flat_map(u64::to_le_bytes)
+            .collect()
+    }
+}
+
+/// Buckets and chains over the symbols, which are numbered from 1.
+fn hash_table(symbols: &[&str]) -> Vec<u8> {
+    let buckets = symbols.len().max(1);
+    let mut heads = vec![0u32; buckets];
+    let mut chains = vec![0u32; symbols.len() + 1];
+    for (index, symbol) in symbols.iter().enumerate() {
+        let head = &mut heads[hash(symbol) as usize % buckets];
+        chains[index + 1] = *head;
+        *head = index as u32 + 1;
+    }
+    let mut out: Vec<u8> = [buckets as u32, chains.len() as u32]
+        .into_iter()
+        .chain(heads)
+        .chain(chains)
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    out.resize(out.len().next_multiple_of(WORD), 0);
+    out
+}
+
+/// The hash function of the System V ABI.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0, |hash: u32, byte| {
+        let sum = (hash << 4).wrapping_add(u32::from(byte));
+        let high = sum & 0xf000_0000;
+        (sum ^ high >> 24) & !high
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_is_the_system_v_one() {
+        assert_eq!(hash(""), 0);
+        assert_eq!(hash("printf"), 0x0779_05a6);
+        assert_eq!(hash("exit"), 0x0006_cf04);
+    }
+
+    #[test]
+    fn every_symbol_is_reached_through_its_bucket() {
+        let names = [
+            "TF_NewStatus",
+            "TF_DeleteStatus",
+            "TF_SetStatus",
+            "TF_GetCode",
+        ];
+        let bytes = hash_table(&names);
+        let word = |at: usize| u32::from_le_bytes(bytes[at * 4..at * 4 + 4].try_into().unwrap());
+        let buckets = word(0) as usize;
+        for (index, name) in names.iter().enumerate() {
+            let mut at = word(2 + hash(name) as usize % buckets) as usize;
+            while at != index + 1 {
+                assert_ne!(at, 0, "{name}");
+                at = word(2 + buckets + at) as usize;
+            }
+        }
+    }
+}

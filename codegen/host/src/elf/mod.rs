@@ -1,0 +1,221 @@
+//! A shared object made in memory: one exported trampoline per function, one writable table behind
+//! them. The loader needs only program headers, so there are no sections and no linker.
+//!
+//! Invariant: symbol `i` jumps through `TABLE[i]`; `TABLE[n]` is where the stubs of functions that
+//! nobody implements jump, with the index (and the status argument, if any) as arguments.
+
+mod code;
+mod dynamic;
+
+pub(crate) use code::Machine;
+
+/// The exported name of the writable table.
+pub(crate) const TABLE: &str = "sp_host_table";
+
+const HEADER: usize = 64;
+const PROGRAM_HEADER: usize = 56;
+const WORD: usize = 8;
+
+/// One function that the object exports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Export {
+    /// Its symbol.
+    pub symbol: String,
+    /// Which integer argument register carries its `TF_Status*`, if one does.
+    pub status: Option<u8>,
+}
+
+/// What to put into the object.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    pub machine: Machine,
+    pub soname: &'a str,
+    pub needed: &'a [&'a str],
+    pub exports: &'a [Export],
+}
+
+/// The bytes of the object, and where the stubs lie relative to its table.
+#[derive(Debug)]
+pub(crate) struct Image {
+    pub bytes: Vec<u8>,
+    /// For each export, the stub's address minus the table's.
+    pub stubs: Vec<i64>,
+}
+
+/// Where the three loadable parts lie. File offset and address are the same number.
+struct Plan {
+    text: usize,
+    data: usize,
+    table: usize,
+    end: usize,
+}
+
+impl Object<'_> {
+    /// Lays the object out and writes it.
+    pub fn image(&self) -> Image {
+        let page = self.machine.page();
+        let tables = dynamic::Tables::new(self);
+        let text = (HEADER + 5 * PROGRAM_HEADER + tables.len()).next_multiple_of(page);
+        let text_len = self.exports.len() * (self.machine.jump_len() + self.machine.stub_len());
+        let data = (text + text_len).next_multiple_of(page);
+        let table = data + self.dynamic_len();
+        let end = table + (self.exports.len() + 1) * WORD;
+        self.write(
+            &Plan {
+                text,
+                data,
+                table,
+                end,
+            },
+            tables,
+        )
+    }
+
+    /// The dynamic section: one entry per needed library, six others, one terminator.
+    fn dynamic_len(&self) -> usize {
+        (self.needed.len() + 7) * 2 * WORD
+    }
+
+    fn stub_at(&self, plan: &Plan, index: usize) -> usize {
+        plan.text + self.exports.len() * self.machine.jump_len() + index * self.machine.stub_len()
+    }
+
+    fn write(&self, plan: &Plan, tables: dynamic::Tables) -> Image {
+        let mut bytes = vec![0; plan.end];
+        let start = HEADER + 5 * PROGRAM_HEADER;
+        put(&mut bytes, 0, &self.header());
+        put(&mut bytes, HEADER, &self.program_headers(plan));
+        let placed = tables.place(start, plan, self);
+        put(&mut bytes, start, &placed.bytes);
+        put(&mut bytes, plan.data, &placed.dynamic);
+        self.write_code(&mut bytes, plan);
+        let stubs = (0..self.exports.len())
+            .map(|index| self.stub_at(plan, index) as i64 - plan.table as i64)
+            .collect();
+        Image { bytes, stubs }
+    }
+
+    fn write_code(&self, bytes: &mut [u8], plan: &Plan) {
+        let missing = plan.table + self.exports.len() * WORD;
+        for (index, export) in self.exports.iter().enumerate() {
+            let at = plan.text + index * self.machine.jump_len();
+            put(bytes, at, &self.machine.jump(at, plan.table + index * WORD));
+            let at = self.stub_at(plan, index);
+            put(
+                bytes,
+                at,
+                &self.machine.stub(at, missing, index as u32, export.status),
+            );
+        }
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        for half in [3, self.machine.number()] {
+            out.extend(half.to_le_bytes());
+        }
+        out.extend(1u32.to_le_bytes());
+        for word in [0, HEADER as u64, 0] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(0u32.to_le_bytes());
+        for half in [HEADER as u16, PROGRAM_HEADER as u16, 5, 64, 0, 0] {
+            out.extend(half.to_le_bytes());
+        }
+        out
+    }
+
+    fn program_headers(&self, plan: &Plan) -> Vec<u8> {
+        const LOAD: u32 = 1;
+        const DYNAMIC: u32 = 2;
+        const GNU_STACK: u32 = 0x6474_e551;
+        let page = self.machine.page();
+        let dynamic = plan.data + self.dynamic_len();
+        let mut out = Vec::new();
+        for (kind, flags, from, to, align) in [
+            (LOAD, 4, 0, plan.text, page),
+            (LOAD, 5, plan.text, plan.data, page),
+            (LOAD, 6, plan.data, plan.end, page),
+            (DYNAMIC, 6, plan.data, dynamic, WORD),
+            (GNU_STACK, 6, 0, 0, 16),
+        ] {
+            out.extend(kind.to_le_bytes());
+            out.extend(u32::to_le_bytes(flags));
+            let size = to - from;
+            for word in [from, from, from, size, size, align] {
+                out.extend((word as u64).to_le_bytes());
+            }
+        }
+        out
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, part: &[u8]) {
+    bytes[at..at + part.len()].copy_from_slice(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(machine: Machine) -> Image {
+        let exports =
+            [("one", None), ("two", Some(1)), ("three", Some(5))].map(|(symbol, status)| Export {
+                symbol: symbol.into(),
+                status,
+            });
+        Object {
+            machine,
+            soname: "libdemo.so.1",
+            needed: &["libother.so.2"],
+            exports: &exports,
+        }
+        .image()
+    }
+
+    #[test]
+    fn header_says_shared_object_of_the_machine() {
+        for (machine, number) in [(Machine::X86_64, 62), (Machine::Aarch64, 183)] {
+            let bytes = image(machine).bytes;
+            assert_eq!(&bytes[..4], b"\x7fELF");
+            assert_eq!(bytes[16], 3);
+            assert_eq!(bytes[18], number);
+        }
+    }
+
+    #[test]
+    fn loadable_parts_start_on_pages_and_do_not_overlap() {
+        for machine in [Machine::X86_64, Machine::Aarch64] {
+            let bytes = image(machine).bytes;
+            let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+            let mut end = 0;
+            for part in 0..3 {
+                let at = HEADER + part * PROGRAM_HEADER;
+                let (offset, size) = (word(at + 8), word(at + 32));
+                assert_eq!(offset as usize % machine.page(), 0);
+                assert!(offset >= end);
+                end = offset + size;
+            }
+            assert_eq!(end as usize, bytes.len());
+        }
+    }
+
+    #[test]
+    fn names_stand_in_the_string_table() {
+        let bytes = image(Machine::X86_64).bytes;
+        for name in [
+            "one",
+            "two",
+            "three",
+            TABLE,
+            "libdemo.so.1",
+            "libother.so.2",
+        ] {
+            let wanted = [name.as_bytes(), b"\0"].concat();
+            assert!(
+                bytes.windows(wanted.len()).any(|found| found == wanted),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What can go wrong between a host and a plugin, with TensorFlow's error codes.
+
+use std::fmt;
+
+/// TensorFlow's error codes (`TF_Code`). Values that are not listed are possible.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Code(pub u32);
+
+macro_rules! codes {
+    ($($name:ident = $value:literal,)*) => {
+        impl Code {
+            $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
+
+            /// The name, for values that have one.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some(stringify!($name)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    OK = 0,
+    CANCELLED = 1,
+    UNKNOWN = 2,
+    INVALID_ARGUMENT = 3,
+    DEADLINE_EXCEEDED = 4,
+    NOT_FOUND = 5,
+    ALREADY_EXISTS = 6,
+    PERMISSION_DENIED = 7,
+    RESOURCE_EXHAUSTED = 8,
+    FAILED_PRECONDITION = 9,
+    ABORTED = 10,
+    OUT_OF_RANGE = 11,
+    UNIMPLEMENTED = 12,
+    INTERNAL = 13,
+    UNAVAILABLE = 14,
+    DATA_LOSS = 15,
+    UNAUTHENTICATED = 16,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "code {}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Why the host could not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// A library or the IR is not what loading needs.
+    Load(String),
+    /// TensorFlow would refuse the plugin, or crash on it.
+    Refused(String),
+    /// The plugin said no: a slot's or a kernel's status.
+    Status {
+        /// The slot or kernel that said it.
+        call: String,
+        /// The code.
+        code: Code,
+        /// The message.
+        message: String,
+    },
+    /// The plugin reports no device, which is how a plugin declines.
+    Declined(String),
+    /// No registered kernel, or several, serve the op.
+    NoKernel(String),
+    /// The caller asked for something that makes no sense, such as a wrong number of inputs.
+    Misuse(String),
+    /// The plugin did not finish in time.
+    Timeout(String),
+}
+
+impl Error {
+    /// The code that the plugin gave, if it is the plugin's error.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Self::Status { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status {
+                call,
+                code,
+                message,
+            } => write!(f, "{call}: {code}: {message}"),
+            Self::Load(text)
+            | Self::Refused(text)
+            | Self::Declined(text)
+            | Self::NoKernel(text)
+            | Self::Misuse(text)
+            | Self::Timeout(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

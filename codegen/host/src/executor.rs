@@ -1,0 +1,465 @@
+//! One device of the plugin: its `SP_Device`, the function table, and a method per slot.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::call::{Ptr, call, checked};
+use crate::core::Stream;
+use crate::memory::{ALIGNMENT, Buffer, POISON};
+use crate::record::{Record, Shapes};
+
+/// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
+/// are parts of larger blocks.
+const INTO_BLOCK: usize = 256;
+
+/// How long an event may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A device and its functions.
+pub(crate) struct Executor {
+    device: Record,
+    table: Arc<Record>,
+    shapes: Shapes,
+    pub bfc: bool,
+}
+
+/// An event of the plugin's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event(Ptr);
+
+/// A timer of the plugin's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timer(Ptr);
+
+/// What `SE_EventStatus` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EventStatus {
+    Failed,
+    Pending,
+    Complete,
+}
+
+/// A block of device memory, as `SP_DeviceMemoryBase` had it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub opaque: Ptr,
+    pub size: u64,
+}
+
+// SAFETY: an address in the plugin's keeping.
+unsafe impl Send for Block {}
+
+/// A function that runs on a stream, and its argument.
+pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+impl Executor {
+    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, bfc: bool) -> Self {
+        Self {
+            device,
+            table,
+            shapes,
+            bfc,
+        }
+    }
+
+    /// Whether the plugin set the slot.
+    pub fn has(&self, slot: &str) -> bool {
+        self.table.get(slot).is_some_and(|address| address != 0)
+    }
+
+    pub fn device(&self) -> Ptr {
+        self.device.address()
+    }
+
+    fn memory(&self, block: Block) -> Result<Record, Error> {
+        let mut record = self.shapes.record("SP_DeviceMemoryBase")?;
+        record.set_pointer("opaque", block.opaque);
+        record.set("size", block.size);
+        Ok(record)
+    }
+
+    /// A block as the plugin gives it; a null `opaque` means there is none.
+    pub fn allocate(&self, size: u64) -> Result<Block, Error> {
+        let memory = self.shapes.record("SP_DeviceMemoryBase")?;
+        call!(self.table, "allocate", (self.device(), size, 0, memory.address()): (Ptr, u64, i64, Ptr));
+        Ok(Block {
+            opaque: memory.pointer("opaque"),
+            size: memory.get("size").unwrap_or(0),
+        })
+    }
+
+    /// As TensorFlow frees: without the BFC allocator it no longer knows the size, and says 0.
+    pub fn deallocate(&self, opaque: Ptr) {
+        let gone = self.free(Block { opaque, size: 0 });
+        debug_assert!(gone.is_ok(), "the slot was called before");
+    }
+
+    pub fn free(&self, block: Block) -> Result<(), Error> {
+        let memory = self.memory(block)?;
+        call!(self.table, "deallocate", (self.device(), memory.address()): (Ptr, Ptr));
+        Ok(())
+    }
+
+    /// A poisoned buffer for a tensor of `len` bytes.
+    pub fn buffer(self: &Arc<Self>, len: usize) -> Result<Buffer, Error> {
+        if len == 0 {
+            return Ok(Buffer::empty());
+        }
+        let into = if self.bfc { INTO_BLOCK } else { 0 };
+        let block = self.allocate((len + into) as u64)?;
+        if block.opaque.is_null() {
+            return Err(Error::Refused(format!(
+                "allocate of {len} bytes gave nothing"
+            )));
+        }
+        if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {
+            let text = format!(
+                "allocate gave {:p}, which is not aligned to 64 bytes",
+                block.opaque
+            );
+            return Err(Error::Refused(text));
+        }
+        let data = block.opaque.wrapping_byte_add(into);
+        let buffer = Buffer::device(Arc::clone(self), block.opaque, data, len);
+        self.sync_htod(
+            Block {
+                opaque: data,
+                size: len as u64,
+            },
+            &vec![POISON; len],
+        )?;
+        Ok(buffer)
+    }
+
+    pub fn host_allocate(&self, size: u64) -> Result<Ptr, Error> {
+        Ok(call!(self.table, "host_memory_allocate", (self.device(), size): (Ptr, u64) -> Ptr))
+    }
+
+    pub fn host_deallocate(&self, memory: Ptr) -> Result<(), Error> {
+        call!(self.table, "host_memory_deallocate", (self.device(), memory): (Ptr, Ptr));
+        Ok(())
+    }
+
+    /// The statistics, where the plugin has them.
+    pub fn stats(&self) -> Result<Option<Record>, Error> {
+        let stats = self.shapes.record("SP_AllocatorStats")?;
+        let has = call!(self.table, "get_allocator_stats", (self.device(), stats.address()): (Ptr, Ptr) -> u8);
+        Ok((has != 0).then_some(stats))
+    }
+
+    /// Free and total bytes, where the plugin knows them.
+    pub fn usage(&self) -> Result<Option<(i64, i64)>, Error> {
+        let (mut free, mut total) = (0i64, 0i64);
+        let known = call!(
+            self.table, "device_memory_usage",
+            (self.device(), &mut free, &mut total): (Ptr, *mut i64, *mut i64) -> u8
+        );
+        Ok((known != 0).then_some((free, total)))
+    }
+
+    pub fn create_stream(&self) -> Result<Stream, Error> {
+        let mut stream = std::ptr::null_mut();
+        checked("create_stream", |status| {
+            call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
+            Ok(Stream(stream))
+        })
+    }
+
+    pub fn destroy_stream(&self, stream: Stream) -> Result<(), Error> {
+        call!(self.table, "destroy_stream", (self.device(), stream.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn depend(&self, dependent: Stream, other: Stream) -> Result<(), Error> {
+        checked("create_stream_dependency", |status| {
+            call!(
+                self.table, "create_stream_dependency",
+                (self.device(), dependent.0, other.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn stream_status(&self, stream: Stream) -> Result<(), Error> {
+        checked("get_stream_status", |status| {
+            call!(self.table, "get_stream_status", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    pub fn create_event(&self) -> Result<Event, Error> {
+        let mut event = std::ptr::null_mut();
+        checked("create_event", |status| {
+            call!(self.table, "create_event", (self.device(), &mut event, status): (Ptr, *mut Ptr, Ptr));
+            Ok(Event(event))
+        })
+    }
+
+    pub fn destroy_event(&self, event: Event) -> Result<(), Error> {
+        call!(self.table, "destroy_event", (self.device(), event.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn event_status(&self, event: Event) -> Result<EventStatus, Error> {
+        let status =
+            call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
+        Ok(match status {
+            2 => EventStatus::Pending,
+            3 => EventStatus::Complete,
+            _ => EventStatus::Failed,
+        })
+    }
+
+    pub fn record_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
+        checked("record_event", |status| {
+            call!(
+                self.table, "record_event",
+                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn wait_for_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
+        checked("wait_for_event", |status| {
+            call!(
+                self.table, "wait_for_event",
+                (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn block_for_event(&self, event: Event) -> Result<(), Error> {
+        checked("block_host_for_event", |status| {
+            call!(self.table, "block_host_for_event", (self.device(), event.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    /// Waits as TensorFlow's event thread does: an event at the end of the stream, polled.
+    pub fn poll(&self, stream: Stream) -> Result<(), Error> {
+        let event = self.create_event()?;
+        self.record_event(stream, event)?;
+        let result = self.poll_event(event);
+        self.destroy_event(event)?;
+        result
+    }
+
+    fn poll_event(&self, event: Event) -> Result<(), Error> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.event_status(event)? {
+                EventStatus::Complete => return Ok(()),
+                EventStatus::Failed => {
+                    let text = "get_event_status said error or unknown, which TensorFlow dies of";
+                    return Err(Error::Refused(text.into()));
+                }
+                EventStatus::Pending if Instant::now() > end => {
+                    let seconds = PATIENCE.as_secs();
+                    return Err(Error::Timeout(format!(
+                        "an event was pending for {seconds} s"
+                    )));
+                }
+                EventStatus::Pending => std::thread::yield_now(),
+            }
+        }
+    }
+
+    pub fn block_until_done(&self, stream: Stream) -> Result<(), Error> {
+        checked("block_host_until_done", |status| {
+            call!(self.table, "block_host_until_done", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    pub fn synchronize(&self) -> Result<(), Error> {
+        checked("synchronize_all_activity", |status| {
+            call!(self.table, "synchronize_all_activity", (self.device(), status): (Ptr, Ptr));
+            Ok(())
+        })
+    }
+
+    /// Enqueues a copy of `source`, which must last until the stream is done with it.
+    pub fn htod(&self, stream: Stream, target: Block, source: &[u8]) -> Result<(), Error> {
+        let target = self.memory(target)?;
+        checked("memcpy_htod", |status| {
+            let (from, size) = (source.as_ptr(), source.len() as u64);
+            call!(
+                self.table, "memcpy_htod",
+                (self.device(), stream.0, target.address(), from, size, status):
+                (Ptr, Ptr, Ptr, *const u8, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    /// Enqueues a copy into `target`, which must last until the stream is done with it.
+    pub fn dtoh(&self, stream: Stream, target: &mut [u8], source: Block) -> Result<(), Error> {
+        let source = self.memory(source)?;
+        checked("memcpy_dtoh", |status| {
+            let (to, size) = (target.as_mut_ptr(), target.len() as u64);
+            call!(
+                self.table, "memcpy_dtoh",
+                (self.device(), stream.0, to, source.address(), size, status):
+                (Ptr, Ptr, *mut u8, Ptr, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn dtod(
+        &self,
+        stream: Stream,
+        target: Block,
+        source: Block,
+        size: u64,
+    ) -> Result<(), Error> {
+        let (target, source) = (self.memory(target)?, self.memory(source)?);
+        checked("memcpy_dtod", |status| {
+            call!(
+                self.table, "memcpy_dtod",
+                (self.device(), stream.0, target.address(), source.address(), size, status):
+                (Ptr, Ptr, Ptr, Ptr, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn sync_htod(&self, target: Block, source: &[u8]) -> Result<(), Error> {
+        let target = self.memory(target)?;
+        checked("sync_memcpy_htod", |status| {
+            let (from, size) = (source.as_ptr(), source.len() as u64);
+            call!(
+                self.table, "sync_memcpy_htod",
+                (self.device(), target.address(), from, size, status): (Ptr, Ptr, *const u8, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn sync_dtoh(&self, target: &mut [u8], source: Block) -> Result<(), Error> {
+        let source = self.memory(source)?;
+        checked("sync_memcpy_dtoh", |status| {
+            let (to, size) = (target.as_mut_ptr(), target.len() as u64);
+            call!(
+                self.table, "sync_memcpy_dtoh",
+                (self.device(), to, source.address(), size, status): (Ptr, *mut u8, Ptr, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn sync_dtod(&self, target: Block, source: Block, size: u64) -> Result<(), Error> {
+        let (target, source) = (self.memory(target)?, self.memory(source)?);
+        checked("sync_memcpy_dtod", |status| {
+            call!(
+                self.table, "sync_memcpy_dtod",
+                (self.device(), target.address(), source.address(), size, status):
+                (Ptr, Ptr, Ptr, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn mem_zero(&self, stream: Stream, target: Block, size: u64) -> Result<(), Error> {
+        let target = self.memory(target)?;
+        checked("mem_zero", |status| {
+            call!(
+                self.table, "mem_zero",
+                (self.device(), stream.0, target.address(), size, status): (Ptr, Ptr, Ptr, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn memset(
+        &self,
+        stream: Stream,
+        target: Block,
+        pattern: u8,
+        size: u64,
+    ) -> Result<(), Error> {
+        let target = self.memory(target)?;
+        checked("memset", |status| {
+            call!(
+                self.table, "memset",
+                (self.device(), stream.0, target.address(), pattern, size, status):
+                (Ptr, Ptr, Ptr, u8, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn memset32(
+        &self,
+        stream: Stream,
+        target: Block,
+        pattern: u32,
+        size: u64,
+    ) -> Result<(), Error> {
+        let target = self.memory(target)?;
+        checked("memset32", |status| {
+            call!(
+                self.table, "memset32",
+                (self.device(), stream.0, target.address(), pattern, size, status):
+                (Ptr, Ptr, Ptr, u32, u64, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    /// Whether the plugin took the callback.
+    pub fn host_callback(
+        &self,
+        stream: Stream,
+        callback: HostCallback,
+        argument: *mut c_void,
+    ) -> Result<bool, Error> {
+        let taken = call!(
+            self.table, "host_callback",
+            (self.device(), stream.0, callback, argument): (Ptr, Ptr, HostCallback, Ptr) -> u8
+        );
+        Ok(taken != 0)
+    }
+
+    pub fn create_timer(&self) -> Result<Timer, Error> {
+        let mut timer = std::ptr::null_mut();
+        checked("create_timer", |status| {
+            call!(self.table, "create_timer", (self.device(), &mut timer, status): (Ptr, *mut Ptr, Ptr));
+            Ok(Timer(timer))
+        })
+    }
+
+    pub fn destroy_timer(&self, timer: Timer) -> Result<(), Error> {
+        call!(self.table, "destroy_timer", (self.device(), timer.0): (Ptr, Ptr));
+        Ok(())
+    }
+
+    pub fn start_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
+        checked("start_timer", |status| {
+            call!(
+                self.table, "start_timer",
+                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    pub fn stop_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
+        checked("stop_timer", |status| {
+            call!(
+                self.table, "stop_timer",
+                (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })
+    }
+
+    /// What the timer counted, by the functions that `create_timer_fns` gave.
+    pub fn nanoseconds(&self, functions: &Record, timer: Timer) -> Result<u64, Error> {
+        Ok(call!(functions, "nanoseconds", (timer.0): (Ptr) -> u64))
+    }
+}

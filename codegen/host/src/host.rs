@@ -1,0 +1,164 @@
+//! A loaded plugin with one device and TensorFlow's four streams, ready to run kernels.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sp_ir::Api;
+
+use crate::core::{self, Builder, Stream};
+use crate::executor::Executor;
+use crate::ledger::Tally;
+use crate::plugin::{Platform, Plugin};
+use crate::{DType, Error};
+
+/// Plugins register kernels with the process, so one is loaded at a time.
+static OPENING: Mutex<()> = Mutex::new(());
+
+/// A TensorFlow core with one plugin.
+///
+/// Kernels may be run from several threads, as TensorFlow does. Dropping a host gives the device and
+/// the platform back to the plugin, which TensorFlow never does; [`Host::close`] says how that went.
+pub struct Host {
+    pub(crate) platform: Platform,
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) streams: Streams,
+    pub(crate) kernels: Vec<Builder>,
+    open: bool,
+}
+
+/// The streams that TensorFlow makes for a device.
+pub(crate) struct Streams {
+    pub compute: Stream,
+    pub host_to_device: Stream,
+    pub device_to_host: Stream,
+    pub device_to_device: Stream,
+}
+
+impl Streams {
+    fn new(executor: &Executor) -> Result<Self, Error> {
+        Ok(Self {
+            compute: executor.create_stream()?,
+            host_to_device: executor.create_stream()?,
+            device_to_host: executor.create_stream()?,
+            device_to_device: executor.create_stream()?,
+        })
+    }
+
+    fn all(&self) -> [Stream; 4] {
+        [
+            self.compute,
+            self.host_to_device,
+            self.device_to_host,
+            self.device_to_device,
+        ]
+    }
+}
+
+/// What a kernel was registered for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// The op.
+    pub op: String,
+    /// The device type.
+    pub device: String,
+    /// Type attributes and what they must be.
+    pub constraints: Vec<(String, DType)>,
+    /// Arguments that stand in host memory.
+    pub host_memory: Vec<String>,
+    /// Of kernels that match, the one of the highest priority serves.
+    pub priority: i32,
+}
+
+impl Host {
+    /// Loads `plugin` as the TensorFlow release of `apis` does, and creates its first device.
+    ///
+    /// # Errors
+    /// Where TensorFlow would refuse the plugin or crash on it, with every reason at once; where the
+    /// plugin itself says no; and where it reports no device.
+    pub fn open(apis: &[Api], plugin: &Path) -> Result<Self, Error> {
+        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        core::recorded();
+        let plugin = Plugin::load(apis, plugin)?;
+        let platform = adopt(&plugin)?;
+        plugin.register_kernels();
+        let kernels = core::recorded();
+        if platform.device_count()? < 1 {
+            return Err(Error::Declined("the plugin reports 0 devices".into()));
+        }
+        let executor = Arc::new(platform.executor(platform.create_device(0)?));
+        if executor.usage()?.is_none() {
+            return Err(Error::Refused(
+                "device_memory_usage is not known: no device".into(),
+            ));
+        }
+        let streams = Streams::new(&executor)?;
+        Ok(Self {
+            platform,
+            executor,
+            streams,
+            kernels,
+            open: true,
+        })
+    }
+
+    /// The kernels that the plugin registered, in its order.
+    pub fn kernels(&self) -> impl Iterator<Item = Registered> {
+        self.kernels.iter().map(|kernel| Registered {
+            op: kernel.op.clone(),
+            device: kernel.device.clone(),
+            constraints: kernel.constraints.clone(),
+            host_memory: kernel.host_memory.clone(),
+            priority: kernel.priority,
+        })
+    }
+
+    /// The device type that the plugin registered: `GPU`, or its own.
+    pub fn device_type(&self) -> String {
+        self.platform.device_type()
+    }
+
+    /// Gives everything back to the plugin, and says what is left.
+    ///
+    /// # Errors
+    /// Where the plugin does not give a stream, the device or the platform back.
+    pub fn close(mut self) -> Result<Tally, Error> {
+        self.shut()?;
+        Ok(Tally::now())
+    }
+
+    fn shut(&mut self) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.open, false) {
+            return Ok(());
+        }
+        self.executor.synchronize()?;
+        for stream in self.streams.all() {
+            self.executor.destroy_stream(stream)?;
+        }
+        self.platform.destroy_device(self.executor.device())?;
+        self.platform.destroy()
+    }
+}
+
+/// The platform that the plugin registers, if TensorFlow would take it.
+pub(crate) fn adopt(plugin: &Plugin) -> Result<Platform, Error> {
+    let registration = plugin.register()?;
+    refuse(registration.refusals())?;
+    let platform = registration.adopt(&plugin.shapes)?;
+    refuse(platform.refusals())?;
+    Ok(platform)
+}
+
+fn refuse(reasons: Vec<String>) -> Result<(), Error> {
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Refused(reasons.join("; "))),
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Err(error) = self.shut() {
+            eprintln!("sp-host: on closing: {error}");
+        }
+    }
+}

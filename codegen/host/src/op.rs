@@ -1,0 +1,303 @@
+//! An op as a test writes it: name, attributes, and the names and types of its arguments. For the
+//! ops in the table below the arguments and defaults are filled in.
+
+use std::collections::BTreeMap;
+
+use crate::core::{Attr, Placement};
+use crate::{DType, Error, Tensor};
+
+/// One op to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Op {
+    pub(crate) name: String,
+    pub(crate) attrs: BTreeMap<String, Attr>,
+    inputs: Vec<Argument>,
+    outputs: Vec<Argument>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Argument {
+    name: String,
+    of: Of,
+}
+
+/// How an argument's element type is known.
+#[derive(Debug, Clone, PartialEq)]
+enum Of {
+    Attr(String),
+    Fixed(DType),
+}
+
+/// A known op: `input:T other:U -> output:T`, then defaults.
+struct Known {
+    name: &'static str,
+    signature: &'static str,
+    attrs: &'static [(&'static str, Default)],
+}
+
+#[derive(Clone, Copy)]
+enum Default {
+    Bool(bool),
+    Text(&'static str),
+}
+
+const NHWC: (&str, Default) = ("data_format", Default::Text("NHWC"));
+const KEEP_DIMS: (&str, Default) = ("keep_dims", Default::Bool(false));
+
+const fn known(
+    name: &'static str,
+    signature: &'static str,
+    attrs: &'static [(&'static str, Default)],
+) -> Known {
+    Known {
+        name,
+        signature,
+        attrs,
+    }
+}
+
+/// TensorFlow's definitions of the ops that a first plugin needs.
+const TABLE: &[Known] = &[
+    known(
+        "MatMul",
+        "a:T b:T -> product:T",
+        &[
+            ("transpose_a", Default::Bool(false)),
+            ("transpose_b", Default::Bool(false)),
+            ("grad_a", Default::Bool(false)),
+            ("grad_b", Default::Bool(false)),
+        ],
+    ),
+    known("BiasAdd", "value:T bias:T -> output:T", &[NHWC]),
+    known("BiasAddGrad", "out_backprop:T -> output:T", &[NHWC]),
+    known("Relu", "features:T -> activations:T", &[]),
+    known("ReluGrad", "gradients:T features:T -> backprops:T", &[]),
+    known(
+        "SparseSoftmaxCrossEntropyWithLogits",
+        "features:T labels:Tlabels -> loss:T backprop:T",
+        &[],
+    ),
+    known("AddV2", "x:T y:T -> z:T", &[]),
+    known("Sub", "x:T y:T -> z:T", &[]),
+    known("Mul", "x:T y:T -> z:T", &[]),
+    known("RealDiv", "x:T y:T -> z:T", &[]),
+    known("DivNoNan", "x:T y:T -> z:T", &[]),
+    known("Pow", "x:T y:T -> z:T", &[]),
+    known("Sqrt", "x:T -> y:T", &[]),
+    known("Square", "x:T -> y:T", &[]),
+    known("Neg", "x:T -> y:T", &[]),
+    known(
+        "Sum",
+        "input:T reduction_indices:Tidx -> output:T",
+        &[KEEP_DIMS],
+    ),
+    known(
+        "Mean",
+        "input:T reduction_indices:Tidx -> output:T",
+        &[KEEP_DIMS],
+    ),
+    known(
+        "Cast",
+        "x:SrcT -> y:DstT",
+        &[("Truncate", Default::Bool(false))],
+    ),
+];
+
+impl Op {
+    /// The op called `name`. Of an op that the table does not have, say its arguments with
+    /// [`Op::input`] and [`Op::output`].
+    pub fn new(name: &str) -> Self {
+        let empty = Self {
+            name: name.to_owned(),
+            attrs: BTreeMap::new(),
+            inputs: vec![],
+            outputs: vec![],
+        };
+        match TABLE.iter().find(|known| known.name == name) {
+            Some(known) => known.fill(empty),
+            None => empty,
+        }
+    }
+
+    /// Sets an attribute.
+    pub fn attr(mut self, name: &str, value: impl Into<Attr>) -> Self {
+        self.attrs.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds an input whose element type is the attribute `type_attr`.
+    pub fn input(mut self, name: &str, type_attr: &str) -> Self {
+        self.inputs.push(Argument {
+            name: name.to_owned(),
+            of: Of::Attr(type_attr.to_owned()),
+        });
+        self
+    }
+
+    /// Adds an output whose element type is the attribute `type_attr`.
+    pub fn output(mut self, name: &str, type_attr: &str) -> Self {
+        self.outputs.push(Argument {
+            name: name.to_owned(),
+            of: Of::Attr(type_attr.to_owned()),
+        });
+        self
+    }
+
+    /// Adds an input of one element type.
+    pub fn input_of(mut self, name: &str, dtype: DType) -> Self {
+        self.inputs.push(Argument {
+            name: name.to_owned(),
+            of: Of::Fixed(dtype),
+        });
+        self
+    }
+
+    /// Adds an output of one element type.
+    pub fn output_of(mut self, name: &str, dtype: DType) -> Self {
+        self.outputs.push(Argument {
+            name: name.to_owned(),
+            of: Of::Fixed(dtype),
+        });
+        self
+    }
+
+    /// The op with its type attributes taken from `inputs`.
+    pub(crate) fn bound(&self, inputs: &[Tensor]) -> Result<Self, Error> {
+        if inputs.len() != self.inputs.len() {
+            let (wanted, given) = (self.inputs.len(), inputs.len());
+            let text = format!("{} takes {wanted} inputs, not {given}", self.name);
+            return Err(Error::Misuse(text));
+        }
+        let mut bound = self.clone();
+        for (argument, tensor) in self.inputs.iter().zip(inputs) {
+            bound.bind(argument, tensor.dtype())?;
+        }
+        Ok(bound)
+    }
+
+    fn bind(&mut self, argument: &Argument, dtype: DType) -> Result<(), Error> {
+        let wanted = match &argument.of {
+            Of::Fixed(wanted) => *wanted,
+            Of::Attr(attr) => {
+                let bound = self.attrs.entry(attr.clone()).or_insert(Attr::Type(dtype));
+                if let Attr::Type(wanted) = bound {
+                    *wanted
+                } else {
+                    dtype
+                }
+            }
+        };
+        match wanted == dtype {
+            true => Ok(()),
+            false => Err(Error::Misuse(format!(
+                "{} wants {wanted} for {}, not {dtype}",
+                self.name, argument.name
+            ))),
+        }
+    }
+
+    /// The inputs, each in host memory where `host_memory` names it.
+    pub(crate) fn placed_inputs(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
+        self.placed(&self.inputs, host_memory)
+    }
+
+    /// The outputs, each in host memory where `host_memory` names it.
+    pub(crate) fn placed_outputs(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
+        self.placed(&self.outputs, host_memory)
+    }
+
+    fn placed(
+        &self,
+        arguments: &[Argument],
+        host_memory: &[String],
+    ) -> Result<Vec<Placement>, Error> {
+        let place = |argument: &Argument| {
+            let name = argument.name.clone();
+            let on_host = host_memory.contains(&name);
+            Ok(Placement {
+                name,
+                dtype: self.dtype(argument)?,
+                on_host,
+            })
+        };
+        arguments.iter().map(place).collect()
+    }
+
+    fn dtype(&self, argument: &Argument) -> Result<DType, Error> {
+        match &argument.of {
+            Of::Fixed(dtype) => Ok(*dtype),
+            Of::Attr(attr) => match self.attrs.get(attr) {
+                Some(Attr::Type(dtype)) => Ok(*dtype),
+                _ => Err(Error::Misuse(format!(
+                    "{} needs its type attribute {attr}",
+                    self.name
+                ))),
+            },
+        }
+    }
+
+    /// Whether the op has an argument of that name.
+    pub(crate) fn has_argument(&self, name: &str) -> bool {
+        self.inputs
+            .iter()
+            .chain(&self.outputs)
+            .any(|argument| argument.name == name)
+    }
+}
+
+impl Known {
+    fn fill(&self, mut op: Op) -> Op {
+        let (inputs, outputs) = self
+            .signature
+            .split_once(" -> ")
+            .expect("every entry has both");
+        for argument in inputs.split(' ').filter_map(|it| it.split_once(':')) {
+            op = op.input(argument.0, argument.1);
+        }
+        for argument in outputs.split(' ').filter_map(|it| it.split_once(':')) {
+            op = op.output(argument.0, argument.1);
+        }
+        for (name, default) in self.attrs {
+            op = match default {
+                Default::Bool(value) => op.attr(name, *value),
+                Default::Text(value) => op.attr(name, *value),
+            };
+        }
+        op
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_come_from_the_inputs() {
+        let inputs = [Tensor::from([1], &[1f32]), Tensor::from([1], &[0i32])];
+        let op = Op::new("Sum").bound(&inputs).unwrap();
+        assert_eq!(op.attrs["T"], Attr::Type(DType::FLOAT));
+        assert_eq!(op.attrs["Tidx"], Attr::Type(DType::INT32));
+        assert_eq!(op.attrs["keep_dims"], Attr::Bool(false));
+        let placed = op.placed_inputs(&["reduction_indices".into()]).unwrap();
+        assert!(!placed[0].on_host && placed[1].on_host);
+    }
+
+    #[test]
+    fn two_types_for_one_attribute_are_refused() {
+        let inputs = [Tensor::from([1], &[1f32]), Tensor::from([1], &[1f64])];
+        let error = Op::new("AddV2").bound(&inputs).unwrap_err();
+        assert!(error.to_string().contains("wants FLOAT for y"), "{error}");
+    }
+
+    #[test]
+    fn a_type_that_no_input_has_must_be_said() {
+        let inputs = [Tensor::from([1], &[1f32])];
+        let op = Op::new("Cast").bound(&inputs).unwrap();
+        assert!(op.placed_outputs(&[]).is_err());
+        let op = Op::new("Cast")
+            .attr("DstT", DType::INT32)
+            .bound(&inputs)
+            .unwrap();
+        assert_eq!(op.placed_outputs(&[]).unwrap()[0].dtype, DType::INT32);
+    }
+}

@@ -1,0 +1,128 @@
+//! What a check came to, and how a list of them is printed.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::Error;
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The plugin does what is asked.
+    Pass,
+    /// It does not.
+    Fail,
+    /// The question does not arise for this plugin.
+    Skip,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "pass",
+            Self::Fail => "FAIL",
+            Self::Skip => "skip",
+        })
+    }
+}
+
+/// One row of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The check's id; stable, for programs to read.
+    pub check: String,
+    /// How it ended.
+    pub status: Verdict,
+    /// What was seen, or why it failed or was skipped.
+    pub detail: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {:<24} {}", self.status, self.check, self.detail)
+    }
+}
+
+/// What a check gives: what was seen, or why it stopped.
+pub(crate) type Seen = Result<String, Stop>;
+
+/// Why a check stopped.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Fail(String),
+    Skip(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Declined(text) => Self::Skip(text),
+            other => Self::Fail(other.to_string()),
+        }
+    }
+}
+
+impl Outcome {
+    pub(crate) fn new(check: &str, seen: Seen) -> Self {
+        let (status, detail) = match seen {
+            Ok(detail) => (Verdict::Pass, detail),
+            Err(Stop::Fail(detail)) => (Verdict::Fail, detail),
+            Err(Stop::Skip(detail)) => (Verdict::Skip, detail),
+        };
+        Self {
+            check: check.to_owned(),
+            status,
+            detail,
+        }
+    }
+}
+
+/// The closing line: `N passed, N failed, N skipped`.
+pub fn summary(outcomes: &[Outcome]) -> String {
+    let count = |status| {
+        outcomes
+            .iter()
+            .filter(|outcome| outcome.status == status)
+            .count()
+    };
+    let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
+    format!(
+        "{passed} passed, {failed} failed, {} skipped",
+        count(Verdict::Skip)
+    )
+}
+
+/// Success, unless something failed.
+pub fn exit_code(outcomes: &[Outcome]) -> ExitCode {
+    match outcomes
+        .iter()
+        .any(|outcome| outcome.status == Verdict::Fail)
+    {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_and_the_closing_line() {
+        let rows = [
+            Outcome::new("streams", Ok("4 streams".into())),
+            Outcome::new("timers", Err(Stop::Skip("no timer functions".into()))),
+        ];
+        assert_eq!(
+            rows[0].to_string(),
+            "pass  streams                  4 streams"
+        );
+        assert_eq!(summary(&rows), "1 passed, 0 failed, 1 skipped");
+    }
+
+    #[test]
+    fn a_plugin_that_declines_is_skipped() {
+        let stop = Stop::from(Error::Declined("0 devices".into()));
+        assert_eq!(Outcome::new("streams", Err(stop)).status, Verdict::Skip);
+    }
+}

@@ -1,0 +1,287 @@
+//! Loading a plugin step by step, as TensorFlow 2.21 does: the library, `SE_InitPlugin` and the
+//! tables it leads to, then copies of the platform and of each device at new addresses.
+
+use std::ffi::c_void;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use sp_ir::{Api, Item, Value};
+
+use crate::call::{Ptr, call, checked};
+use crate::demands;
+use crate::dl::{Library, Scope};
+use crate::executor::Executor;
+use crate::record::{Record, Shapes};
+use crate::{Error, fault, ledger, stand_in};
+
+/// The entry points that TensorFlow looks for, in the order in which 2.12 and later call them.
+pub(crate) const ENTRY_POINTS: [&str; 4] = [
+    "SE_InitPlugin",
+    "TF_InitKernel",
+    "TF_InitGraph",
+    "TF_InitProfiler",
+];
+
+/// A plugin's library, not yet asked for anything.
+pub(crate) struct Plugin {
+    library: Library,
+    pub shapes: Shapes,
+    version: [u64; 3],
+}
+
+/// What `SE_InitPlugin` filled.
+pub(crate) struct Registration {
+    pub params: Record,
+    pub platform: Record,
+    pub platform_fns: Record,
+}
+
+/// A platform with its tables.
+pub(crate) struct Platform {
+    registration: Registration,
+    pub device_fns: Record,
+    pub table: Arc<Record>,
+    shapes: Shapes,
+}
+
+impl Plugin {
+    /// Opens the library with TensorFlow's own libraries in sight.
+    pub fn load(apis: &[Api], path: &Path) -> Result<Self, Error> {
+        stand_in::load(apis)?;
+        let library = Library::open(path, Scope::Local)?;
+        let version = ["SE_MAJOR", "SE_MINOR", "SE_PATCH"].map(|name| number(apis, name));
+        Ok(Self {
+            library,
+            shapes: Shapes::new(apis),
+            version,
+        })
+    }
+
+    /// Which entry points the plugin has.
+    pub fn entry_points(&self) -> Vec<&'static str> {
+        ENTRY_POINTS
+            .into_iter()
+            .filter(|name| self.library.symbol(name).is_some())
+            .collect()
+    }
+
+    /// Calls `SE_InitPlugin`.
+    pub fn register(&self) -> Result<Registration, Error> {
+        let name = "SE_InitPlugin";
+        let entry = self.library.symbol(name);
+        let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
+        let mut params = self.shapes.record("SE_PlatformRegistrationParams")?;
+        let platform = self.shapes.record("SP_Platform")?;
+        let platform_fns = self.shapes.record("SP_PlatformFns")?;
+        for (field, part) in ["major_version", "minor_version", "patch_version"]
+            .iter()
+            .zip(self.version)
+        {
+            params.set(field, part);
+        }
+        params.set_pointer("platform", platform.address());
+        params.set_pointer("platform_fns", platform_fns.address());
+        checked(name, |status| {
+            fault::entering(&"SE_InitPlugin");
+            // SAFETY: `SE_InitPlugin` has this signature in every release; all records are live.
+            unsafe {
+                let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
+                entry(params.address(), status);
+            }
+            Ok(())
+        })?;
+        Ok(Registration {
+            params,
+            platform,
+            platform_fns,
+        })
+    }
+
+    /// Calls `TF_InitKernel`, if the plugin has it.
+    pub fn register_kernels(&self) {
+        if let Some(entry) = self.library.symbol("TF_InitKernel") {
+            fault::entering(&"TF_InitKernel");
+            // SAFETY: `TF_InitKernel` takes and gives nothing in every release.
+            unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn()>(entry)() }
+        }
+    }
+}
+
+fn number(apis: &[Api], name: &str) -> u64 {
+    let found = apis.iter().find_map(|api| api.items.get(name));
+    match found {
+        Some(Item::Constant(constant)) => match constant.value {
+            Value::Int(value) => value as u64,
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
+impl Registration {
+    /// What TensorFlow would refuse in it.
+    pub fn refusals(&self) -> Vec<String> {
+        let records = [&self.params, &self.platform, &self.platform_fns];
+        let names = ["name", "type"]
+            .iter()
+            .filter_map(|field| demands::name(&self.platform, field));
+        records
+            .into_iter()
+            .flat_map(demands::refusals)
+            .chain(names)
+            .collect()
+    }
+
+    /// Asks for the tables, then moves the platform to a new address.
+    pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
+        let device_fns = self.device_fns(shapes)?;
+        let table = Arc::new(self.table(shapes)?);
+        let registration = Self {
+            platform: moved(self.platform),
+            platform_fns: moved(self.platform_fns),
+            params: self.params,
+        };
+        Ok(Platform {
+            registration,
+            device_fns,
+            table,
+            shapes: shapes.clone(),
+        })
+    }
+
+    fn device_fns(&self, shapes: &Shapes) -> Result<Record, Error> {
+        let mut params = shapes.record("SE_CreateDeviceFnsParams")?;
+        let filled = shapes.record("SP_DeviceFns")?;
+        params.set_pointer("device_fns", filled.address());
+        checked("create_device_fns", |status| {
+            call!(
+                self.platform_fns, "create_device_fns",
+                (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })?;
+        Ok(moved(filled))
+    }
+
+    fn table(&self, shapes: &Shapes) -> Result<Record, Error> {
+        let mut params = shapes.record("SE_CreateStreamExecutorParams")?;
+        let filled = shapes.record("SP_StreamExecutor")?;
+        params.set_pointer("stream_executor", filled.address());
+        checked("create_stream_executor", |status| {
+            call!(
+                self.platform_fns, "create_stream_executor",
+                (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
+            );
+            Ok(())
+        })?;
+        Ok(moved(filled))
+    }
+}
+
+/// The record at a new address; the old one faults from now on.
+fn moved(record: Record) -> Record {
+    if let Some(text) = demands::underrun(&record) {
+        ledger::fault(text);
+    }
+    let copy = record.copied();
+    record.retire();
+    copy
+}
+
+impl Platform {
+    /// What TensorFlow would refuse in the tables.
+    pub fn refusals(&self) -> Vec<String> {
+        let unified = demands::unified(&self.registration.platform, &self.table);
+        let records = [&self.device_fns, &*self.table];
+        records
+            .into_iter()
+            .flat_map(demands::refusals)
+            .chain(unified)
+            .collect()
+    }
+
+    /// The device type: `GPU`, or the vendor's own.
+    pub fn device_type(&self) -> String {
+        self.registration.platform.text("type").unwrap_or_default()
+    }
+
+    fn address(&self) -> Ptr {
+        self.registration.platform.address()
+    }
+
+    fn fns(&self) -> &Record {
+        &self.registration.platform_fns
+    }
+
+    pub fn device_count(&self) -> Result<i32, Error> {
+        let mut count = 0i32;
+        checked("get_device_count", |status| {
+            call!(self.fns(), "get_device_count", (self.address(), &mut count, status): (Ptr, *mut i32, Ptr));
+            Ok(count)
+        })
+    }
+
+    /// Creates the device, and moves it to a new address.
+    pub fn create_device(&self, ordinal: i32) -> Result<Record, Error> {
+        let mut params = self.shapes.record("SE_CreateDeviceParams")?;
+        let device = self.shapes.record("SP_Device")?;
+        params.set("ordinal", ordinal as u32 as u64);
+        params.set_pointer("device", device.address());
+        checked("create_device", |status| {
+            call!(self.fns(), "create_device", (self.address(), params.address(), status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })?;
+        Ok(moved(device))
+    }
+
+    pub fn destroy_device(&self, device: Ptr) -> Result<(), Error> {
+        call!(self.fns(), "destroy_device", (self.address(), device): (Ptr, Ptr));
+        Ok(())
+    }
+
+    /// The device's slots.
+    pub fn executor(&self, device: Record) -> Executor {
+        let bfc = self
+            .registration
+            .platform
+            .get("use_bfc_allocator")
+            .unwrap_or(0)
+            != 0;
+        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), bfc)
+    }
+
+    /// The timers' functions, where the plugin has them.
+    pub fn timer_fns(&self) -> Result<Option<Record>, Error> {
+        if self.fns().get("create_timer_fns").unwrap_or(0) == 0 {
+            return Ok(None);
+        }
+        let filled = self.shapes.record("SP_TimerFns")?;
+        checked("create_timer_fns", |status| {
+            call!(self.fns(), "create_timer_fns", (self.address(), filled.address(), status): (Ptr, Ptr, Ptr));
+            Ok(())
+        })?;
+        Ok(Some(filled))
+    }
+
+    pub fn destroy_timer_fns(&self, timer_fns: &Record) -> Result<(), Error> {
+        call!(self.fns(), "destroy_timer_fns", (self.address(), timer_fns.address()): (Ptr, Ptr));
+        Ok(())
+    }
+
+    /// Gives everything back, tables first.
+    pub fn destroy(&self) -> Result<(), Error> {
+        let Registration {
+            params,
+            platform,
+            platform_fns,
+        } = &self.registration;
+        let table = self.table.address();
+        call!(self.fns(), "destroy_stream_executor", (self.address(), table): (Ptr, Ptr));
+        let device_fns = self.device_fns.address();
+        call!(self.fns(), "destroy_device_fns", (self.address(), device_fns): (Ptr, Ptr));
+        call!(params, "destroy_platform_fns", (platform_fns.address()): (Ptr));
+        call!(params, "destroy_platform", (platform.address()): (Ptr));
+        Ok(())
+    }
+}

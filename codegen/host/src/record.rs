@@ -1,0 +1,279 @@
+//! One struct of the C API in memory of its own: exactly as long as the release has it, its end at
+//! an inaccessible page, what is no field poisoned. Fields are reached by the IR's offsets; no
+//! Rust struct says where they are.
+//!
+//! Invariant: reads and writes stay inside the field that the IR names.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{NonNull, null_mut};
+
+use sp_ir::{Api, Field, Item, Presence, Struct};
+
+use crate::memory::POISON;
+use crate::{Error, fault};
+
+/// The structs of one release, by name. They live as long as the process, since faults are told
+/// with their names.
+#[derive(Debug, Clone)]
+pub(crate) struct Shapes {
+    shapes: BTreeMap<String, &'static Shape>,
+}
+
+/// One struct of one release.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub name: &'static str,
+    pub body: Struct,
+}
+
+impl Shapes {
+    pub fn new(apis: &[Api]) -> Self {
+        let structs =
+            apis.iter()
+                .flat_map(|api| &api.items)
+                .filter_map(|(name, item)| match item {
+                    Item::Struct(body) => Some((name.clone(), leaked(name, body))),
+                    _ => None,
+                });
+        Self {
+            shapes: structs.collect(),
+        }
+    }
+
+    /// The struct called `name`.
+    pub fn get(&self, name: &str) -> Result<&'static Shape, Error> {
+        let none = || Error::Load(format!("the APIs handed to the host have no struct {name}"));
+        self.shapes.get(name).copied().ok_or_else(none)
+    }
+
+    /// An empty struct called `name`, its `struct_size` set.
+    pub fn record(&self, name: &str) -> Result<Record, Error> {
+        Ok(Record::new(self.get(name)?))
+    }
+}
+
+fn leaked(name: &str, body: &Struct) -> &'static Shape {
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    Box::leak(Box::new(Shape {
+        name,
+        body: body.clone(),
+    }))
+}
+
+impl Shape {
+    /// The field called `name`, if the release has it.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.body.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The size without tail padding.
+    pub fn struct_size(&self) -> u64 {
+        self.body
+            .struct_size
+            .as_ref()
+            .map_or(self.body.layout.size, |size| size.value)
+    }
+
+    /// The fields that may not be empty.
+    pub fn required(&self) -> impl Iterator<Item = &Field> {
+        self.body.fields.iter().filter(|field| {
+            field
+                .presence
+                .as_ref()
+                .is_some_and(|stated| stated.value == Presence::Required)
+        })
+    }
+}
+
+/// A struct in guarded memory.
+#[derive(Debug)]
+pub(crate) struct Record {
+    shape: &'static Shape,
+    map: NonNull<u8>,
+    len: usize,
+    start: NonNull<u8>,
+    ticket: fault::Ticket,
+    retired: bool,
+}
+
+// SAFETY: the memory has one owner; plugins are handed its address for a call, as in TensorFlow.
+unsafe impl Send for Record {}
+// SAFETY: as above; the host changes it only through `&mut`.
+unsafe impl Sync for Record {}
+
+fn page() -> usize {
+    // SAFETY: a question without arguments.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+impl Record {
+    /// All fields zero, `struct_size` set, the rest poisoned.
+    pub fn new(shape: &'static Shape) -> Self {
+        let mut record = Self::mapped(shape);
+        for field in &shape.body.fields {
+            record.write(field, &vec![0; field.size as usize]);
+        }
+        record.set("struct_size", shape.struct_size());
+        record
+    }
+
+    fn mapped(shape: &'static Shape) -> Self {
+        let size = shape.body.layout.size as usize;
+        let room = size.next_multiple_of(page());
+        let len = room + page();
+        let map = map(len);
+        let start = map.as_ptr().wrapping_add(room - size);
+        let guard = map.as_ptr().wrapping_add(room);
+        // SAFETY: the map has `room` bytes and a page after them.
+        unsafe {
+            map.write_bytes(POISON, room);
+            libc::mprotect(guard.cast(), page(), libc::PROT_NONE);
+        }
+        let at = guard as usize;
+        let ticket = fault::guard(at, at + page(), start as usize, &shape.name);
+        let start = NonNull::new(start).expect("inside a map");
+        Self {
+            shape,
+            map,
+            len,
+            start,
+            ticket,
+            retired: false,
+        }
+    }
+
+    /// Another record with the same bytes, at another address.
+    pub fn copied(&self) -> Self {
+        let copy = Self::mapped(self.shape);
+        // SAFETY: both are as long as the struct.
+        unsafe { copy.start.copy_from_nonoverlapping(self.start, self.size()) };
+        copy
+    }
+
+    /// Ends the record's life: from now on whoever touches it faults.
+    pub fn retire(mut self) {
+        self.retired = true;
+        self.ticket.retire(self.map.as_ptr() as usize);
+        // SAFETY: the map is this record's own, and it is never unmapped.
+        unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
+    }
+
+    fn size(&self) -> usize {
+        self.shape.body.layout.size as usize
+    }
+
+    pub fn shape(&self) -> &'static Shape {
+        self.shape
+    }
+
+    pub fn address(&self) -> *mut c_void {
+        self.start.as_ptr().cast()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the struct's bytes are mapped and were all written once.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size()) }
+    }
+
+    fn write(&mut self, field: &Field, bytes: &[u8]) {
+        assert_eq!(
+            bytes.len() as u64,
+            field.size,
+            "{}.{}",
+            self.shape.name,
+            field.name
+        );
+        assert!(field.offset + field.size <= self.shape.body.layout.size);
+        // SAFETY: the field lies inside the struct, by the two lines above.
+        unsafe {
+            let at = self.start.add(field.offset as usize);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.as_ptr(), bytes.len());
+        }
+    }
+
+    /// Sets the number `field`, if the release has it.
+    pub fn set(&mut self, field: &str, value: u64) {
+        if let Some(field) = self.shape.field(field) {
+            self.write(field, &value.to_le_bytes()[..field.size as usize]);
+        }
+    }
+
+    /// Sets the pointer `field`, if the release has it.
+    pub fn set_pointer(&mut self, field: &str, value: *mut c_void) {
+        self.set(field, value as u64);
+    }
+
+    /// The number in `field`, zero-extended; none where the release has no such field.
+    pub fn get(&self, field: &str) -> Option<u64> {
+        let field = self.shape.field(field)?;
+        let bytes = &self.bytes()[field.offset as usize..][..field.size as usize];
+        let mut wide = [0; 8];
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(u64::from_le_bytes(wide))
+    }
+
+    /// The pointer in `field`; null where the release has no such field.
+    pub fn pointer(&self, field: &str) -> *mut c_void {
+        self.get(field)
+            .map_or(null_mut(), |value| value as *mut c_void)
+    }
+
+    /// The C string that `field` points to.
+    pub fn text(&self, field: &str) -> Option<String> {
+        let pointer = self.pointer(field).cast_const().cast::<c_char>();
+        if pointer.is_null() {
+            return None;
+        }
+        // SAFETY: the C contract makes it a string that lives for ever.
+        Some(
+            unsafe { CStr::from_ptr(pointer) }
+                .to_string_lossy()
+                .into_owned(),
+        )
+    }
+
+    /// The function in `field`.
+    pub fn slot(&self, field: &str) -> Result<*mut c_void, Error> {
+        let name = self.shape.name;
+        match self.get(field) {
+            None => Err(Error::Load(format!(
+                "{name} has no {field} in this release"
+            ))),
+            Some(0) => Err(Error::Refused(format!("{name}.{field} is not set"))),
+            Some(address) => Ok(address as *mut c_void),
+        }
+    }
+
+    /// The first byte before the record that somebody wrote, counted back from its start.
+    pub fn underrun(&self) -> Option<usize> {
+        let room = self.start.as_ptr() as usize - self.map.as_ptr() as usize;
+        // SAFETY: the bytes before the record are mapped and poisoned.
+        let before = unsafe { std::slice::from_raw_parts(self.map.as_ptr(), room) };
+        before
+            .iter()
+            .rposition(|&byte| byte != POISON)
+            .map(|at| room - at)
+    }
+}
+
+fn map(len: usize) -> NonNull<u8> {
+    let (access, kind) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: a new private map, wherever the kernel likes.
+    let map = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
+    assert_ne!(map, libc::MAP_FAILED, "the kernel gives no memory");
+    NonNull::new(map.cast()).expect("a map is not at zero")
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if !self.retired {
+            self.ticket.release();
+            // SAFETY: the map is this record's own.
+            unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The `main` of a plugin's test: the checks that TensorFlow's contract asks for, then the author's
+//! own tests, each in a child.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use sp_ir::Api;
+
+use crate::check::{self, Session};
+use crate::child::{self, Task};
+use crate::outcome::{Seen, Stop, exit_code, summary};
+use crate::{Error, Host, Outcome};
+
+/// Runs every check on `plugin`, each in a child process: this executable again, which must call
+/// [`child_main`] first thing in its `main`.
+pub fn conformance(apis: &[Api], plugin: &Path) -> Vec<Outcome> {
+    let release = apis.first().map_or("nothing", |api| api.release.as_str());
+    debug_assert!(
+        child::task().is_none(),
+        "a child for {release} that did not call child_main"
+    );
+    check::ALL
+        .iter()
+        .map(|check| child::spawn(check.id, plugin))
+        .collect()
+}
+
+/// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
+/// otherwise does nothing. `apis` must be what the parent has.
+pub fn child_main(apis: &[Api]) {
+    if let Some(task) = child::task() {
+        child::perform(|| run_check(apis, &task));
+    }
+}
+
+fn run_check(apis: &[Api], task: &Task) -> Seen {
+    let found = check::ALL.iter().find(|check| check.id == task.check);
+    let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
+    (check.run)(&Session {
+        apis,
+        plugin: &task.plugin,
+    })
+}
+
+/// The plugin that `cargo test` built beside this executable: `lib<name>.so`.
+///
+/// # Errors
+/// Where there is none.
+pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
+    let program = std::env::current_exe().map_err(|error| Error::Load(error.to_string()))?;
+    let file = format!("lib{}.so", name.replace('-', "_"));
+    let path = program.with_file_name(file);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Error::Load(format!(
+            "{} is not there; the package's library needs crate-type \"cdylib\"",
+            path.display()
+        ))),
+    }
+}
+
+type Body<'a> = Box<dyn Fn(&Host) + 'a>;
+
+/// The tests of one plugin.
+pub struct Suite<'a> {
+    apis: &'a [Api],
+    plugin: PathBuf,
+    tests: Vec<(String, Body<'a>)>,
+}
+
+impl<'a> Suite<'a> {
+    /// The checks of [`conformance`], on `plugin`.
+    pub fn new(apis: &'a [Api], plugin: impl Into<PathBuf>) -> Self {
+        Self {
+            apis,
+            plugin: plugin.into(),
+            tests: vec![],
+        }
+    }
+
+    /// Adds a test of the author's own. It fails where `body` panics, and where the plugin keeps
+    /// objects of core's or misuses them.
+    pub fn test(mut self, name: &str, body: impl Fn(&Host) + 'a) -> Self {
+        self.tests.push((name.to_owned(), Box::new(body)));
+        self
+    }
+
+    /// Runs what the command line asks for (parts of names, as of `cargo test`), prints a row each
+    /// and a closing line.
+    pub fn run(self) -> ExitCode {
+        if let Some(task) = child::task() {
+            child::perform(|| self.perform(&task));
+        }
+        let (options, parts): (Vec<String>, Vec<String>) = std::env::args()
+            .skip(1)
+            .partition(|argument| argument.starts_with('-'));
+        let names = self.names(&parts);
+        if options.iter().any(|option| option == "--list") {
+            names.iter().for_each(|name| println!("{name}: test"));
+            return ExitCode::SUCCESS;
+        }
+        let run = |name: &String| {
+            let outcome = child::spawn(name, &self.plugin);
+            println!("{outcome}");
+            outcome
+        };
+        let outcomes: Vec<Outcome> = names.iter().map(run).collect();
+        println!("{}", summary(&outcomes));
+        exit_code(&outcomes)
+    }
+
+    fn names(&self, parts: &[String]) -> Vec<String> {
+        let checks = check::ALL.iter().map(|check| check.id.to_owned());
+        let all = checks.chain(self.tests.iter().map(|(name, _)| name.clone()));
+        all.filter(|name| parts.is_empty() || parts.iter().any(|part| name.contains(part)))
+            .collect()
+    }
+
+    fn perform(&self, task: &Task) -> Seen {
+        match self.tests.iter().find(|(name, _)| *name == task.check) {
+            Some((_, body)) => self.run_test(body, task),
+            None => run_check(self.apis, task),
+        }
+    }
+
+    fn run_test(&self, body: &Body<'_>, task: &Task) -> Seen {
+        let host = Host::open(self.apis, &task.plugin)?;
+        let ran = catch_unwind(AssertUnwindSafe(|| body(&host)));
+        ran.map_err(|panic| Stop::Fail(panic_text(&*panic)))?;
+        let tally = host.close()?;
+        match tally.is_clean() {
+            true => Ok(String::new()),
+            false => Err(Stop::Fail(tally.to_string())),
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("panicked")
+        .to_owned()
+}

@@ -1,0 +1,78 @@
+//! Plugins in C, for tests: the header is printed from the committed IR, so that the test's plugin
+//! and the host agree on nothing but the IR; the compiler is the machine's own.
+
+mod header;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sp_ir::Api;
+
+const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
+const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
+
+/// The APIs of TensorFlow 2.21 that a device plugin uses.
+pub fn apis() -> Vec<Api> {
+    let names = [
+        "tf_status",
+        "tf_datatype",
+        "tf_tensor",
+        "c_api",
+        "stream_executor",
+        "kernels",
+    ];
+    names
+        .map(|name| snapshot(&format!("{SNAPSHOTS}/{name}/2.21.json")))
+        .into()
+}
+
+fn snapshot(path: &str) -> Api {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    Api::from_json(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A C compiler and a folder for what it makes.
+pub struct Compiler {
+    folder: tempfile::TempDir,
+}
+
+impl Compiler {
+    /// Nothing, where the machine has no C compiler.
+    pub fn find(apis: &[Api]) -> Option<Self> {
+        Command::new("cc")
+            .arg("--version")
+            .output()
+            .ok()
+            .filter(|out| out.status.success())?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = header::of(apis);
+        std::fs::write(folder.path().join("tensorflow.h"), text).expect("the header is written");
+        Some(Self { folder })
+    }
+
+    /// The plugin with one `defect` (or none), as a shared object.
+    pub fn plugin(&self, defect: &str) -> PathBuf {
+        let path = self
+            .folder
+            .path()
+            .join(format!("lib{}.so", defect.to_lowercase()));
+        let out = Command::new("cc")
+            .args([
+                "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-pthread",
+            ])
+            .arg(format!("-D{defect}"))
+            .arg("-I")
+            .arg(self.folder.path())
+            .arg(Path::new(PLUGIN))
+            .arg("-o")
+            .arg(&path)
+            .output()
+            .expect("the compiler runs");
+        assert!(
+            out.status.success(),
+            "{defect}: {}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        path
+    }
+}

@@ -1,0 +1,445 @@
+// A small device plugin for the tests of sp-host, written as vendors write theirs: against one
+// release, with TensorFlow's functions left undefined. Streams run at once. Each macro plants one
+// defect.
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tensorflow.h"
+
+#if defined(BAD_NAME)
+#define NAME "my/device"
+#else
+#define NAME "TEST_DEVICE"
+#endif
+
+typedef struct { int number; } Stream;
+typedef struct { uint64_t start, stop; } Timer;
+
+static int64_t in_use, peak, allocations;
+
+static uint64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void ok(TF_Status *status) { TF_SetStatus(status, TSL_OK, ""); }
+
+// Memory: a header of 64 bytes before each block remembers its size.
+
+static void *take(uint64_t size) {
+  if (size > (1ull << 40)) return NULL;
+  char *block = aligned_alloc(64, (size + 64 + 63) / 64 * 64 + 64);
+  if (block == NULL) return NULL;
+  *(uint64_t *)block = size;
+  int64_t used = __atomic_add_fetch(&in_use, (int64_t)size, __ATOMIC_RELAXED);
+  if (used > peak) peak = used;
+  __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+  return block + 64;
+}
+
+static void give(void *memory) {
+  if (memory == NULL) return;
+  char *block = (char *)memory - 64;
+#if !defined(STATS_DRIFT)
+  __atomic_sub_fetch(&in_use, (int64_t) * (uint64_t *)block, __ATOMIC_RELAXED);
+#endif
+  free(block);
+}
+
+static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *mem) {
+#if defined(CRASH)
+  *(volatile int *)16 = 1;
+#endif
+  mem->struct_size = SP_DeviceMemoryBase_SIZE;
+  mem->opaque = take(size);
+  mem->size = size;
+#if defined(UNALIGNED)
+  if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque + 8;
+#endif
+}
+
+static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
+#if defined(UNALIGNED)
+  if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
+#endif
+  give(mem->opaque);
+}
+
+static void *host_allocate(const SP_Device *device, uint64_t size) { return take(size); }
+static void host_deallocate(const SP_Device *device, void *memory) { give(memory); }
+
+static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
+  out->struct_size = SP_AllocatorStats_SIZE;
+  out->num_allocs = allocations;
+  out->bytes_in_use = in_use;
+  out->peak_bytes_in_use = peak;
+  return 1;
+}
+
+static uint8_t usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
+  *total = 1ll << 32;
+  *free_bytes = *total - in_use;
+  return 1;
+}
+
+// Streams, events, timers.
+
+static void create_stream(const SP_Device *device, SP_Stream *out, TF_Status *status) {
+  *out = (SP_Stream)calloc(1, sizeof(Stream));
+  ok(status);
+}
+static void destroy_stream(const SP_Device *device, SP_Stream stream) { free(stream); }
+static void depend(const SP_Device *device, SP_Stream a, SP_Stream b, TF_Status *status) { ok(status); }
+static void stream_status(const SP_Device *device, SP_Stream stream, TF_Status *status) { ok(status); }
+static void create_event(const SP_Device *device, SP_Event *out, TF_Status *status) {
+  *out = (SP_Event)calloc(1, 1);
+  ok(status);
+}
+static void destroy_event(const SP_Device *device, SP_Event event) { free(event); }
+static SE_EventStatus event_status(const SP_Device *device, SP_Event event) {
+#if defined(EVENT_ERROR)
+  return SE_EVENT_ERROR;
+#else
+  return SE_EVENT_COMPLETE;
+#endif
+}
+static void on_event(const SP_Device *device, SP_Stream stream, SP_Event event, TF_Status *status) {
+  ok(status);
+}
+static void block_for_event(const SP_Device *device, SP_Event event, TF_Status *status) { ok(status); }
+static void block_until_done(const SP_Device *device, SP_Stream stream, TF_Status *status) { ok(status); }
+static void synchronize(const SP_Device *device, TF_Status *status) {
+#if defined(HANG)
+  for (;;) pause();
+#endif
+  ok(status);
+}
+static void create_timer(const SP_Device *device, SP_Timer *out, TF_Status *status) {
+  *out = (SP_Timer)calloc(1, sizeof(Timer));
+  ok(status);
+}
+static void destroy_timer(const SP_Device *device, SP_Timer timer) { free(timer); }
+static void start_timer(const SP_Device *device, SP_Stream stream, SP_Timer timer, TF_Status *status) {
+  ((Timer *)timer)->start = now();
+  ok(status);
+}
+static void stop_timer(const SP_Device *device, SP_Stream stream, SP_Timer timer, TF_Status *status) {
+  ((Timer *)timer)->stop = now();
+  ok(status);
+}
+static uint64_t nanoseconds(SP_Timer timer) { return ((Timer *)timer)->stop - ((Timer *)timer)->start; }
+
+static uint8_t host_callback(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback,
+                             void *argument) {
+#if defined(CALLBACK_ORDER)
+  // Runs every second one late.
+  static SE_StatusCallbackFn late;
+  static void *late_argument;
+  if (late == NULL) {
+    late = callback;
+    late_argument = argument;
+    return 1;
+  }
+#endif
+  TF_Status *status = TF_NewStatus();
+  callback(argument, status);
+#if defined(CALLBACK_ORDER)
+  late(late_argument, status);
+  late = NULL;
+#endif
+#if !defined(LEAK_STATUS)
+  TF_DeleteStatus(status);
+#endif
+  return 1;
+}
+
+// Copies and fills.
+
+static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_DeviceMemoryBase *from,
+                 uint64_t size, TF_Status *status) {
+  memcpy(to, from->opaque, size);
+  ok(status);
+}
+static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to, const void *from,
+                 uint64_t size, TF_Status *status) {
+  memcpy(to->opaque, from, size);
+  ok(status);
+}
+static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to,
+                 const SP_DeviceMemoryBase *from, uint64_t size, TF_Status *status) {
+#if defined(SHORT_COPY)
+  size -= size / 8;
+#endif
+  memmove(to->opaque, from->opaque, size);
+  ok(status);
+}
+static void sync_dtoh(const SP_Device *device, void *to, const SP_DeviceMemoryBase *from, uint64_t size,
+                      TF_Status *status) {
+  dtoh(device, NULL, to, from, size, status);
+}
+static void sync_htod(const SP_Device *device, SP_DeviceMemoryBase *to, const void *from, uint64_t size,
+                      TF_Status *status) {
+  htod(device, NULL, to, from, size, status);
+}
+static void sync_dtod(const SP_Device *device, SP_DeviceMemoryBase *to, const SP_DeviceMemoryBase *from,
+                      uint64_t size, TF_Status *status) {
+  dtod(device, NULL, to, from, size, status);
+}
+static void mem_zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint64_t size,
+                     TF_Status *status) {
+  memset(at->opaque, 0, size);
+  ok(status);
+}
+static void mem_set(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint8_t pattern,
+                    uint64_t size, TF_Status *status) {
+  memset(at->opaque, pattern, size);
+  ok(status);
+}
+static void mem_set32(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint32_t pattern,
+                      uint64_t size, TF_Status *status) {
+#if defined(FILL_COUNTS_WORDS)
+  size *= 4;
+#endif
+  for (uint64_t i = 0; i < size / 4; ++i) ((uint32_t *)at->opaque)[i] = pattern;
+  ok(status);
+}
+
+// Platform and device.
+
+static const SP_Platform *first_platform;
+
+static void device_count(const SP_Platform *platform, int *count, TF_Status *status) {
+#if defined(KEEPS_PLATFORM)
+  if (first_platform->name[0] == 0) return;
+#endif
+#if defined(NO_DEVICE)
+  *count = 0;
+#else
+  *count = 1;
+#endif
+  ok(status);
+}
+
+static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *params, TF_Status *status) {
+  params->device->struct_size = SP_Device_SIZE;
+  params->device->ordinal = params->ordinal;
+  params->device->hardware_name = "Test";
+  ok(status);
+}
+static void destroy_device(const SP_Platform *platform, SP_Device *device) {}
+
+static void create_device_fns(const SP_Platform *platform, SE_CreateDeviceFnsParams *params, TF_Status *status) {
+  params->device_fns->struct_size = SP_DeviceFns_SIZE;
+  ok(status);
+}
+static void destroy_device_fns(const SP_Platform *platform, SP_DeviceFns *fns) {}
+
+static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutorParams *params,
+                            TF_Status *status) {
+  SP_StreamExecutor *table = params->stream_executor;
+  *table = (SP_StreamExecutor){
+      .struct_size = SP_StreamExecutor_SIZE,
+      .allocate = allocate,
+      .deallocate = deallocate,
+      .host_memory_allocate = host_allocate,
+      .host_memory_deallocate = host_deallocate,
+      .get_allocator_stats = stats,
+      .device_memory_usage = usage,
+      .create_stream = create_stream,
+      .destroy_stream = destroy_stream,
+      .create_stream_dependency = depend,
+      .get_stream_status = stream_status,
+      .create_event = create_event,
+      .destroy_event = destroy_event,
+      .get_event_status = event_status,
+      .record_event = on_event,
+      .wait_for_event = on_event,
+      .create_timer = create_timer,
+      .destroy_timer = destroy_timer,
+      .start_timer = start_timer,
+      .stop_timer = stop_timer,
+      .memcpy_dtoh = dtoh,
+#if !defined(MISSING_SLOT)
+      .memcpy_htod = htod,
+#endif
+      .memcpy_dtod = dtod,
+      .sync_memcpy_dtoh = sync_dtoh,
+      .sync_memcpy_htod = sync_htod,
+      .sync_memcpy_dtod = sync_dtod,
+      .block_host_for_event = block_for_event,
+      .block_host_until_done = block_until_done,
+      .synchronize_all_activity = synchronize,
+      .mem_zero = mem_zero,
+      .memset = mem_set,
+      .memset32 = mem_set32,
+      .host_callback = host_callback,
+  };
+#if defined(PAST_STRUCT)
+  // A slot that this release does not have.
+  *(void **)((char *)table + SP_StreamExecutor_SIZE) = (void *)allocate;
+#endif
+  ok(status);
+}
+static void destroy_executor(const SP_Platform *platform, SP_StreamExecutor *table) {}
+
+static void create_timer_fns(const SP_Platform *platform, SP_TimerFns *fns, TF_Status *status) {
+  fns->struct_size = SP_TimerFns_SIZE;
+  fns->nanoseconds = nanoseconds;
+  ok(status);
+}
+static void destroy_timer_fns(const SP_Platform *platform, SP_TimerFns *fns) {}
+static void destroy_platform(SP_Platform *platform) {}
+static void destroy_platform_fns(SP_PlatformFns *fns) {}
+
+void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
+  first_platform = params->platform;
+  params->struct_size = SE_PlatformRegistrationParams_SIZE;
+#if defined(PADDED_SIZE)
+  params->platform->struct_size = sizeof(SP_Platform);
+#else
+  params->platform->struct_size = SP_Platform_SIZE;
+#endif
+  params->platform->name = NAME;
+  params->platform->type = "TEST";
+#if defined(USE_BFC)
+  params->platform->use_bfc_allocator = 1;
+#endif
+  *params->platform_fns = (SP_PlatformFns){
+      .struct_size = SP_PlatformFns_SIZE,
+      .get_device_count = device_count,
+      .create_device = create_device,
+      .destroy_device = destroy_device,
+      .create_device_fns = create_device_fns,
+      .destroy_device_fns = destroy_device_fns,
+      .create_stream_executor = create_executor,
+      .destroy_stream_executor = destroy_executor,
+      .create_timer_fns = create_timer_fns,
+      .destroy_timer_fns = destroy_timer_fns,
+  };
+  params->destroy_platform = destroy_platform;
+  params->destroy_platform_fns = destroy_platform_fns;
+#if defined(REFUSES)
+  TF_SetStatus(status, TSL_UNAVAILABLE, "no driver");
+#else
+  ok(status);
+#endif
+}
+
+// Kernels: AddV2 on equal shapes, Sum over everything, Neg done asynchronously.
+
+static void fail(TF_OpKernelContext *ctx, TSL_Code code, const char *message) {
+  TF_Status *status = TF_NewStatus();
+  TF_SetStatus(status, code, message);
+  TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+}
+
+static void add(void *kernel, TF_OpKernelContext *ctx) {
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *x = NULL, *y = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  TF_GetInput(ctx, 1, &y, status);
+  if (TF_TensorElementCount(x) != TF_TensorElementCount(y)) {
+    fail(ctx, TSL_INVALID_ARGUMENT, "the shapes differ");
+  } else {
+    int64_t dims[8];
+    int rank = TF_NumDims(x);
+    for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
+    TF_Tensor *z = TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, rank, TF_TensorByteSize(x), status);
+    const float *a = TF_TensorData(x), *b = TF_TensorData(y);
+    float *c = TF_TensorData(z);
+    for (int64_t i = 0; i < TF_TensorElementCount(x); ++i) c[i] = a[i] + b[i];
+#if !defined(LEAK_TENSOR)
+    TF_DeleteTensor(z);
+#endif
+  }
+  TF_DeleteTensor(x);
+  TF_DeleteTensor(y);
+#if defined(DOUBLE_DELETE)
+  TF_DeleteTensor(y);
+#endif
+  TF_DeleteStatus(status);
+}
+
+static void *create_sum(TF_OpKernelConstruction *ctx) {
+  TF_Status *status = TF_NewStatus();
+  unsigned char keep = 0;
+  TF_OpKernelConstruction_GetAttrBool(ctx, "keep_dims", &keep, status);
+  if (TF_GetCode(status) != TSL_OK) TF_OpKernelConstruction_Failure(ctx, status);
+  if (keep) {
+    TF_SetStatus(status, TSL_UNIMPLEMENTED, "keep_dims is for others");
+    TF_OpKernelConstruction_Failure(ctx, status);
+  }
+  TF_DeleteStatus(status);
+  return malloc(1);
+}
+
+static void sum(void *kernel, TF_OpKernelContext *ctx) {
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *x = NULL, *axes = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  TF_GetInput(ctx, 1, &axes, status);
+  if (!TF_IsHostMemoryInput(ctx, 1, status) || TF_TensorElementCount(axes) != TF_NumDims(x)) {
+    fail(ctx, TSL_INVALID_ARGUMENT, "all axes, in host memory");
+  } else {
+    TF_Tensor *y = TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, 4, status);
+    float total = 0;
+    for (int64_t i = 0; i < TF_TensorElementCount(x); ++i) total += ((const float *)TF_TensorData(x))[i];
+    *(float *)TF_TensorData(y) = total;
+    TF_DeleteTensor(y);
+  }
+  TF_DeleteTensor(x);
+  TF_DeleteTensor(axes);
+  TF_DeleteStatus(status);
+}
+
+static void negate(void *kernel, TF_OpKernelContext *ctx, TF_AsyncOpKernelDoneCallback *done) {
+  TF_Status *status = TF_NewStatus();
+  const int candidate = 0;
+  int forwarded = -1;
+  TF_Tensor *x = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  int64_t dims[8];
+  int rank = TF_NumDims(x);
+  int64_t count = TF_TensorElementCount(x);
+  for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
+  const float *from = TF_TensorData(x);
+  TF_DeleteTensor(x);
+  TF_Tensor *y = TF_ForwardInputOrAllocateOutput(ctx, &candidate, 1, 0, dims, rank, &forwarded, status);
+  if (forwarded != 0) fail(ctx, TSL_INTERNAL, "the input was not forwarded");
+  for (int64_t i = 0; i < count; ++i) ((float *)TF_TensorData(y))[i] = -from[i];
+  TF_DeleteTensor(y);
+  TF_DeleteStatus(status);
+  TF_RunAsyncOpKernelDoneCallback(done);
+}
+
+static void delete_kernel(void *kernel) { free(kernel); }
+
+static void enter(TF_KernelBuilder *builder, const char *name) {
+  TF_Status *status = TF_NewStatus();
+  TF_KernelBuilder_TypeConstraint(builder, "T", TF_FLOAT, status);
+  TF_RegisterKernelBuilder(name, builder, status);
+  TF_DeleteStatus(status);
+}
+
+void TF_InitKernel(void) {
+  enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAdd");
+#if defined(TWICE)
+  enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAddAgain");
+#endif
+  TF_KernelBuilder *builder = TF_NewKernelBuilder("Sum", "TEST", create_sum, sum, delete_kernel);
+  TF_KernelBuilder_HostMemory(builder, "reduction_indices");
+  enter(builder, "TestSum");
+  enter(TF_NewAsyncKernelBuilder("Neg", "TEST", NULL, negate, NULL), "TestNeg");
+#if defined(UNKNOWN_FUNCTION)
+  TF_Status *status = TF_NewStatus();
+  TF_KernelBuilder *other = TF_NewKernelBuilder("Mul", "TEST", NULL, add, NULL);
+  TF_RegisterKernelBuilderWithKernelDef("", "TestMul", other, status);
+  if (TF_GetCode(status) == TSL_UNIMPLEMENTED) TF_DeleteKernelBuilder(other);
+  TF_DeleteStatus(status);
+#endif
+}
