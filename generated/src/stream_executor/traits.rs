@@ -11,30 +11,33 @@ use sp_runtime::{Error, Prefix, PrefixMut, Result};
 pub trait DeviceFns: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const HAS_GET_NUMA_NODE: bool = false;
-
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:208`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     fn get_numa_node(&self) -> i32 {
         -1
     }
 
     #[doc(hidden)]
     const HAS_GET_MEMORY_BANDWIDTH: bool = false;
-
     /// Bandwidth of the device's own memory in bytes per second, or a negative number where unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:214`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     fn get_memory_bandwidth(&self) -> i64 {
         -1
     }
 
     #[doc(hidden)]
     const HAS_GET_GFLOPS: bool = false;
-
     /// Estimated arithmetic throughput in units of 10e9 operations per second, or a negative number where unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:220`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     fn get_gflops(&self) -> f64 {
         -1.0
     }
@@ -188,12 +191,14 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn host_memory_deallocate(&self, mem: *mut c_void);
+
     #[doc(hidden)]
     const HAS_UNIFIED_MEMORY_ALLOCATE: bool = false;
-
     /// Allocates memory that host and device both reach; null where there is none.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:263`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     fn unified_memory_allocate(&self, bytes: u64) -> *mut c_void {
         let _ = bytes;
         ::core::ptr::null_mut()
@@ -201,10 +206,11 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     #[doc(hidden)]
     const HAS_UNIFIED_MEMORY_DEALLOCATE: bool = false;
-
     /// Frees memory of unified_memory_allocate.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -361,12 +367,14 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         host_src: *const c_void,
         size: u64,
     ) -> Result<()>;
+
     #[doc(hidden)]
     const HAS_SYNC_MEMCPY_DTOD: bool = false;
-
     /// Copies from device to device before it returns.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:373`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -384,12 +392,14 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:379`.
     fn block_host_for_event(&self, event: &Self::Event) -> Result<()>;
+
     #[doc(hidden)]
     const HAS_BLOCK_HOST_UNTIL_DONE: bool = false;
-
     /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:389`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     fn block_host_until_done(&self, stream: &Self::Stream) -> Result<()> {
         let _ = stream;
         Err(Error::absent("SP_StreamExecutor.block_host_until_done"))

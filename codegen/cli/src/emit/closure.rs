@@ -1,76 +1,53 @@
-//! What the items of an API refer to: every name must be declared in one of the APIs that are
-//! generated together, and those of other APIs become imports.
+//! What the items of an API refer to must be declared by one of the APIs that are generated together:
+//! a function whose types are unknown is an error, never left out in silence.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use sp_ir::{Api, Item, Signature, Type, Value};
+use sp_ir::{Api, Field, Item, Signature, Type};
 
 use super::catalog::Catalog;
 
-/// What `api` takes from other APIs: API to names. `problems` gets names that nobody declares.
-pub fn imports<'a>(
-    api: &'a Api,
-    catalog: &Catalog<'a>,
-    problems: &mut Vec<String>,
-) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
-    let mut imports: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, item) in &api.items {
-        for used in names(item, catalog) {
-            match catalog.home(used) {
-                Some(home) if home == api.name => {}
-                Some(home) => {
-                    imports.entry(home).or_default().insert(used);
-                }
-                None => problems.push(format!(
-                    "{}: `{name}` uses `{used}`, which no generated API declares",
-                    api.name
-                )),
-            }
-        }
-    }
-    imports
+/// One line for each name that `api` uses and nobody declares.
+pub fn undeclared(api: &Api, catalog: &Catalog<'_>) -> Vec<String> {
+    let line = |name: &str, used: &str| {
+        format!(
+            "{}: `{name}` uses `{used}`, which no generated API declares",
+            api.name
+        )
+    };
+    let uses = api.items.iter().flat_map(|(name, item)| {
+        let unknown = names(item)
+            .into_iter()
+            .filter(|used| catalog.item(used).is_none());
+        unknown.map(|used| line(name, used)).collect::<Vec<_>>()
+    });
+    uses.collect()
 }
 
-/// The names that the Rust code for `item` mentions.
-fn names<'a>(item: &'a Item, catalog: &Catalog<'a>) -> BTreeSet<&'a str> {
+/// The names that the item's types mention.
+fn names(item: &Item) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     match item {
-        Item::Struct(it) => it
-            .fields
-            .iter()
-            .for_each(|field| of_type(&field.ty, &mut names)),
-        Item::Union(it) => it
-            .fields
-            .iter()
-            .for_each(|field| of_type(&field.ty, &mut names)),
+        Item::Struct(it) => {
+            of_fields(&it.fields, &mut names);
+            names.extend(
+                it.receiver
+                    .iter()
+                    .map(|receiver| receiver.value.owner.as_str()),
+            );
+        }
+        Item::Union(it) => of_fields(&it.fields, &mut names),
         Item::Alias(it) => of_type(&it.ty, &mut names),
         Item::Callback(it) => of_signature(&it.signature, &mut names),
         Item::Function(it) if !it.inline => of_signature(&it.signature, &mut names),
-        Item::Constant(it) => {
-            if let Value::Name(other) = &it.value {
-                names.extend(catalog.enumeration(other));
-            }
-        }
-        Item::Enum(_) | Item::Handle(_) | Item::Function(_) => {}
-    }
-    if let Item::Struct(it) = item {
-        names.extend(
-            it.receiver
-                .iter()
-                .map(|receiver| receiver.value.owner.as_str()),
-        );
-        let neutrals = it.fields.iter().filter_map(|field| field.neutral.as_ref());
-        names.extend(neutrals.filter_map(|it| first_name(&it.value, catalog)));
+        // A constant's name is looked for where it is printed.
+        Item::Enum(_) | Item::Handle(_) | Item::Function(_) | Item::Constant(_) => {}
     }
     names
 }
 
-/// The declared name that an expression such as `SE_EventStatus::SE_EVENT_ERROR` begins with.
-fn first_name<'a>(expression: &'a str, catalog: &Catalog<'a>) -> Option<&'a str> {
-    let first = expression
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .next()?;
-    catalog.home(first).map(|_| first)
+fn of_fields<'a>(fields: &'a [Field], names: &mut BTreeSet<&'a str>) {
+    fields.iter().for_each(|field| of_type(&field.ty, names));
 }
 
 fn of_signature<'a>(signature: &'a Signature, names: &mut BTreeSet<&'a str>) {

@@ -16,10 +16,11 @@ use super::{
 
 /// The files of `api`; `problems` gets what keeps it from being generated.
 pub fn files(api: &Api, catalog: &Catalog<'_>, problems: &mut Vec<String>) -> Files {
-    let imports = closure::imports(api, catalog, problems);
+    problems.extend(closure::undeclared(api, catalog));
     let tables = Table::all(api.items.iter(), catalog, problems);
     let mut parts = parts(api, &tables, catalog, problems);
     parts.retain(|part| !part.items.is_empty());
+    let imports = scope::foreign(&api.name, parts.iter().map(|part| &part.items), catalog);
     let mut names: Vec<&str> = parts.iter().map(|part| part.name).collect();
     let mut files: Files = parts.iter().map(|part| part.file(api, catalog)).collect();
     if !tables.is_empty() {
@@ -128,7 +129,7 @@ fn doc(api: &Api) -> Vec<String> {
     )]
 }
 
-fn index(parts: &[&str], imports: &BTreeMap<&str, BTreeSet<&str>>) -> TokenStream {
+fn index(parts: &[&str], imports: &BTreeMap<&str, BTreeSet<String>>) -> TokenStream {
     let imports = imports.iter().map(|(api, names)| {
         let api = format_ident!("{api}");
         let names = names.iter().map(|name| ident(name));

@@ -1,7 +1,7 @@
 //! The `use` lines of a generated file, found by the names that its code mentions, so that there
 //! is none too many.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -56,6 +56,26 @@ pub fn shim_imports(items: &TokenStream) -> TokenStream {
     mention(items.clone(), &mut mentioned);
     let outside = outside(&mentioned);
     quote!(use super::super::*; #outside)
+}
+
+/// The names of other APIs that the files of `api` mention, by the API that has them.
+pub fn foreign<'a, 'b>(
+    api: &str,
+    files: impl Iterator<Item = &'b TokenStream>,
+    catalog: &Catalog<'a>,
+) -> BTreeMap<&'a str, BTreeSet<String>> {
+    let mut mentioned = BTreeSet::new();
+    files.for_each(|items| mention(items.clone(), &mut mentioned));
+    let mut foreign: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for name in mentioned {
+        match catalog.home(&name) {
+            Some(home) if home != api => {
+                foreign.entry(home).or_default().insert(name);
+            }
+            _ => {}
+        }
+    }
+    foreign
 }
 
 /// The file that an item stands in.

@@ -94,19 +94,15 @@ impl<'a> Table<'a> {
         let receiver = item.receiver.as_ref().map(|it| &it.value);
         let mut slots = Vec::new();
         for field in &item.fields {
-            if let Type::Function(signature) = &field.ty {
-                match Slot::of(field, signature, receiver, catalog) {
-                    Ok(slot) => slots.push(slot),
-                    Err(problem) => problems.push(format!("{name}.{}: {problem}", field.name)),
-                }
+            match slot(field, receiver, catalog) {
+                Ok(slot) => slots.extend(slot),
+                Err(problem) => problems.push(format!("{name}.{}: {problem}", field.name)),
             }
         }
-        let mut handles = Vec::new();
-        for handle in slots.iter().flat_map(Slot::handles) {
-            if !handles.contains(&handle) {
-                handles.push(handle);
-            }
-        }
+        let handles = handles(&slots).unwrap_or_else(|problem| {
+            problems.push(format!("{name}: {problem}"));
+            Vec::new()
+        });
         Self {
             name,
             author,
@@ -114,6 +110,42 @@ impl<'a> Table<'a> {
             slots,
             handles,
         }
+    }
+}
+
+/// The handles that `slots` use, each once.
+fn handles<'a>(slots: &[Slot<'a>]) -> Result<Vec<&'a str>, String> {
+    let mut handles: Vec<&str> = Vec::new();
+    for handle in slots.iter().flat_map(Slot::handles) {
+        match handles
+            .iter()
+            .find(|other| associated(other) == associated(handle))
+        {
+            Some(other) if *other == handle => {}
+            Some(other) => {
+                let both = associated(handle);
+                return Err(format!(
+                    "`{other}` and `{handle}` would both be its type `{both}`"
+                ));
+            }
+            None => handles.push(handle),
+        }
+    }
+    Ok(handles)
+}
+
+/// The field as a slot, if it is one.
+fn slot<'a>(
+    field: &'a Field,
+    receiver: Option<&'a Receiver>,
+    catalog: &Catalog<'a>,
+) -> Result<Option<Slot<'a>>, String> {
+    match (&field.ty, catalog.named(&field.ty)) {
+        (Type::Function(signature), _) => Slot::of(field, signature, receiver, catalog).map(Some),
+        (_, Some((name, Item::Callback(_)))) => Err(format!(
+            "its type is `{name}`; a slot whose type has a name has no shim"
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -226,12 +258,24 @@ fn parameters<'a>(
         role: role(
             param,
             index == last,
-            *(&signature.ret) == Type::Void,
+            signature.ret == Type::Void,
             receiver,
             catalog,
         ),
     };
-    signature.params.iter().enumerate().map(describe).collect()
+    let mut params: Vec<_> = signature.params.iter().enumerate().map(describe).collect();
+    let receivers = params
+        .iter_mut()
+        .filter(|it| matches!(it.role, Role::Receiver(_)));
+    // A second pointer to the owner is another object, not the one the method is called on.
+    receivers
+        .skip(1)
+        .for_each(|it| it.role = Role::View(owner(receiver), false));
+    params
+}
+
+fn owner(receiver: Option<&Receiver>) -> &str {
+    receiver.map_or("", |it| &it.owner)
 }
 
 fn parameter_name(index: usize, param: &Param) -> Ident {

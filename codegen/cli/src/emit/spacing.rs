@@ -26,7 +26,9 @@ fn apart(above: &str, line: &str, below: Option<&str>) -> bool {
     match above.chars().last() {
         Some('}') => opens,
         Some(';') if above.ends_with("};") => opens,
-        Some(';') if line.starts_with(' ') => opens && long_doc,
+        // The hidden constant of an optional slot belongs to the method below.
+        Some(';') if above.starts_with("    const ") => false,
+        Some(';') if line.starts_with(' ') => opens && (long_doc || line.contains("#[")),
         Some(';') => opens || group(above) != group(line),
         _ => false,
     }

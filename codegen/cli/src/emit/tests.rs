@@ -1,9 +1,9 @@
 //! The mapping rules, each on a small API made for it.
 
 use sp_ir::{
-    Alias, Api, Constant, Direction, Enum, Evidence, Field, Function, Handle, Item, Items, Layout,
-    Loc, Param, Presence, Receiver, SCHEMA, Side, Signature, Stated, Struct, StructSize, Transfer,
-    Type, Value, Variant,
+    Alias, Api, Callback, Constant, Direction, Enum, Evidence, Field, Function, Handle, Item,
+    Items, Layout, Loc, Param, Presence, Receiver, SCHEMA, Side, Signature, Stated, Struct,
+    StructSize, Transfer, Type, Value, Variant,
 };
 
 use super::{Files, emit};
@@ -464,4 +464,55 @@ fn only_files_with_something_in_them_are_written() {
             .values()
             .all(|text| text.contains("sp-gen generate") && !text.contains("__comment"))
     );
+}
+
+#[test]
+fn a_second_owner_is_an_argument() {
+    let mut peer = device();
+    peer.name = "peer".into();
+    let text = traits(vec![slot("join", vec![device(), peer], Type::Void)]);
+    has(&text, "unsafe fn join(&self, peer: Prefix<'_, SP_Device>);");
+}
+
+#[test]
+fn names_of_other_apis_are_imported_and_no_more() {
+    let files = files(vec![slot("run", vec![device(), status()], Type::Void)]);
+    let text = flat(&files, "src/demo/mod.rs");
+    has(&text, "use crate::status::TF_Status;");
+    assert!(!text.contains("TSL_"), "{text}");
+    assert!(
+        !files["src/status/mod.rs"].contains("use crate::"),
+        "{files:?}"
+    );
+}
+
+#[test]
+fn two_handles_of_one_name_are_refused() {
+    let mut other = stream();
+    other.ty = named("SE_Stream");
+    let mut demo = demo_api(vec![slot(
+        "join",
+        vec![device(), stream(), other],
+        Type::Void,
+    )]);
+    demo.items.insert("SE_Stream".into(), handle(true, None));
+    let refused = emit(&[status_api(), demo]).unwrap_err();
+    has(&refused.to_string(), "would both be its type `Stream`");
+}
+
+#[test]
+fn a_slot_of_a_named_type_is_refused() {
+    let mut demo = demo_api(vec![field("run", named("SP_Run"), 0)]);
+    let signature = Signature {
+        params: vec![],
+        ret: Type::Void,
+    };
+    let callback = Callback {
+        doc: None,
+        signature,
+        loc: loc(),
+    };
+    demo.items.insert("SP_Run".into(), Item::Callback(callback));
+    let refused = emit(&[status_api(), demo]).unwrap_err();
+    has(&refused.to_string(), "SP_Table.run: its type is `SP_Run`");
 }

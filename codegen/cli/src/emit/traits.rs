@@ -57,6 +57,8 @@ fn method(table: &Table<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStr
         #[doc(hidden)]
         const #constant: bool = false;
         #doc
+        #[doc = ""]
+        #[doc = " Optional: the slot stays null unless this is written."]
         #safety
         #signature {
             #unused
