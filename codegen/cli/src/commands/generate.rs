@@ -35,7 +35,7 @@ pub fn run(args: Args) -> Result {
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(homeless()),
     };
-    let files = emit(&snapshots::read(&place.snapshots, args.release)?).into_diagnostic()?;
+    let files = emit(&snapshots::read(&place.snapshots, args.release)?)?;
     if args.check {
         check(&out, &files)
     } else {

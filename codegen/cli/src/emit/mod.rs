@@ -26,11 +26,12 @@ mod traits;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use miette::Diagnostic;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use sp_ir::Api;
+use thiserror::Error;
 
 use catalog::Catalog;
 
@@ -56,22 +57,18 @@ workspace = true
 "#;
 
 /// Why there is no code for these APIs: everything that is wrong with them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
+#[error("no code can be made of these snapshots:\n  {}", problems.join("\n  "))]
+#[diagnostic(
+    code(sp_gen::generate::refused),
+    help(
+        "state what is missing in headers/apis/<api>.toml, then import the release again with `sp-gen import`"
+    )
+)]
 pub struct Refused {
     /// One line each.
     pub problems: Vec<String>,
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no code can be made of these snapshots:")?;
-        self.problems
-            .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// The crate for `apis`, which refer to each other's names.
 ///
