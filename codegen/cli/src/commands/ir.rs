@@ -1,15 +1,20 @@
 //! `sp-gen ir <API>`: what sp-gen knows of an API, from a release's snapshot or from headers.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use miette::{Diagnostic, IntoDiagnostic};
+use miette::{Diagnostic, IntoDiagnostic, WrapErr};
 use sp_ir::Api;
 use thiserror::Error;
 
-use crate::clang::DEFAULT_TARGET;
+use crate::clang::{DEFAULT_TARGET, Library};
 use crate::diagnostic::{Outcome, Result};
 use crate::embedded::SNAPSHOTS;
+use crate::import::place::Place;
+use crate::import::release::Release;
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
@@ -18,11 +23,11 @@ pub struct Args {
     api: String,
     /// The release whose snapshot is read; with --headers, the release they are of
     #[arg(long, default_value = "2.21")]
-    release: String,
+    release: Release,
     /// Parse the headers under this include root instead
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
-    /// The target whose layouts are wanted; needs --headers
+    /// The target whose layouts are wanted
     #[arg(long, default_value = DEFAULT_TARGET, requires = "headers")]
     target: String,
     /// How to print it
@@ -55,37 +60,58 @@ pub fn run(args: Args) -> Result {
         Some(root) => parse(root, &args)?,
         None => read(&args)?,
     };
-    match args.format {
-        Format::Json => print!("{}", api.to_json()),
-        Format::Tree => print!("{}", crate::tree::draw(&api)),
+    let text = match args.format {
+        Format::Json => api.to_json(),
+        Format::Tree => crate::tree::draw(&api),
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader such as `head` may have seen enough.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        _ => Ok(Outcome::Done),
     }
-    Ok(Outcome::Done)
 }
 
-fn parse(root: &std::path::Path, args: &Args) -> Result<Api> {
-    let apis = crate::extract(root, &args.release, &args.target)?;
+fn minor(args: &Args) -> String {
+    args.release.minor().to_string()
+}
+
+fn parse(root: &Path, args: &Args) -> Result<Api> {
+    let library = Library::load()?;
+    eprintln!("reading with {}", library.version());
+    let apis = crate::extract(root, &minor(args), &args.target)?;
     let names: Vec<String> = apis.iter().map(|api| api.name.clone()).collect();
     let found = apis.into_iter().find(|api| api.name == args.api);
-    Ok(found.ok_or_else(|| unknown(args, names.join(", ")))?)
+    found.ok_or_else(|| unknown(args, names).into())
 }
 
+/// The checkout's or the cache's snapshot, which may be newer than the binary's.
 fn read(args: &Args) -> Result<Api> {
-    let file = format!("{}/{}.json", args.api, args.release);
-    let found = SNAPSHOTS.iter().find(|(name, _)| *name == file);
-    let (_, text) = found.ok_or_else(|| {
-        let names: Vec<&str> = SNAPSHOTS
-            .iter()
-            .map(|(name, _)| name.trim_end_matches(".json"))
-            .collect();
-        unknown(args, names.join(", "))
-    })?;
-    Api::from_json(text).into_diagnostic()
+    let name = format!("{}/{}.json", args.api, minor(args));
+    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
+    let stored = fs::read_to_string(place.snapshots.join(&name)).ok();
+    let embedded = || {
+        let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
+        found.map(|(_, text)| (*text).to_string())
+    };
+    let text = stored
+        .or_else(embedded)
+        .ok_or_else(|| unknown(args, snapshots()))?;
+    Api::from_json(&text).into_diagnostic().wrap_err(name)
 }
 
-fn unknown(args: &Args, known: String) -> Unknown {
+/// The snapshots in the binary, as `kernels at 2.21`.
+fn snapshots() -> Vec<String> {
+    let names = SNAPSHOTS
+        .iter()
+        .filter_map(|(file, _)| file.strip_suffix(".json"));
+    names.map(|name| name.replace('/', " at ")).collect()
+}
+
+fn unknown(args: &Args, known: Vec<String>) -> Unknown {
+    let known: BTreeSet<String> = known.into_iter().collect();
     Unknown {
         api: args.api.clone(),
-        release: args.release.clone(),
-        known,
+        release: minor(args),
+        known: known.into_iter().collect::<Vec<_>>().join(", "),
     }
 }
