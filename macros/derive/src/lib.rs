@@ -31,7 +31,10 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
 /// arguments that are to be in host memory; `priority = 1` is TensorFlow's own.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expanded(sp_expand::kernel(arguments.into(), item.into()))
+    let item = proc_macro2::TokenStream::from(item);
+    let result = sp_expand::kernel(arguments.into(), item.clone());
+    // With the function still there, the error is the only one that the author sees.
+    result.unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect()).into()
 }
 
 /// Derives reading an op's attributes by the names of the fields, or by `#[attribute("name")]`.

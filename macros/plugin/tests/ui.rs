@@ -2,5 +2,5 @@
 
 #[test]
 fn errors_are_for_a_person() {
-    trybuild::TestCases::new().compile_fail("ui/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
