@@ -1,0 +1,252 @@
+//! Arithmetic on one element, as TensorFlow defines it. Each function is what a kernel hands to `map`; all inline into the loop.
+
+use super::half::{Bf16, F16};
+
+/// A number with TensorFlow's arithmetic: integers wrap.
+pub trait Number: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static {
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// `self + y`
+    fn plus(self, y: Self) -> Self;
+    /// `self - y`
+    fn minus(self, y: Self) -> Self;
+    /// `self * y`
+    fn times(self, y: Self) -> Self;
+    /// `-self`
+    fn negated(self) -> Self;
+}
+
+/// A number with a fraction.
+pub trait Float: Number {
+    /// NaN
+    const NAN: Self;
+    /// `self / y`
+    fn over(self, y: Self) -> Self;
+    /// The correctly rounded square root; NaN below zero, -0 of -0.
+    fn root(self) -> Self;
+    /// `self` raised to `y`, with the C library's special cases.
+    fn power(self, y: Self) -> Self;
+    /// `e` raised to `self`; for `f32` to half a unit in the last place and a little.
+    fn exp(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+    /// The nearest number to a count.
+    fn of(count: usize) -> Self;
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => {$(
+        impl Number for $int {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            #[inline(always)]
+            fn plus(self, y: Self) -> Self { self.wrapping_add(y) }
+            #[inline(always)]
+            fn minus(self, y: Self) -> Self { self.wrapping_sub(y) }
+            #[inline(always)]
+            fn times(self, y: Self) -> Self { self.wrapping_mul(y) }
+            #[inline(always)]
+            fn negated(self) -> Self { self.wrapping_neg() }
+        }
+    )*};
+}
+
+integers!(u8 i8 u16 i16 u32 i32 u64 i64);
+
+macro_rules! floats {
+    ($($float:ident $exp:expr;)*) => {$(
+        impl Number for $float {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            #[inline(always)]
+            fn plus(self, y: Self) -> Self { self + y }
+            #[inline(always)]
+            fn minus(self, y: Self) -> Self { self - y }
+            #[inline(always)]
+            fn times(self, y: Self) -> Self { self * y }
+            #[inline(always)]
+            fn negated(self) -> Self { -self }
+        }
+
+        impl Float for $float {
+            const NAN: Self = $float::NAN;
+            #[inline(always)]
+            fn over(self, y: Self) -> Self { self / y }
+            #[inline(always)]
+            fn root(self) -> Self { self.sqrt() }
+            #[inline(always)]
+            fn power(self, y: Self) -> Self { self.powf(y) }
+            #[inline(always)]
+            fn exp(self) -> Self { $exp(self) }
+            #[inline(always)]
+            fn ln(self) -> Self { self.ln() }
+            #[inline(always)]
+            fn of(count: usize) -> Self { count as $float }
+        }
+    )*};
+}
+
+floats! {
+    f32 exp_f32;
+    f64 f64::exp;
+}
+
+macro_rules! halves {
+    ($($half:ident)*) => {$(
+        impl Number for $half {
+            const ZERO: Self = Self(0);
+            const ONE: Self = Self::ONE;
+            #[inline(always)]
+            fn plus(self, y: Self) -> Self { Self::from_f32(self.to_f32() + y.to_f32()) }
+            #[inline(always)]
+            fn minus(self, y: Self) -> Self { Self::from_f32(self.to_f32() - y.to_f32()) }
+            #[inline(always)]
+            fn times(self, y: Self) -> Self { Self::from_f32(self.to_f32() * y.to_f32()) }
+            #[inline(always)]
+            fn negated(self) -> Self { Self(self.0 ^ 0x8000) }
+        }
+
+        impl Float for $half {
+            const NAN: Self = Self::NAN;
+            #[inline(always)]
+            fn over(self, y: Self) -> Self { Self::from_f32(self.to_f32() / y.to_f32()) }
+            #[inline(always)]
+            fn root(self) -> Self { Self::from_f32(self.to_f32().sqrt()) }
+            #[inline(always)]
+            fn power(self, y: Self) -> Self { Self::from_f32(self.to_f32().powf(y.to_f32())) }
+            #[inline(always)]
+            fn exp(self) -> Self { Self::from_f32(exp_f32(self.to_f32())) }
+            #[inline(always)]
+            fn ln(self) -> Self { Self::from_f32(self.to_f32().ln()) }
+            #[inline(always)]
+            fn of(count: usize) -> Self { Self::from_f32(count as f32) }
+        }
+    )*};
+}
+
+halves!(F16 Bf16);
+
+/// `x + y`; integers wrap.
+#[inline(always)]
+pub fn add<T: Number>(x: T, y: T) -> T {
+    x.plus(y)
+}
+
+/// `x - y`; integers wrap.
+#[inline(always)]
+pub fn sub<T: Number>(x: T, y: T) -> T {
+    x.minus(y)
+}
+
+/// `x * y`; integers wrap.
+#[inline(always)]
+pub fn mul<T: Number>(x: T, y: T) -> T {
+    x.times(y)
+}
+
+/// `-x`; the least integer stays what it is.
+#[inline(always)]
+pub fn neg<T: Number>(x: T) -> T {
+    x.negated()
+}
+
+/// `x * x`; integers wrap.
+#[inline(always)]
+pub fn square<T: Number>(x: T) -> T {
+    x.times(x)
+}
+
+/// `x / y` by IEEE 754: infinite or NaN where `y` is 0.
+#[inline(always)]
+pub fn real_div<T: Float>(x: T, y: T) -> T {
+    x.over(y)
+}
+
+/// `x / y`, and 0 where `y` is 0, whatever `x` is.
+#[inline(always)]
+pub fn div_no_nan<T: Float>(x: T, y: T) -> T {
+    let quotient = x.over(y);
+    if y == T::ZERO { T::ZERO } else { quotient }
+}
+
+/// The square root; NaN below zero.
+#[inline(always)]
+pub fn sqrt<T: Float>(x: T) -> T {
+    x.root()
+}
+
+/// `x` raised to `y`, as the C library has it. For integers see [`pow_int`]. It is [`Cost::Dear`](super::Cost).
+#[inline(always)]
+pub fn pow<T: Float>(x: T, y: T) -> T {
+    x.power(y)
+}
+
+/// `x` raised to `y`, wrapping. `y` must not be negative: [`nonnegative`] checks a tensor of exponents.
+#[inline(always)]
+pub fn pow_int<T: Integer>(x: T, y: T) -> T {
+    let (mut result, mut base, mut left) = (T::ONE, x, y.bits());
+    while left > 0 {
+        if left & 1 == 1 {
+            result = result.times(base);
+        }
+        base = base.times(base);
+        left >>= 1;
+    }
+    result
+}
+
+/// Whether these are exponents that integers can be raised to.
+///
+/// # Errors
+/// [`Error::NegativePower`](super::Error) if one is negative.
+pub fn nonnegative<T: Number>(exponents: &[T]) -> super::Result<()> {
+    let none = exponents.iter().all(|y| *y >= T::ZERO);
+    none.then_some(()).ok_or(super::Error::NegativePower)
+}
+
+/// An integer of 64 bits or less.
+pub trait Integer: Number {
+    /// Its value, not negative, as bits.
+    fn bits(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($int:ty)*) => {$(
+        impl Integer for $int {
+            #[inline(always)]
+            fn bits(self) -> u64 { self as u64 }
+        }
+    )*};
+}
+
+bits!(u8 i8 u16 i16 u32 i32 u64 i64);
+
+/// `e` raised to `x` with no branch, so that loops over it become vectors. The work is done in `f64`: 2 to the integer part by
+/// its bits, 2 to the fraction by a polynomial that is good to 1e-10, one rounding at the end. Underflow is gradual, NaN stays.
+#[inline(always)]
+fn exp_f32(x: f32) -> f32 {
+    const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer in the low bits
+    let scaled = (f64::from(x) * std::f64::consts::LOG2_E)
+        .max(-200.0)
+        .min(200.0);
+    let shifted = scaled + SHIFT;
+    let r = (scaled - (shifted - SHIFT)) * std::f64::consts::LN_2;
+    let mut p = 1.0 / 40320.0;
+    for c in [
+        1.0 / 5040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
+        p = p * r + c;
+    }
+    // The integer part goes into the exponent; 2^±200 is far inside f64's range.
+    let y = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
+    if x.is_nan() { x } else { y as f32 }
+}

@@ -1,0 +1,156 @@
+//! Conversion between element types.
+//!
+//! A float outside an integer's range has no defined result in TensorFlow's sources; this is what its x86 vectors give: the integer's
+//! lowest value ("indefinite") for 32 and 64 bits, and for 8 and 16 bits the 32-bit result saturated. TensorFlow itself differs from that in the
+//! last few elements of a tensor. Truth is `x != 0`, so NaN is true.
+
+use super::half::{Bf16, F16};
+use super::map::map1;
+
+/// A type that elements of `Self` can be converted to.
+pub trait Cast<To>: Copy {
+    /// Converts one element.
+    fn cast(self) -> To;
+}
+
+/// `out[i] = x[i]` in another type.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn cast<A: Cast<B> + Sync, B: Send>(x: &[A], out: &mut [B]) {
+    map1(x, out, A::cast);
+}
+
+macro_rules! plain {
+    ($($from:ty => $($to:ty)*;)*) => {$($(
+        impl Cast<$to> for $from {
+            #[inline(always)]
+            fn cast(self) -> $to { self as $to }
+        }
+    )*)*};
+}
+
+plain! {
+    bool => bool u8 i8 u16 i16 u32 i32 u64 i64;
+    u8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u32 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i32 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    u64 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    i64 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
+    f32 => f32 f64;
+    f64 => f32 f64;
+}
+
+macro_rules! truth {
+    ($($int:ty)*; $($float:ty)*) => {
+        $(impl Cast<bool> for $int {
+            #[inline(always)]
+            fn cast(self) -> bool { self != 0 }
+        })*
+        $(impl Cast<bool> for $float {
+            #[inline(always)]
+            fn cast(self) -> bool { self != 0.0 }
+        }
+        impl Cast<$float> for bool {
+            #[inline(always)]
+            fn cast(self) -> $float { if self { 1.0 } else { 0.0 } }
+        })*
+    };
+}
+
+truth!(u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
+
+macro_rules! float_to_int {
+    ($($float:ty)*) => {$(
+        impl Cast<i32> for $float {
+            #[inline(always)]
+            fn cast(self) -> i32 {
+                let fits = self < 2_147_483_648.0 && self > -2_147_483_649.0;
+                if fits { self as i32 } else { i32::MIN }
+            }
+        }
+
+        impl Cast<i64> for $float {
+            #[inline(always)]
+            fn cast(self) -> i64 {
+                let fits = self < 9_223_372_036_854_775_808.0;
+                if fits { self as i64 } else { i64::MIN }
+            }
+        }
+
+        /// Negative numbers down to -2^31 wrap.
+        impl Cast<u32> for $float {
+            #[inline(always)]
+            fn cast(self) -> u32 {
+                let fits = self < 4_294_967_296.0 && self > -2_147_483_649.0;
+                if fits { self as i64 as u32 } else { 1 << 31 }
+            }
+        }
+
+        /// Negative numbers down to -2^63 wrap.
+        impl Cast<u64> for $float {
+            #[inline(always)]
+            fn cast(self) -> u64 {
+                let high = self >= 9_223_372_036_854_775_808.0 && self < 18_446_744_073_709_551_616.0;
+                if high { self as u64 } else { <$float as Cast<i64>>::cast(self) as u64 }
+            }
+        }
+
+        float_to_int!($float: u8 i8 u16 i16);
+    )*};
+    ($float:ty: $($small:ty)*) => {$(
+        impl Cast<$small> for $float {
+            #[inline(always)]
+            fn cast(self) -> $small {
+                let wide: i32 = self.cast();
+                wide.clamp(<$small>::MIN.into(), <$small>::MAX.into()) as $small
+            }
+        }
+    )*};
+}
+
+float_to_int!(f32 f64);
+
+macro_rules! halves {
+    ($half:ident: $($other:ty)*) => {
+        impl Cast<$half> for $half {
+            #[inline(always)]
+            fn cast(self) -> $half { self }
+        }
+        $(
+            impl Cast<$other> for $half {
+                #[inline(always)]
+                fn cast(self) -> $other { self.to_f32().cast() }
+            }
+
+            /// Through `f32`, rounding twice, as TensorFlow does.
+            impl Cast<$half> for $other {
+                #[inline(always)]
+                fn cast(self) -> $half {
+                    let single: f32 = self.cast();
+                    $half::from_f32(single)
+                }
+            }
+        )*
+    };
+}
+
+halves!(F16: bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+halves!(Bf16: bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+impl Cast<Bf16> for F16 {
+    #[inline(always)]
+    fn cast(self) -> Bf16 {
+        Bf16::from_f32(self.to_f32())
+    }
+}
+
+impl Cast<F16> for Bf16 {
+    #[inline(always)]
+    fn cast(self) -> F16 {
+        F16::from_f32(self.to_f32())
+    }
+}

@@ -1,0 +1,284 @@
+//! The loops around the tiles: a grid of tasks for the cores, blocks for the caches.
+//!
+//! Each task computes a rectangle of the result by itself, with its own packed copies; that costs a little copying and no
+//! synchronisation. Sums are cut only along `k`, at places that depend on `k` alone.
+
+use super::Product;
+use super::pack::{Lines, Panel, with_buffer};
+use super::tile::{Strip, Tile, Tiled};
+use crate::compute::parallel;
+use crate::compute::simd::Isa;
+
+/// Terms that are summed in registers at a time, at most.
+const DEPTH: usize = 256;
+/// Rows of the left operand that stay in the second cache.
+const ROWS: usize = 256;
+/// Bytes of the right operand that are packed at a time.
+const RIGHT_BYTES: usize = 2 << 20;
+/// Multiply-adds that one task should have at least.
+const GRAIN: usize = 256 * 1024;
+
+/// Both operands as the tiles index them, and the result.
+#[derive(Clone, Copy)]
+struct Operands<T> {
+    a: Lines<T>,
+    b: Lines<T>,
+    c: *mut T,
+    k: usize,
+    n: usize,
+}
+
+// SAFETY: tasks read a and b, and write rectangles of c that do not overlap.
+unsafe impl<T: Sync> Sync for Operands<T> {}
+
+/// Rows and columns of the result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Rectangle {
+    rows: std::ops::Range<usize>,
+    columns: std::ops::Range<usize>,
+}
+
+/// The product, with `m`, `k` and `n` all above 0.
+pub(super) fn product<T: Tiled>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+    let Product {
+        m,
+        k,
+        n,
+        transpose_a,
+        transpose_b,
+    } = product;
+    let tile = T::tile(Isa::current());
+    let (across, down) = if transpose_a { (1, m) } else { (k, 1) };
+    let left = Lines {
+        start: a.as_ptr(),
+        across,
+        down,
+    };
+    let (across, down) = if transpose_b { (k, 1) } else { (1, n) };
+    let right = Lines {
+        start: b.as_ptr(),
+        across,
+        down,
+    };
+    let operands = Operands {
+        a: left,
+        b: right,
+        c: c.as_mut_ptr(),
+        k,
+        n,
+    };
+    let tasks = (m * n / GRAIN.div_ceil(k)).clamp(1, parallel::threads() * 2);
+    let grid = Grid::new(
+        m,
+        n,
+        if tasks < 2 {
+            1
+        } else {
+            tasks.next_multiple_of(2)
+        },
+        tile.rows,
+        tile.lanes,
+    );
+    let operands = &operands;
+    parallel::run(grid.down * grid.across, |index| {
+        // SAFETY: the slices are as long as the product says, and rectangles of different indices do not overlap.
+        unsafe { rectangle(&tile, operands, &grid.rectangle(index)) };
+    });
+}
+
+/// How the result is cut for the cores.
+struct Grid {
+    m: usize,
+    n: usize,
+    rows: usize,
+    columns: usize,
+    down: usize,
+    across: usize,
+}
+
+impl Grid {
+    /// About `tasks` rectangles, as equal and as square as whole tiles allow.
+    fn new(m: usize, n: usize, tasks: usize, row: usize, column: usize) -> Self {
+        let cut = |down: usize| {
+            let rows = m.div_ceil(down).next_multiple_of(row);
+            let columns = n.div_ceil(tasks.div_ceil(down)).next_multiple_of(column);
+            Self {
+                m,
+                n,
+                rows,
+                columns,
+                down: m.div_ceil(rows),
+                across: n.div_ceil(columns),
+            }
+        };
+        let cost = |grid: &Self| grid.rows * grid.columns + 8 * (grid.rows + grid.columns);
+        (1..=tasks)
+            .map(cut)
+            .min_by_key(cost)
+            .unwrap_or_else(|| cut(1))
+    }
+
+    fn rectangle(&self, index: usize) -> Rectangle {
+        let (row, column) = (
+            index / self.across * self.rows,
+            index % self.across * self.columns,
+        );
+        Rectangle {
+            rows: row..(row + self.rows).min(self.m),
+            columns: column..(column + self.columns).min(self.n),
+        }
+    }
+}
+
+/// Cuts `0..len` into equal pieces of at most `most`, each but the last a multiple of `unit`.
+fn cuts(len: usize, most: usize, unit: usize) -> impl Iterator<Item = (usize, usize)> {
+    let each = len.div_ceil(len.div_ceil(most)).next_multiple_of(unit);
+    (0..len)
+        .step_by(each)
+        .map(move |start| (start, each.min(len - start)))
+}
+
+/// # Safety
+/// The operands hold what they say, and nobody else writes this rectangle.
+unsafe fn rectangle<T: Tiled>(tile: &Tile<T>, operands: &Operands<T>, area: &Rectangle) {
+    let wide = (RIGHT_BYTES / size_of::<T>() / DEPTH).next_multiple_of(tile.columns());
+    let (m, n) = (area.rows.len(), area.columns.len());
+    let depth = DEPTH.min(operands.k);
+    let right = depth * n.min(wide).next_multiple_of(tile.lanes);
+    let left = depth * m.min(ROWS).next_multiple_of(tile.rows);
+    with_buffer::<T, _>(left + right, |buffer| {
+        let (left, right) = buffer.split_at_mut(left);
+        for (j, columns) in cuts(n, wide, tile.columns()) {
+            for (p, depth) in cuts(operands.k, DEPTH, 1) {
+                let block = Block {
+                    tile,
+                    operands,
+                    p,
+                    depth,
+                    columns: (area.columns.start + j, columns),
+                    all_rows: m,
+                };
+                // SAFETY: the block lies within the rectangle.
+                unsafe { block.run(&area.rows, left, right) };
+            }
+        }
+    });
+}
+
+/// A range of `k` and of columns.
+struct Block<'a, T> {
+    tile: &'a Tile<T>,
+    operands: &'a Operands<T>,
+    p: usize,
+    depth: usize,
+    columns: (usize, usize),
+    all_rows: usize,
+}
+
+impl<T: Tiled> Block<'_, T> {
+    /// # Safety
+    /// As [`rectangle`].
+    unsafe fn run(&self, rows: &std::ops::Range<usize>, left: &mut [T], right: &mut [T]) {
+        // SAFETY: columns and depth are within b.
+        unsafe { self.pack_right(right) };
+        for (i, rows_here) in cuts(rows.len(), ROWS, self.tile.rows) {
+            // SAFETY: rows and depth are within a and c.
+            unsafe { self.rows(rows.start + i, rows_here, left, right) };
+        }
+    }
+
+    /// The strips that the columns are cut into, as equal as whole registers allow: first column within the block, and how many.
+    fn strips(&self) -> impl Iterator<Item = (usize, usize)> {
+        cuts(self.columns.1, self.tile.columns(), self.tile.lanes)
+    }
+
+    /// Whether a strip is read from a packed copy: if it would be read often, or is not stored as rows of whole registers.
+    fn packs(&self, columns: usize) -> bool {
+        self.operands.b.across != 1
+            || self.all_rows > 64
+            || !columns.is_multiple_of(self.tile.lanes)
+    }
+
+    /// # Safety
+    /// The block lies within `b`.
+    unsafe fn pack_right(&self, right: &mut [T]) {
+        let b = self.operands.b;
+        for (j, columns) in self.strips().filter(|(_, columns)| self.packs(*columns)) {
+            // SAFETY: these columns and rows are within b.
+            unsafe {
+                let start = b
+                    .start
+                    .add((self.columns.0 + j) * b.across + self.p * b.down);
+                let width = columns.next_multiple_of(self.tile.lanes);
+                let panel = Panel {
+                    from: Lines { start, ..b },
+                    count: columns,
+                    k: self.depth,
+                    width,
+                };
+                self.tile.pack(&mut right[j * self.depth..], &panel);
+            }
+        }
+    }
+
+    /// # Safety
+    /// The rows lie within `a` and `c`.
+    unsafe fn rows(&self, first: usize, rows: usize, left: &mut [T], right: &[T]) {
+        let Operands { a, b, c, n, .. } = *self.operands;
+        // SAFETY: row `first` and term `p` are within a.
+        let start = unsafe { a.start.add(first * a.across + self.p * a.down) };
+        let height = self.tile.rows;
+        let mut from = (start, height * a.across, a.across, a.down);
+        if a.across == 1 && self.columns.1 > 4 * self.tile.columns() {
+            for (index, row) in (0..rows).step_by(height).enumerate() {
+                let to = &mut left[index * height * self.depth..];
+                let count = height.min(rows - row);
+                // SAFETY: these rows are within a.
+                unsafe {
+                    let from = Lines {
+                        start: start.add(row * a.across),
+                        ..a
+                    };
+                    self.tile.pack(
+                        to,
+                        &Panel {
+                            from,
+                            count,
+                            k: self.depth,
+                            width: height,
+                        },
+                    );
+                }
+            }
+            from = (left.as_ptr(), height * self.depth, 1, height);
+        }
+        for (j, columns) in self.strips() {
+            // SAFETY: the strip's operands are what was packed, or rows and columns within the matrices; c's rectangle is ours.
+            unsafe {
+                let (b, b_step) = match self.packs(columns) {
+                    true => (
+                        right[j * self.depth..].as_ptr(),
+                        columns.next_multiple_of(self.tile.lanes),
+                    ),
+                    false => (b.start.add(self.columns.0 + j + self.p * b.down), b.down),
+                };
+                let (a, a_panel, a_row, a_step) = from;
+                let c = c.add(first * n + self.columns.0 + j);
+                self.tile.run(&Strip {
+                    k: self.depth,
+                    a,
+                    a_panel,
+                    a_row,
+                    a_step,
+                    b,
+                    b_step,
+                    c,
+                    c_row: n,
+                    rows,
+                    columns,
+                    add: self.p > 0,
+                });
+            }
+        }
+    }
+}

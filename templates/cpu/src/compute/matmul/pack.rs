@@ -1,0 +1,105 @@
+//! Copies a block of a matrix into the order in which tiles read it, and keeps the memory for that per thread.
+
+use crate::compute::simd::Lanes;
+use std::cell::Cell;
+
+/// A cache line, so that buffers are aligned to one.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+thread_local! {
+    static BUFFER: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+}
+
+/// Lends `body` room for `len` elements, aligned to a cache line, with anything in it. The thread keeps the memory for the next call.
+pub(super) fn with_buffer<T: Copy + Default, R>(len: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
+    let mut lines = BUFFER.take();
+    let needed = (len * size_of::<T>()).div_ceil(64);
+    if lines.len() < needed {
+        lines.resize(needed, Line([0; 64]));
+    }
+    // SAFETY: the lines are initialised, long enough and aligned for T, which any bits are valid for: T is a float.
+    let buffer = unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), len) };
+    let result = body(buffer);
+    BUFFER.set(lines);
+    result
+}
+
+/// Where a matrix's elements are: `(i, p)` at `start[i * across + p * down]`, and one of the two is 1.
+#[derive(Clone, Copy)]
+pub(super) struct Lines<T> {
+    pub start: *const T,
+    pub across: usize,
+    pub down: usize,
+}
+
+/// What to pack: `count` by `k` elements, as `k` rows of `width`, with zeros from `count` on.
+pub(super) struct Panel<T> {
+    pub from: Lines<T>,
+    pub count: usize,
+    pub k: usize,
+    pub width: usize,
+}
+
+/// Writes `to[p * width + i]` = element `(i, p)`.
+///
+/// # Safety
+/// `from` holds what the panel says, and the function that this is compiled into has the instruction set.
+#[inline(always)]
+pub(super) unsafe fn pack<V: Lanes<Scalar: Default>>(
+    to: &mut [V::Scalar],
+    panel: &Panel<V::Scalar>,
+) {
+    let Panel {
+        from,
+        count,
+        k,
+        width,
+    } = *panel;
+    let to = &mut to[..k * width];
+    if count < width {
+        to.fill(V::Scalar::default());
+    }
+    if from.across == 1 && count == 8 && width == 8 {
+        for (p, row) in to.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            // SAFETY: row p of from has 8 elements side by side. A copy of known length is a load and a store, not a call.
+            *row = unsafe {
+                from.start
+                    .add(p * from.down)
+                    .cast::<[V::Scalar; 8]>()
+                    .read()
+            };
+        }
+        return;
+    }
+    if from.across == 1 {
+        for (p, row) in to.chunks_exact_mut(width).enumerate() {
+            // SAFETY: row p of from has count elements side by side.
+            let source =
+                unsafe { std::slice::from_raw_parts(from.start.add(p * from.down), count) };
+            row[..count].copy_from_slice(source);
+        }
+        return;
+    }
+    let (squares, depth) = (count / V::SIDE * V::SIDE, k / V::SIDE * V::SIDE);
+    for i in (0..squares).step_by(V::SIDE) {
+        for p in (0..depth).step_by(V::SIDE) {
+            // SAFETY: the square lies within from, whose lines are rows here, and within to.
+            unsafe {
+                V::transpose(
+                    from.start.add(i * from.across + p),
+                    from.across,
+                    to.as_mut_ptr().add(p * width + i),
+                    width,
+                )
+            };
+        }
+    }
+    for i in 0..count {
+        for p in (if i < squares { depth } else { 0 })..k {
+            // SAFETY: element (i, p) lies within from.
+            to[p * width + i] = unsafe { *from.start.add(i * from.across + p) };
+        }
+    }
+}

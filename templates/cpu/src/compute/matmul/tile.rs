@@ -1,0 +1,293 @@
+//! The register tile: a few rows by up to three registers of columns, summed over `k` without leaving the registers.
+//!
+//! One generic function over [`Lanes`]; below it, what is compiled for each instruction set. Operands are read through strides,
+//! so the same tile works on packed panels and on the matrices as they are stored.
+
+use super::pack::{self, Panel};
+use crate::compute::arith::Float;
+use crate::compute::simd::{Isa, Lanes, Level, Plain};
+
+/// Registers of columns in a full tile.
+const COLUMNS: usize = 3;
+
+/// A float that matrix products have tiles for.
+pub trait Tiled: Float {
+    /// The tile for an instruction set.
+    fn tile(isa: Isa) -> Tile<Self>;
+}
+
+/// The tile of one instruction set.
+#[derive(Clone, Copy)]
+pub struct Tile<T> {
+    /// Rows of a full tile.
+    pub(super) rows: usize,
+    /// Columns of one register.
+    pub(super) lanes: usize,
+    /// Computes a strip. Needs the instruction set, and a [`Strip`] whose pointers hold what it says.
+    run: unsafe fn(&Strip<T>),
+    /// Packs a panel. Needs the instruction set, and a [`Panel`] whose pointer holds what it says.
+    pack: unsafe fn(&mut [T], &Panel<T>),
+}
+
+impl<T> Tile<T> {
+    /// Columns of a full tile.
+    pub(super) const fn columns(&self) -> usize {
+        COLUMNS * self.lanes
+    }
+
+    /// Computes `c = a * b`, or `c += a * b`, for one strip.
+    ///
+    /// # Safety
+    /// The strip's pointers hold what it says, and `c` is nobody else's.
+    #[inline]
+    pub(super) unsafe fn run(&self, strip: &Strip<T>) {
+        debug_assert!(strip.columns >= 1 && strip.columns <= self.columns());
+        // SAFETY: a Tile comes from an Isa, so the machine has the instruction set; the rest is the caller's.
+        unsafe { (self.run)(strip) }
+    }
+
+    /// Writes a panel in the order in which the tile reads it.
+    ///
+    /// # Safety
+    /// The panel's matrix holds what it says.
+    #[inline]
+    pub(super) unsafe fn pack(&self, to: &mut [T], panel: &Panel<T>) {
+        // SAFETY: as in `run`.
+        unsafe { (self.pack)(to, panel) }
+    }
+}
+
+/// A strip of the result: any number of rows by the columns of one tile.
+///
+/// Element `(i, p)` of the left operand is at `a[i / rows * a_panel + i % rows * a_row + p * a_step]`, with the tile's `rows`. Row `p` of
+/// the right one starts at `b[p * b_step]`, readable up to a whole number of registers. Row `i` of the result starts at `c[i * c_row]`.
+pub(super) struct Strip<T> {
+    pub k: usize,
+    pub a: *const T,
+    pub a_panel: usize,
+    pub a_row: usize,
+    pub a_step: usize,
+    pub b: *const T,
+    pub b_step: usize,
+    pub c: *mut T,
+    pub c_row: usize,
+    pub rows: usize,
+    pub columns: usize,
+    /// Add to what `c` holds.
+    pub add: bool,
+}
+
+/// # Safety
+/// As [`Tile::run`], and compiled into a function that has the instruction set.
+#[inline(always)]
+unsafe fn strip<V: Lanes<Scalar: Tiled>, const ROWS: usize>(strip: &Strip<V::Scalar>) {
+    // SAFETY: passed on.
+    unsafe {
+        match strip.columns.div_ceil(V::COUNT) {
+            1 => panels::<V, ROWS, 1>(strip),
+            2 => panels::<V, ROWS, 2>(strip),
+            _ => panels::<V, ROWS, COLUMNS>(strip),
+        }
+    }
+}
+
+/// # Safety
+/// As [`strip`].
+#[inline(always)]
+unsafe fn panels<V: Lanes<Scalar: Tiled>, const ROWS: usize, const N: usize>(
+    strip: &Strip<V::Scalar>,
+) {
+    let full = strip.rows / ROWS;
+    for panel in 0..full {
+        // SAFETY: all rows of this panel are in the strip.
+        unsafe {
+            tile::<V, ROWS, N>(
+                strip,
+                strip.a.add(panel * strip.a_panel),
+                strip.c.add(panel * ROWS * strip.c_row),
+            )
+        };
+    }
+    let mut row = full * ROWS;
+    while row < strip.rows {
+        // SAFETY: this row is in the strip.
+        let (a, c) = unsafe {
+            (
+                strip.a.add(full * strip.a_panel + row % ROWS * strip.a_row),
+                strip.c.add(row * strip.c_row),
+            )
+        };
+        // SAFETY: as many rows as the arm takes are left.
+        row += unsafe {
+            match strip.rows - row {
+                4.. if ROWS > 4 => tile::<V, 4, N>(strip, a, c),
+                2.. => tile::<V, 2, N>(strip, a, c),
+                _ => tile::<V, 1, N>(strip, a, c),
+            }
+        };
+    }
+}
+
+/// Repeats the body for each row of the largest tile, unrolled in the source: the compiler gives up on nested loops of this size, and
+/// then keeps the sums in memory.
+macro_rules! each_row {
+    ($rows:ident, $i:ident => $body:expr) => {
+        each_row!($rows, $i => $body; 0 1 2 3 4 5 6 7)
+    };
+    ($rows:ident, $i:ident => $body:expr; $($row:literal)*) => {$(
+        if $row < $rows {
+            let $i = $row;
+            $body
+        }
+    )*};
+}
+
+/// Gives `M`, the rows that are now done.
+///
+/// # Safety
+/// As [`strip`], with `M` rows from `a` and `c` on.
+#[inline(always)]
+unsafe fn tile<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
+    strip: &Strip<V::Scalar>,
+    a: *const V::Scalar,
+    c: *mut V::Scalar,
+) -> usize {
+    // SAFETY: reads rows below M and columns below N registers, for p below k, which the strip's pointers hold.
+    let sums = unsafe { sums::<V, M, N>(strip, a) };
+    let full = strip.columns == N * V::COUNT;
+    // SAFETY: writes M rows of the strip's columns; `edge` holds as many rows of whole registers.
+    unsafe {
+        if full && !strip.add {
+            each_row!(M, i => put(&sums[i], c.add(i * strip.c_row)));
+        } else if full {
+            each_row!(M, i => put(&plus(&sums[i], c.add(i * strip.c_row)), c.add(i * strip.c_row)));
+        } else {
+            let mut edge = [[V::Scalar::default(); COLUMNS * WIDEST]; M];
+            each_row!(M, i => put(&sums[i], edge[i].as_mut_ptr()));
+            edges(strip, &edge, c);
+        }
+    }
+    M
+}
+
+/// # Safety
+/// As [`tile`].
+#[inline(always)]
+unsafe fn sums<V: Lanes<Scalar: Tiled>, const M: usize, const N: usize>(
+    strip: &Strip<V::Scalar>,
+    mut a: *const V::Scalar,
+) -> [[V; N]; M] {
+    let row = strip.a_row;
+    let mut b = strip.b;
+    // SAFETY: as promised by the caller; no pointer is read after the last term.
+    unsafe {
+        let mut sums = [[V::splat(V::Scalar::default()); N]; M];
+        for _ in 0..strip.k {
+            let mut right = [V::splat(V::Scalar::default()); N];
+            for (j, right) in right.iter_mut().enumerate() {
+                *right = V::load(b.add(j * V::COUNT));
+            }
+            each_row!(M, i => {
+                let left = V::splat(*a.add(i * row));
+                for (sum, right) in sums[i].iter_mut().zip(right) {
+                    *sum = sum.mul_add(left, right);
+                }
+            });
+            a = a.wrapping_add(strip.a_step);
+            b = b.wrapping_add(strip.b_step);
+        }
+        sums
+    }
+}
+
+/// # Safety
+/// `N` registers may be read from `from` on.
+#[inline(always)]
+unsafe fn plus<V: Lanes<Scalar: Tiled>, const N: usize>(
+    row: &[V; N],
+    from: *const V::Scalar,
+) -> [V; N] {
+    let mut sums = *row;
+    for (j, sum) in sums.iter_mut().enumerate() {
+        // SAFETY: register j is one of the N.
+        *sum = unsafe { V::load(from.add(j * V::COUNT)).add(*sum) };
+    }
+    sums
+}
+
+/// # Safety
+/// `N` registers may be written from `to` on.
+#[inline(always)]
+unsafe fn put<V: Lanes<Scalar: Tiled>, const N: usize>(row: &[V; N], to: *mut V::Scalar) {
+    for (j, sum) in row.iter().enumerate() {
+        // SAFETY: register j is one of the N.
+        unsafe { sum.store(to.add(j * V::COUNT)) };
+    }
+}
+
+/// Lanes of the widest register.
+const WIDEST: usize = 16;
+
+/// Writes rows of which only the strip's columns are in the matrix.
+///
+/// # Safety
+/// `M` rows of the strip's columns may be written from `c` on.
+#[inline(always)]
+unsafe fn edges<T: Tiled, const M: usize>(
+    strip: &Strip<T>,
+    edge: &[[T; COLUMNS * WIDEST]; M],
+    c: *mut T,
+) {
+    for (i, row) in edge.iter().enumerate() {
+        // SAFETY: row i is one of the M.
+        let c = unsafe { std::slice::from_raw_parts_mut(c.add(i * strip.c_row), strip.columns) };
+        c.iter_mut().zip(row).for_each(
+            #[inline(always)]
+            |(c, sum)| *c = if strip.add { c.plus(*sum) } else { *sum },
+        );
+    }
+}
+
+macro_rules! tiles {
+    ($scalar:ty: $($(#[$gate:meta])* $level:ident $rows:literal $register:ty $(, $features:literal)?;)*) => {
+        impl Tiled for $scalar {
+            fn tile(isa: Isa) -> Tile<Self> {
+                match isa.level() {
+                    $($(#[$gate])* Level::$level => {
+                        /// # Safety
+                        /// As [`strip`].
+                        $(#[target_feature(enable = $features)])?
+                        unsafe fn run(whole: &Strip<$scalar>) {
+                            // SAFETY: passed on; this function has the instruction set.
+                            unsafe { strip::<$register, $rows>(whole) }
+                        }
+                        /// # Safety
+                        /// As [`Tile::pack`], and the machine has the instruction set.
+                        $(#[target_feature(enable = $features)])?
+                        unsafe fn pack(to: &mut [$scalar], panel: &Panel<$scalar>) {
+                            // SAFETY: passed on; this function has the instruction set.
+                            unsafe { pack::pack::<$register>(to, panel) }
+                        }
+                        Tile { rows: $rows, lanes: <$register>::COUNT, run, pack }
+                    })*
+                    #[allow(unreachable_patterns)]
+                    _ => unreachable!("no Isa of a level that this target lacks"),
+                }
+            }
+        }
+    };
+}
+
+tiles! { f32:
+    Baseline 4 Plain<f32, 4>;
+    #[cfg(target_arch = "aarch64")] Neon 8 crate::compute::simd::F32x4;
+    #[cfg(target_arch = "x86_64")] Avx2 4 crate::compute::simd::F32x8, "avx2,fma";
+    #[cfg(target_arch = "x86_64")] Avx512 8 crate::compute::simd::F32x16, "avx2,fma,avx512f,avx512vl";
+}
+
+tiles! { f64:
+    Baseline 4 Plain<f64, 2>;
+    #[cfg(target_arch = "aarch64")] Neon 8 crate::compute::simd::F64x2;
+    #[cfg(target_arch = "x86_64")] Avx2 4 crate::compute::simd::F64x4, "avx2,fma";
+    #[cfg(target_arch = "x86_64")] Avx512 8 crate::compute::simd::F64x8, "avx2,fma,avx512f,avx512vl";
+}

@@ -1,0 +1,80 @@
+//! A bias per channel, and its gradient.
+//!
+//! Both see a tensor as `[outer, channels, inner]`: channels last is `inner = 1`, channels first is `outer` = batch.
+
+use crate::compute::arith::{self, Number};
+use crate::compute::map::map2;
+use crate::compute::reduce::{Fold, Reduction, Sum, reduce};
+use crate::compute::{Broadcast, Result};
+
+/// Where the channels are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// The last dim: TensorFlow's `NHWC`, of any rank from 2.
+    ChannelsLast,
+    /// The second dim: TensorFlow's `NCHW`, of any rank from 2.
+    ChannelsFirst,
+}
+
+impl Layout {
+    /// Which dim holds the channels. A tensor of one dim is all channels.
+    pub fn axis(self, rank: usize) -> usize {
+        match self {
+            Self::ChannelsLast => rank.saturating_sub(1),
+            Self::ChannelsFirst => 1.min(rank.saturating_sub(1)),
+        }
+    }
+}
+
+/// `out = x + bias`, the bias along the channels; `out` is as long as `x`.
+///
+/// # Errors
+/// [`Error::Incompatible`](crate::compute::Error) if there is not one bias per channel.
+///
+/// # Panics
+/// If `x` or `out` is not as long as `dims` say, or `dims` is empty.
+pub fn bias_add<T: Number>(
+    dims: &[usize],
+    layout: Layout,
+    x: &[T],
+    bias: &[T],
+    out: &mut [T],
+) -> Result<()> {
+    let axis = layout.axis(dims.len());
+    if bias.len() != dims[axis] {
+        return Err(crate::compute::Error::Incompatible(
+            vec![bias.len()],
+            dims.to_vec(),
+        ));
+    }
+    let mut along = vec![1; dims.len() - axis];
+    along[0] = bias.len();
+    let plan = Broadcast::new([dims, &along])?;
+    map2(&plan, x, bias, out, arith::add);
+    Ok(())
+}
+
+/// `out[c]` = the sum of `x` over all elements of channel `c`.
+///
+/// # Errors
+/// None for a tensor of one dim or more.
+///
+/// # Panics
+/// If `x` is not as long as `dims` say, or `out` has not one element per channel.
+pub fn bias_add_grad<T: Number>(
+    dims: &[usize],
+    layout: Layout,
+    x: &[T],
+    out: &mut [T],
+) -> Result<()>
+where
+    Sum: Fold<T>,
+{
+    let axis = layout.axis(dims.len());
+    let others: Vec<i64> = (0..dims.len())
+        .filter(|i| *i != axis)
+        .map(|i| i as i64)
+        .collect();
+    reduce::<T, Sum>(&Reduction::new(dims, &others)?, x, out);
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Softmax cross entropy with one label per row: loss and gradient in one pass over the logits.
+
+use crate::compute::arith::Float;
+use crate::compute::parallel::{self, Cost};
+use crate::compute::reduce::fold_row;
+use crate::compute::simd::Isa;
+use crate::compute::{Error, Result};
+
+/// A type that labels come in.
+pub trait Label: Copy + Sync {
+    /// The label, for messages.
+    fn number(self) -> i64;
+}
+
+impl Label for i32 {
+    fn number(self) -> i64 {
+        self.into()
+    }
+}
+
+impl Label for i64 {
+    fn number(self) -> i64 {
+        self
+    }
+}
+
+/// For each row of `classes` logits and its label: `loss = ln(sum(exp(x - max))) - (x[label] - max)`, and
+/// `gradient = softmax(x) - onehot(label)`. Computed in `T`, as TensorFlow does: a row with NaN or +inf, or of nothing but -inf, gives NaN.
+///
+/// # Errors
+/// [`Error::LabelOutOfRange`] for the first label that is no class; nothing is written then.
+///
+/// # Panics
+/// If `classes` is 0, or `logits` and `gradient` are not `labels.len() * classes` long, or `loss` is not as long as `labels`.
+pub fn sparse_softmax_cross_entropy<T: Float, L: Label>(
+    logits: &[T],
+    labels: &[L],
+    classes: usize,
+    loss: &mut [T],
+    gradient: &mut [T],
+) -> Result<()> {
+    assert!(classes > 0, "at least one class");
+    assert_eq!(
+        [logits.len(), gradient.len()],
+        [labels.len() * classes; 2],
+        "logits and gradient are rows of classes"
+    );
+    assert_eq!(loss.len(), labels.len(), "one loss per label");
+    check(labels, classes)?;
+    let isa = Isa::current();
+    parallel::rows2(
+        (gradient, classes),
+        (loss, 1),
+        Cost::Dear.grain() * 4,
+        |first, gradient, loss| {
+            let logits = &logits[first * classes..][..gradient.len()];
+            let labels = &labels[first..first + loss.len()];
+            isa.vectorize(
+                #[inline(always)]
+                || {
+                    let group = (GROUP / classes).max(1);
+                    let blocks = logits
+                        .chunks(group * classes)
+                        .zip(gradient.chunks_mut(group * classes));
+                    for ((x, gradient), (loss, labels)) in
+                        blocks.zip(loss.chunks_mut(group).zip(labels.chunks(group)))
+                    {
+                        rows(x, labels, classes, loss, gradient);
+                    }
+                },
+            );
+        },
+    );
+    Ok(())
+}
+
+/// Elements of the rows that are worked on together: exponentials are taken of all at once, so that short rows fill vectors too.
+const GROUP: usize = 4096;
+
+#[inline(always)]
+fn rows<T: Float, L: Label>(
+    x: &[T],
+    labels: &[L],
+    classes: usize,
+    loss: &mut [T],
+    gradient: &mut [T],
+) {
+    for ((x, out), (loss, label)) in x
+        .chunks_exact(classes)
+        .zip(gradient.chunks_exact_mut(classes))
+        .zip(loss.iter_mut().zip(labels))
+    {
+        let max = fold_row(x, &same, x[0], &larger);
+        out.iter_mut().zip(x).for_each(
+            #[inline(always)]
+            |(out, x)| *out = x.minus(max),
+        );
+        *loss = out[label.number() as usize];
+    }
+    gradient.iter_mut().for_each(
+        #[inline(always)]
+        |x| *x = x.exp(),
+    );
+    for (out, (loss, label)) in gradient
+        .chunks_exact_mut(classes)
+        .zip(loss.iter_mut().zip(labels))
+    {
+        let sum = fold_row(out, &same, T::ZERO, &T::plus);
+        out.iter_mut().for_each(
+            #[inline(always)]
+            |e| *e = e.over(sum),
+        );
+        *loss = sum.ln().minus(*loss);
+        let label = label.number() as usize;
+        out[label] = out[label].minus(T::ONE);
+    }
+}
+
+#[inline(always)]
+fn same<T>(x: T) -> T {
+    x
+}
+
+#[inline(always)]
+fn larger<T: PartialOrd>(x: T, y: T) -> T {
+    if y > x { y } else { x }
+}
+
+fn check<L: Label>(labels: &[L], classes: usize) -> Result<()> {
+    let valid = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
+    let wrong = labels
+        .iter()
+        .map(|label| label.number())
+        .enumerate()
+        .find(|(_, label)| !valid(*label));
+    wrong.map_or(Ok(()), |(row, label)| {
+        Err(Error::LabelOutOfRange {
+            row,
+            label,
+            classes,
+        })
+    })
+}

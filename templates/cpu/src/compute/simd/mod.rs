@@ -1,0 +1,170 @@
+//! Run-time choice of the instruction set.
+//!
+//! An [`Isa`] is proof that this machine has an instruction set: only detection makes one. [`Isa::vectorize`] compiles its closure
+//! once per instruction set, so plain loops over slices become AVX-512, AVX2, NEON or baseline code; the fastest that the
+//! machine has is [`Isa::current`]. Only matrix tiles need intrinsics; they are behind [`Lanes`].
+
+mod lanes;
+mod mode;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use lanes::{Lanes, Plain};
+pub use mode::FloatMode;
+#[cfg(target_arch = "aarch64")]
+pub use neon::{F32x4, F64x2};
+#[cfg(target_arch = "x86_64")]
+pub use x86::{F32x8, F32x16, F64x4, F64x8};
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+/// The instruction sets that kernels are compiled for, slowest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// What the target always has: SSE2 on x86-64.
+    Baseline,
+    /// aarch64's 128-bit vectors.
+    Neon,
+    /// AVX2 with FMA, F16C and BMI.
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    /// All levels, also those that this machine lacks.
+    pub const ALL: [Self; 4] = [Self::Baseline, Self::Neon, Self::Avx2, Self::Avx512];
+
+    /// The name that `SP_CPU_ISA` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Neon => "neon",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+/// An instruction set that this machine has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Isa(Level);
+
+thread_local! {
+    static FORCED: Cell<Option<Isa>> = const { Cell::new(None) };
+}
+
+impl Isa {
+    /// The instruction set that kernels called on this thread use: that of [`Isa::scope`], else the one that the environment
+    /// variable `SP_CPU_ISA` names (read once), else the fastest.
+    pub fn current() -> Self {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
+        FORCED.get().unwrap_or_else(|| *CHOSEN.get_or_init(choose))
+    }
+
+    /// This level, if the machine has it.
+    pub fn detect(level: Level) -> Option<Self> {
+        let present = match level {
+            Level::Baseline => true,
+            Level::Neon => cfg!(target_arch = "aarch64"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => x86::has_avx2(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => x86::has_avx512(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => false,
+        };
+        present.then_some(Self(level))
+    }
+
+    /// Every instruction set that this machine has, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Level::ALL.into_iter().filter_map(Self::detect)
+    }
+
+    /// Which one it is.
+    pub const fn level(self) -> Level {
+        self.0
+    }
+
+    /// Runs `body` with this instruction set in place of the fastest, for kernels that are called on this thread. For tests.
+    pub fn scope<R>(self, body: impl FnOnce() -> R) -> R {
+        struct Restore(Option<Isa>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                FORCED.set(self.0);
+            }
+        }
+        let _restore = Restore(FORCED.replace(Some(self)));
+        body()
+    }
+
+    /// Runs `body`, compiled for this instruction set. Write the closure as `#[inline(always)] || ...`: what is not inlined into
+    /// it is compiled for the baseline.
+    #[inline(always)]
+    pub fn vectorize<R>(self, body: impl FnOnce() -> R) -> R {
+        match self.0 {
+            // SAFETY: an Isa of this level exists only where the machine has it.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { x86::run_avx512(body) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { x86::run_avx2(body) },
+            _ => body(),
+        }
+    }
+}
+
+fn choose() -> Isa {
+    let fastest = Isa::available().last().unwrap_or(Isa(Level::Baseline));
+    let Ok(wanted) = std::env::var("SP_CPU_ISA") else {
+        return fastest;
+    };
+    let found = Isa::available().find(|isa| isa.level().name() == wanted);
+    if found.is_none() {
+        let names: Vec<_> = Isa::available().map(|isa| isa.level().name()).collect();
+        eprintln!(
+            "sp-cpu: SP_CPU_ISA={wanted} is not one of {}; using {}",
+            names.join(", "),
+            fastest.level().name()
+        );
+    }
+    found.unwrap_or(fastest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn baseline_is_always_there_and_the_list_is_sorted() {
+        let all: Vec<_> = Isa::available().map(Isa::level).collect();
+        assert_eq!(all[0], Level::Baseline);
+        assert!(all.is_sorted());
+    }
+
+    #[test]
+    fn scope_holds_inside_and_ends_also_after_a_panic() {
+        let baseline = Isa::detect(Level::Baseline).unwrap();
+        let before = Isa::current();
+        baseline.scope(|| assert_eq!(Isa::current(), baseline));
+        let caught = std::panic::catch_unwind(|| baseline.scope(|| panic!("expected")));
+        assert!(caught.is_err());
+        assert_eq!(Isa::current(), before);
+    }
+
+    #[test]
+    fn vectorize_returns_what_the_closure_returns() {
+        for isa in Isa::available() {
+            let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
+            let sum = isa.vectorize(
+                #[inline(always)]
+                || x.iter().map(|v| v * 2.0).sum::<f32>(),
+            );
+            assert_eq!(sum, 9900.0);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! x86-64: detection, the functions that closures are compiled into, and the registers of AVX2 and AVX-512.
+
+use super::Lanes;
+use core::arch::x86_64::*;
+
+pub(super) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+}
+
+pub(super) fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+/// # Safety
+/// [`has_avx512`] holds.
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) unsafe fn run_avx512<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// # Safety
+/// [`has_avx2`] holds.
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+pub(super) unsafe fn run_avx2<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+macro_rules! register {
+    ($name:ident, $scalar:ty, $count:literal, $raw:ty, $doc:literal, $splat:ident $load:ident $store:ident $fma:ident $add:ident $side:literal $transpose:ident) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy)]
+        pub struct $name($raw);
+
+        // SAFETY: an unaligned load or store of one register is COUNT scalars.
+        unsafe impl Lanes for $name {
+            type Scalar = $scalar;
+            const COUNT: usize = $count;
+
+            #[inline(always)]
+            unsafe fn splat(x: $scalar) -> Self {
+                // SAFETY: the caller has the instruction set.
+                Self(unsafe { $splat(x) })
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $scalar) -> Self {
+                // SAFETY: the caller has the instruction set and lets us read COUNT scalars.
+                Self(unsafe { $load(from) })
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $scalar) {
+                // SAFETY: the caller has the instruction set and lets us write COUNT scalars.
+                unsafe { $store(to, self.0) }
+            }
+
+            #[inline(always)]
+            unsafe fn mul_add(self, x: Self, y: Self) -> Self {
+                // SAFETY: the caller has the instruction set.
+                Self(unsafe { $fma(x.0, y.0, self.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn add(self, x: Self) -> Self {
+                // SAFETY: the caller has the instruction set.
+                Self(unsafe { $add(self.0, x.0) })
+            }
+
+            const SIDE: usize = $side;
+
+            #[inline(always)]
+            unsafe fn transpose(
+                from: *const $scalar,
+                from_row: usize,
+                to: *mut $scalar,
+                to_row: usize,
+            ) {
+                // SAFETY: the caller has the instruction set and lends us the squares.
+                unsafe { $transpose(from, from_row, to, to_row) }
+            }
+        }
+    };
+}
+
+register!(F32x16, f32, 16, __m512, "Sixteen `f32` of AVX-512.",
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_fmadd_ps _mm512_add_ps 8 square_f32);
+register!(F64x8, f64, 8, __m512d, "Eight `f64` of AVX-512.",
+    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_add_pd 4 square_f64);
+register!(F32x8, f32, 8, __m256, "Eight `f32` of AVX2 with FMA.",
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps 8 square_f32);
+register!(F64x4, f64, 4, __m256d, "Four `f64` of AVX2 with FMA.",
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd 4 square_f64);
+
+/// Transposes 8 by 8: pairs, then fours, then the halves of registers.
+///
+/// # Safety
+/// AVX2 is there; 8 rows of 8 may be read and written.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn square_f32(from: *const f32, from_row: usize, to: *mut f32, to_row: usize) {
+    // SAFETY: row i is one of the 8.
+    let r: [__m256; 8] =
+        std::array::from_fn(|i| unsafe { _mm256_loadu_ps(from.add(i * from_row)) });
+    let pairs = |i: usize| {
+        (
+            _mm256_unpacklo_ps(r[i], r[i + 1]),
+            _mm256_unpackhi_ps(r[i], r[i + 1]),
+        )
+    };
+    let fours = |i: usize| {
+        let ((a, b), (c, d)) = (pairs(i), pairs(i + 2));
+        [
+            _mm256_shuffle_ps::<0x44>(a, c),
+            _mm256_shuffle_ps::<0xEE>(a, c),
+            _mm256_shuffle_ps::<0x44>(b, d),
+            _mm256_shuffle_ps::<0xEE>(b, d),
+        ]
+    };
+    let (top, bottom) = (fours(0), fours(4));
+    for i in 0..4 {
+        // SAFETY: rows i and i + 4 are among the 8.
+        unsafe {
+            _mm256_storeu_ps(
+                to.add(i * to_row),
+                _mm256_permute2f128_ps::<0x20>(top[i], bottom[i]),
+            );
+            _mm256_storeu_ps(
+                to.add((i + 4) * to_row),
+                _mm256_permute2f128_ps::<0x31>(top[i], bottom[i]),
+            );
+        }
+    }
+}
+
+/// Transposes 4 by 4.
+///
+/// # Safety
+/// AVX2 is there; 4 rows of 4 may be read and written.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn square_f64(from: *const f64, from_row: usize, to: *mut f64, to_row: usize) {
+    // SAFETY: row i is one of the 4.
+    let r: [__m256d; 4] =
+        std::array::from_fn(|i| unsafe { _mm256_loadu_pd(from.add(i * from_row)) });
+    let pairs = |i: usize| {
+        [
+            _mm256_unpacklo_pd(r[i], r[i + 1]),
+            _mm256_unpackhi_pd(r[i], r[i + 1]),
+        ]
+    };
+    let (top, bottom) = (pairs(0), pairs(2));
+    for i in 0..2 {
+        // SAFETY: rows i and i + 2 are among the 4.
+        unsafe {
+            _mm256_storeu_pd(
+                to.add(i * to_row),
+                _mm256_permute2f128_pd::<0x20>(top[i], bottom[i]),
+            );
+            _mm256_storeu_pd(
+                to.add((i + 2) * to_row),
+                _mm256_permute2f128_pd::<0x31>(top[i], bottom[i]),
+            );
+        }
+    }
+}
