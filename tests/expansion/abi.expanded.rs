@@ -1,0 +1,42 @@
+#[allow(non_upper_case_globals, missing_docs)]
+impl SP_Table {
+    pub const struct_size: ::sp_runtime::Field<Self, usize> = unsafe {
+        ::sp_runtime::Field::at(::core::mem::offset_of!(Self, struct_size))
+    };
+    pub const ext: ::sp_runtime::Field<Self, *mut c_void> = unsafe {
+        ::sp_runtime::Field::at(::core::mem::offset_of!(Self, ext))
+    };
+    pub const run: ::sp_runtime::Field<
+        Self,
+        Option<unsafe extern "C" fn(device: *const SP_Device)>,
+    > = unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, run)) };
+    pub const flush: ::sp_runtime::Field<
+        Self,
+        Option<unsafe extern "C" fn(device: *const SP_Device)>,
+    > = unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, flush)) };
+}
+unsafe impl ::sp_runtime::Versioned for SP_Table {
+    const NAME: &'static str = "SP_Table";
+    const STRUCT_SIZE: usize = SP_Table::flush.end();
+}
+impl SP_Table {
+    /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
+    /// optional slots become null.
+    pub fn fill<T: super::traits::Table>(table: &mut ::sp_runtime::PrefixMut<'_, Self>) {
+        table.announce();
+        table
+            .set(
+                Self::run,
+                ::core::option::Option::Some(super::shims::SP_Table::run::<T>),
+            );
+        table
+            .set(
+                Self::flush,
+                if T::HAS_FLUSH {
+                    ::core::option::Option::Some(super::shims::SP_Table::flush::<T>)
+                } else {
+                    ::core::option::Option::None
+                },
+            );
+    }
+}

@@ -1,0 +1,28 @@
+fn sum<T: Element + Number, I: Element>(cx: &Host<'_>, attributes: &Sum) -> Result<()> {
+    reduce::<T, I>(cx, attributes.keep_dims)
+}
+///The registrations of `Sum`.
+pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
+    ::sp_plugin::kernel::Entry<D>,
+> {
+    struct Body<T, I>(::core::marker::PhantomData<fn() -> (T, I)>);
+    impl<T: Element + Number, I: Element> ::sp_plugin::kernel::HostKernel
+    for Body<T, I> {
+        type Attributes = Sum;
+        #[allow(unused_variables)]
+        fn compute(
+            cx: &::sp_plugin::kernel::Host<'_>,
+            attributes: &Sum,
+        ) -> ::sp_plugin::Result<()> {
+            sum::<T, I>(cx, attributes)
+        }
+    }
+    ::std::vec![
+        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body < f32, i32
+        > > > (c"Sum").constrain:: < f32 > (c"T").constrain:: < i32 > (c"Tidx")
+        .in_host_memory(c"reduction_indices").priority(2),
+        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body < i64, i32
+        > > > (c"Sum").constrain:: < i64 > (c"T").constrain:: < i32 > (c"Tidx")
+        .in_host_memory(c"reduction_indices").priority(2)
+    ]
+}
