@@ -41,7 +41,16 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ("SHORT_COPY", "copies_sync", "sync_memcpy_dtod of"),
     ("SHORT_COPY", "copies_async", "the copies on a stream"),
     ("FILL_COUNTS_WORDS", "fills", "memset32 of"),
-    ("CALLBACK_ORDER", "host_callbacks", "in the order [1, 0"),
+    (
+        "CALLBACK_ORDER",
+        "host_callbacks",
+        "number 1 ran out of order, in place 0",
+    ),
+    (
+        "LEAK_STATUS",
+        "host_callbacks",
+        "100 TF_Status were never deleted",
+    ),
     ("TWICE", "kernels_registered", "registered twice"),
     (
         "UNKNOWN_FUNCTION",
@@ -68,6 +77,10 @@ fn main() {
     for good in ["GOOD", "USE_BFC"] {
         passes_everything(good, &judge(good));
     }
+    passes_everything(
+        "NEEDED",
+        &sp_host::conformance(&apis, &compiler.plugin_with_needed()),
+    );
     declines(&judge("NO_DEVICE"));
     for (defect, check, words) in DEFECTS {
         found(defect, &judge(defect), check, words);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Device, Session, ensure, pattern, same};
 use crate::core::{Status, Stream};
 use crate::executor::EventStatus;
-use crate::ledger;
+use crate::ledger::{self, Kind, Tally};
 use crate::outcome::{Seen, Stop};
 
 const SIZE: usize = 100_000;
@@ -171,35 +171,40 @@ pub(super) fn host_callbacks(session: &Session<'_>) -> Seen {
     let stream = device.stream()?;
     // Late calls may still come when this function has given up, so these stay for ever.
     let calls: &Calls = Box::leak(Box::default());
-    let tickets: &[Ticket<'_>] =
-        Vec::leak((0..COUNT).map(|number| Ticket { number, calls }).collect());
-    for ticket in tickets {
+    let before = statuses();
+    let tickets: Vec<Ticket<'_>> = (0..COUNT).map(|number| Ticket { number, calls }).collect();
+    for ticket in Vec::leak(tickets) {
         let argument = std::ptr::from_ref(ticket).cast_mut().cast();
         let taken = device.executor.host_callback(stream, on_call, argument)?;
-        ensure(taken, || {
-            format!("host_callback refused number {}", ticket.number)
-        })?;
+        let number = ticket.number;
+        ensure(taken, || format!("host_callback refused number {number}"))?;
     }
     device.executor.poll(stream)?;
-    let order = calls
-        .order
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
-    ensure(order == (0..COUNT).collect::<Vec<_>>(), || {
-        format!(
-            "{} of {COUNT} callbacks ran, in the order {order:?}",
-            order.len()
-        )
-    })?;
-    let faults = calls
-        .faults
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
-    ensure(faults.is_empty(), || faults[0].clone())?;
+    calls.judge(COUNT)?;
+    let kept = statuses().saturating_sub(before);
+    ensure(kept == 0, || format!("{kept} TF_Status were never deleted"))?;
     device.executor.destroy_stream(stream)?;
     Ok(format!("{COUNT}, in order"))
+}
+
+/// How many statuses the plugin has not deleted.
+fn statuses() -> usize {
+    let unreturned = Tally::now().unreturned;
+    unreturned.get(&Kind::Status).copied().unwrap_or(0)
+}
+
+impl Calls {
+    fn judge(&self, count: usize) -> Result<(), Stop> {
+        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = order.len();
+        ensure(ran == count, || format!("{ran} of {count} callbacks ran"))?;
+        if let Some((place, number)) = order.iter().enumerate().find(|(at, number)| at != *number) {
+            let text = format!("number {number} ran out of order, in place {place}");
+            return Err(Stop::Fail(text));
+        }
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        ensure(faults.is_empty(), || faults[0].clone())
+    }
 }
 
 /// A longer piece of work takes longer. From 2.14 on TensorFlow no longer asks for timers.

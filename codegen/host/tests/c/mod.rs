@@ -56,23 +56,49 @@ impl Compiler {
             .folder
             .path()
             .join(format!("lib{}.so", defect.to_lowercase()));
+        self.cc(&path, &[&format!("-D{defect}"), PLUGIN]);
+        path
+    }
+
+    /// The plugin as vendors link theirs, with TensorFlow's libraries among those it needs.
+    #[allow(dead_code, reason = "each test crate has this module and uses a part")]
+    pub fn plugin_with_needed(&self) -> PathBuf {
+        let mut libraries = vec![];
+        for name in ["libtensorflow_framework.so.2", "libtensorflow_cc.so.2"] {
+            let path = self.folder.path().join(name);
+            self.cc(
+                &path,
+                &[&format!("-Wl,-soname,{name}"), "-x", "c", "/dev/null"],
+            );
+            libraries.push(path.display().to_string());
+        }
+        let path = self.folder.path().join("libneeded.so");
+        self.cc(
+            &path,
+            &[PLUGIN, "-Wl,--no-as-needed", &libraries[0], &libraries[1]],
+        );
+        // What is needed must come from the host.
+        libraries
+            .iter()
+            .for_each(|path| std::fs::remove_file(path).expect("it is there"));
+        path
+    }
+
+    fn cc(&self, output: &Path, arguments: &[&str]) {
         let out = Command::new("cc")
             .args([
-                "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-pthread",
+                "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-pthread", "-I",
             ])
-            .arg(format!("-D{defect}"))
-            .arg("-I")
             .arg(self.folder.path())
-            .arg(Path::new(PLUGIN))
+            .args(arguments)
             .arg("-o")
-            .arg(&path)
+            .arg(output)
             .output()
             .expect("the compiler runs");
         assert!(
             out.status.success(),
-            "{defect}: {}",
+            "{arguments:?}: {}",
             String::from_utf8_lossy(&out.stderr)
         );
-        path
     }
 }

@@ -1,0 +1,44 @@
+//! What a kernel keeps of core's, or deletes twice, fails the test that ran it.
+
+mod c;
+
+use c::Compiler;
+use sp_host::{Host, Op, Outcome, Suite, Tensor, Verdict};
+
+/// A defect, and words of what the suite says of a test that passes otherwise.
+const DEFECTS: [(&str, &str); 2] = [
+    ("LEAK_TENSOR", "1 TF_Tensor was never deleted"),
+    ("DOUBLE_DELETE", "TF_DeleteTensor was handed"),
+];
+
+fn main() {
+    let apis = c::apis();
+    let suite = |plugin| Suite::new(&apis, plugin).test("adds", adds);
+    if std::env::var_os("SP_HOST_CHECK").is_some() {
+        suite(std::path::PathBuf::new()).run();
+    }
+    let Some(compiler) = Compiler::find(&apis) else {
+        println!("skipped: this machine has no C compiler (cc)");
+        return;
+    };
+    let row = only(suite(compiler.plugin("GOOD")).own_tests());
+    assert_eq!(row.status, Verdict::Pass, "{row}");
+    for (defect, words) in DEFECTS {
+        let row = only(suite(compiler.plugin(defect)).own_tests());
+        assert_eq!(row.status, Verdict::Fail, "{defect}: {row}");
+        assert!(row.detail.contains(words), "{defect}: {row}");
+        println!("{defect}: {row}");
+    }
+}
+
+fn adds(host: &Host) {
+    let one = || Tensor::from([1], &[1f32]);
+    assert_eq!(
+        host.run(&Op::new("AddV2"), &[one(), one()]).unwrap(),
+        [Tensor::from([1], &[2f32])]
+    );
+}
+
+fn only(rows: Vec<Outcome>) -> Outcome {
+    rows.into_iter().next().expect("there is one test")
+}
