@@ -11,7 +11,9 @@ use sp_ir::Api;
 /// # Panics
 /// Never: this crate lies in it.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the checkout")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the checkout")
 }
 
 /// The committed snapshots of one release, sorted by API.
@@ -22,7 +24,12 @@ pub fn snapshots(release: &str) -> Vec<Api> {
     let folder = root().join("generated/ir");
     let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
         .expect("generated/ir is committed")
-        .map(|entry| entry.expect("a readable folder").path().join(format!("{release}.json")))
+        .map(|entry| {
+            entry
+                .expect("a readable folder")
+                .path()
+                .join(format!("{release}.json"))
+        })
         .filter(|path| path.exists())
         .collect();
     paths.sort();

@@ -44,5 +44,10 @@ fn check(golden: &Path, found: &str) {
     }
     let expected = fs::read_to_string(golden).unwrap_or_default();
     let difference = similar::TextDiff::from_lines(expected.as_str(), found);
-    assert!(expected == found, "{}:\n{}", golden.display(), difference.unified_diff());
+    assert!(
+        expected == found,
+        "{}:\n{}",
+        golden.display(),
+        difference.unified_diff()
+    );
 }

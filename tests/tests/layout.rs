@@ -12,14 +12,20 @@ const RELEASE: &str = "2.21";
 #[test]
 fn snapshots_agree_with_a_compiler() {
     let Some(headers) = sp_tests::headers(RELEASE) else {
-        return println!("skipped: no headers of {RELEASE}; `sp-gen import tensorflow {RELEASE}` brings them");
+        return println!(
+            "skipped: no headers of {RELEASE}; `sp-gen import tensorflow {RELEASE}` brings them"
+        );
     };
     let Some(compiler) = compiler() else {
         return println!("skipped: no C++ compiler called c++, g++ or clang++");
     };
     let apis = sp_tests::snapshots(RELEASE);
     let expected: BTreeMap<String, u64> = apis.iter().flat_map(facts).collect();
-    assert!(expected.len() > 200, "only {} facts to check", expected.len());
+    assert!(
+        expected.len() > 200,
+        "only {} facts to check",
+        expected.len()
+    );
     let found = probe(&compiler, &headers, &apis, &expected);
     assert_eq!(found, expected);
 }
@@ -66,7 +72,11 @@ fn probe(
         .arg(&program)
         .output()
         .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let printed = Command::new(&program).output().unwrap();
     String::from_utf8(printed.stdout)
         .unwrap()
@@ -91,7 +101,11 @@ fn program_text(apis: &[Api], facts: &BTreeMap<String, u64>) -> String {
     }
     text.push_str("int main() {\n");
     for fact in facts.keys() {
-        writeln!(text, "std::printf(\"%zu\\t%s\\n\", (size_t)({fact}), \"{fact}\");").unwrap();
+        writeln!(
+            text,
+            "std::printf(\"%zu\\t%s\\n\", (size_t)({fact}), \"{fact}\");"
+        )
+        .unwrap();
     }
     text.push_str("}\n");
     text

@@ -21,7 +21,11 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
         return Err(needs_fields(&input));
     };
     let name = &input.ident;
-    let reads = fields.named.iter().map(read).collect::<syn::Result<Vec<_>>>()?;
+    let reads = fields
+        .named
+        .iter()
+        .map(read)
+        .collect::<syn::Result<Vec<_>>>()?;
     Ok(quote! {
         impl ::sp_plugin::kernel::Attributes for #name {
             fn read(construction: &::sp_plugin::kernel::Construction<'_>) -> ::sp_plugin::Result<Self> {
@@ -42,7 +46,10 @@ fn read(field: &Field) -> syn::Result<TokenStream> {
 }
 
 fn attribute_name(field: &Field) -> syn::Result<CString> {
-    let stated = field.attrs.iter().find(|attribute| attribute.path().is_ident("attribute"));
+    let stated = field
+        .attrs
+        .iter()
+        .find(|attribute| attribute.path().is_ident("attribute"));
     let name = match (stated, &field.ident) {
         (Some(attribute), _) => attribute.parse_args::<LitStr>()?.value(),
         (None, Some(ident)) => ident.to_string().trim_start_matches("r#").to_owned(),
@@ -61,7 +68,10 @@ mod tests {
             struct BiasAdd { #[attribute("data_format")] format: String, transpose_a: bool }
         });
         let text = text.unwrap().to_string();
-        assert!(text.contains(r#"format : construction . attribute (c"data_format") ?"#), "{text}");
+        assert!(
+            text.contains(r#"format : construction . attribute (c"data_format") ?"#),
+            "{text}"
+        );
         assert!(text.contains(r#"attribute (c"transpose_a")"#), "{text}");
     }
 }

@@ -24,7 +24,10 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let constants = members.iter().map(Member::constant);
     let versioned = versioned(&input, &facts, &members)?;
-    let fill = facts.author_trait.as_ref().map(|author| fill(name, author, &members));
+    let fill = facts
+        .author_trait
+        .as_ref()
+        .map(|author| fill(name, author, &members));
     Ok(quote! {
         #[allow(non_upper_case_globals, missing_docs)]
         impl #name { #(#constants)* }
@@ -47,7 +50,10 @@ fn members(input: &DeriveInput) -> syn::Result<Vec<Member<'_>>> {
         },
         _ => return Err(needs_fields(input)),
     };
-    fields.iter().map(|field| Member::of(field, input)).collect()
+    fields
+        .iter()
+        .map(|field| Member::of(field, input))
+        .collect()
 }
 
 fn needs_fields(input: &DeriveInput) -> syn::Error {
@@ -56,7 +62,11 @@ fn needs_fields(input: &DeriveInput) -> syn::Error {
 
 fn check_repr(input: &DeriveInput) -> syn::Result<()> {
     let mut is_c = false;
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+    for attribute in input
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("repr"))
+    {
         attribute.parse_nested_meta(|meta| {
             is_c |= meta.path.is_ident("C");
             Ok(())
@@ -74,7 +84,11 @@ fn check_repr(input: &DeriveInput) -> syn::Result<()> {
 impl<'a> Member<'a> {
     fn of(field: &'a Field, input: &DeriveInput) -> syn::Result<Self> {
         let name = field.ident.as_ref().ok_or_else(|| needs_fields(input))?;
-        Ok(Self { name, field, facts: FieldFacts::parse(&field.attrs)? })
+        Ok(Self {
+            name,
+            field,
+            facts: FieldFacts::parse(&field.attrs)?,
+        })
     }
 
     fn constant(&self) -> TokenStream {
@@ -88,7 +102,9 @@ impl<'a> Member<'a> {
 
     /// Whether this is a slot: an `Option` of a function pointer.
     fn is_slot(&self) -> bool {
-        let Type::Path(path) = &self.field.ty else { return false };
+        let Type::Path(path) = &self.field.ty else {
+            return false;
+        };
         path.path.segments.last().is_some_and(|segment| {
             segment.ident == "Option"
                 && matches!(segment.arguments, PathArguments::AngleBracketed(_))
@@ -118,7 +134,9 @@ fn versioned(
     facts: &StructFacts,
     members: &[Member<'_>],
 ) -> syn::Result<Option<TokenStream>> {
-    let Some(last) = &facts.last else { return Ok(None) };
+    let Some(last) = &facts.last else {
+        return Ok(None);
+    };
     let Some(last) = members.iter().find(|member| member.name == last) else {
         let message = format!("`last` names no field of {}", input.ident);
         return Err(syn::Error::new(last.span(), message));
@@ -145,7 +163,10 @@ fn versioned(
 
 /// How an author's trait becomes the table: every slot that the host's struct has room for.
 fn fill(table: &Ident, author: &Ident, members: &[Member<'_>]) -> TokenStream {
-    let slots = members.iter().filter(|member| member.is_slot()).map(|member| member.store(table));
+    let slots = members
+        .iter()
+        .filter(|member| member.is_slot())
+        .map(|member| member.store(table));
     quote! {
         impl #table {
             /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
@@ -189,7 +210,10 @@ mod tests {
             }
         });
         let text = text.unwrap().to_string();
-        assert!(text.contains("set (Self :: run , :: core :: option :: Option :: Some"), "{text}");
+        assert!(
+            text.contains("set (Self :: run , :: core :: option :: Option :: Some"),
+            "{text}"
+        );
         assert!(text.contains("if T :: HAS_FLUSH"), "{text}");
         assert!(text.contains("Self :: flush"), "{text}");
         assert!(!text.contains("set (Self :: struct_size"), "{text}");

@@ -29,7 +29,10 @@ pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
 fn entries(arguments: &Arguments, function: &ItemFn, shape: &Shape) -> TokenStream {
     let doc = format!("The registrations of `{}`.", arguments.op.value());
     let body = body(function, shape);
-    let rows = arguments.combinations().into_iter().map(|types| arguments.row(&types, shape));
+    let rows = arguments
+        .combinations()
+        .into_iter()
+        .map(|types| arguments.row(&types, shape));
     let (generics, device) = match &shape.device {
         Some(device) => (None, quote! { #device }),
         None => (Some(quote! { <D: ::sp_plugin::Device> }), quote! { D }),
@@ -46,7 +49,12 @@ fn entries(arguments: &Arguments, function: &ItemFn, shape: &Shape) -> TokenStre
 /// The function as a type, so that each instance of it can be a set of `extern "C"` callbacks.
 fn body(function: &ItemFn, shape: &Shape) -> TokenStream {
     let name = &function.sig.ident;
-    let names: Vec<&Ident> = function.sig.generics.type_params().map(|p| &p.ident).collect();
+    let names: Vec<&Ident> = function
+        .sig
+        .generics
+        .type_params()
+        .map(|p| &p.ident)
+        .collect();
     let (parameters, _, bounds) = function.sig.generics.split_for_impl();
     let turbofish = (!names.is_empty()).then(|| quote! { ::<#(#names),*> });
     let attributes = match &shape.attributes {
@@ -96,7 +104,10 @@ impl Shape {
                 ));
             }
         };
-        Ok(Self { device: device(referent(cx)?)?, attributes })
+        Ok(Self {
+            device: device(referent(cx)?)?,
+            attributes,
+        })
     }
 }
 
@@ -106,7 +117,10 @@ fn referent(input: &FnArg) -> syn::Result<&Type> {
     {
         return Ok(&reference.elem);
     }
-    Err(syn::Error::new_spanned(input, "a kernel's parameters are shared references"))
+    Err(syn::Error::new_spanned(
+        input,
+        "a kernel's parameters are shared references",
+    ))
 }
 
 fn device(cx: &Type) -> syn::Result<Option<Type>> {
@@ -117,7 +131,10 @@ fn device(cx: &Type) -> syn::Result<Option<Type>> {
     match segment {
         Some(segment) if segment.ident == "Host" => Ok(None),
         Some(segment) if segment.ident == "OnDevice" => type_argument(segment).map(Some),
-        _ => Err(syn::Error::new_spanned(cx, "expected `Host<'_>` or `OnDevice<'_, D>`")),
+        _ => Err(syn::Error::new_spanned(
+            cx,
+            "expected `Host<'_>` or `OnDevice<'_, D>`",
+        )),
     }
 }
 
@@ -167,14 +184,21 @@ impl Parse for Arguments {
         let op = op.ok_or_else(|| {
             syn::Error::new(start, "say which op this computes: `op = \"MatMul\"`")
         })?;
-        Ok(Self { op, types, host, priority })
+        Ok(Self {
+            op,
+            types,
+            host,
+            priority,
+        })
     }
 }
 
 fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
     let inner;
     bracketed!(inner in input);
-    Ok(Punctuated::<T, Token![,]>::parse_terminated(&inner)?.into_iter().collect())
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&inner)?
+        .into_iter()
+        .collect())
 }
 
 impl Arguments {
@@ -183,7 +207,11 @@ impl Arguments {
         if generics.type_params().count() == self.types.len() {
             return Ok(());
         }
-        let listed: Vec<String> = self.types.iter().map(|(name, _)| name.to_string()).collect();
+        let listed: Vec<String> = self
+            .types
+            .iter()
+            .map(|(name, _)| name.to_string())
+            .collect();
         let message = format!(
             "{} lists the type attributes [{}]: the function needs one type parameter for each, in that order",
             self.op.value(),
@@ -194,11 +222,17 @@ impl Arguments {
 
     /// Every choice of one type from each list.
     fn combinations(&self) -> Vec<Vec<&Type>> {
-        self.types.iter().fold(vec![Vec::new()], |rows, (_, choices)| {
-            rows.iter()
-                .flat_map(|row| choices.iter().map(move |choice| [&row[..], &[choice]].concat()))
-                .collect()
-        })
+        self.types
+            .iter()
+            .fold(vec![Vec::new()], |rows, (_, choices)| {
+                rows.iter()
+                    .flat_map(|row| {
+                        choices
+                            .iter()
+                            .map(move |choice| [&row[..], &[choice]].concat())
+                    })
+                    .collect()
+            })
     }
 
     fn row(&self, types: &[&Type], shape: &Shape) -> TokenStream {
@@ -212,7 +246,10 @@ impl Arguments {
             Literal::c_string(&std::ffi::CString::new(name.to_string()).unwrap_or_default())
         });
         let host = self.host.iter().map(c_string);
-        let priority = self.priority.as_ref().map(|value| quote! { .priority(#value) });
+        let priority = self
+            .priority
+            .as_ref()
+            .map(|value| quote! { .priority(#value) });
         quote! {
             ::sp_plugin::kernel::Entry::of::<#kernel>(#op)
                 #(.constrain::<#types>(#names))*
@@ -249,15 +286,38 @@ mod tests {
     #[test]
     fn refusals_say_what_is_wanted() {
         let cases = [
-            (quote! { T = [f32] }, quote! { fn f<T>(cx: &Host<'_>) {} }, "which op"),
-            (quote! { op = "A", T = [f32] }, quote! { fn f(cx: &Host<'_>) {} }, "one type parameter"),
-            (quote! { op = "A" }, quote! { fn f(cx: &Elsewhere) {} }, "OnDevice"),
-            (quote! { op = "A" }, quote! { fn f(cx: &OnDevice<'_>) {} }, "name the device"),
-            (quote! { op = "A", hosts = [] }, quote! { fn f(cx: &Host<'_>) {} }, "type attributes"),
+            (
+                quote! { T = [f32] },
+                quote! { fn f<T>(cx: &Host<'_>) {} },
+                "which op",
+            ),
+            (
+                quote! { op = "A", T = [f32] },
+                quote! { fn f(cx: &Host<'_>) {} },
+                "one type parameter",
+            ),
+            (
+                quote! { op = "A" },
+                quote! { fn f(cx: &Elsewhere) {} },
+                "OnDevice",
+            ),
+            (
+                quote! { op = "A" },
+                quote! { fn f(cx: &OnDevice<'_>) {} },
+                "name the device",
+            ),
+            (
+                quote! { op = "A", hosts = [] },
+                quote! { fn f(cx: &Host<'_>) {} },
+                "type attributes",
+            ),
         ];
         for (arguments, item, expected) in cases {
             let error = attribute(arguments, item).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error:?} should say {expected:?}");
+            assert!(
+                error.contains(expected),
+                "{error:?} should say {expected:?}"
+            );
         }
     }
 }

@@ -42,12 +42,18 @@ fn slots_macro(implementation: &ItemImpl) -> syn::Result<Path> {
 /// # Errors
 /// Where the input does not parse.
 pub fn forward(input: TokenStream) -> syn::Result<TokenStream> {
-    let Forward { slots, fallback, mut implementation } = syn::parse2(input)?;
+    let Forward {
+        slots,
+        fallback,
+        mut implementation,
+    } = syn::parse2(input)?;
     let written: Vec<String> = implementation.items.iter().filter_map(name_of).collect();
     let path = slots_macro(&implementation)?;
     for slot in &slots {
         let present = written.contains(&slot.name().to_string());
-        implementation.items.extend(slot.complete(present, fallback.as_ref(), &path));
+        implementation
+            .items
+            .extend(slot.complete(present, fallback.as_ref(), &path));
     }
     Ok(quote! { #implementation })
 }
@@ -78,7 +84,10 @@ impl Parse for Fallback {
         input.parse::<Token![=]>()?;
         let place = input.parse()?;
         input.parse::<Token![:]>()?;
-        Ok(Self { place, ty: input.parse()? })
+        Ok(Self {
+            place,
+            ty: input.parse()?,
+        })
     }
 }
 
@@ -95,7 +104,11 @@ impl Parse for Forward {
         bracketed!(fallback in input);
         Ok(Self {
             slots: slots_in(&slots)?,
-            fallback: if fallback.is_empty() { None } else { Some(fallback.parse()?) },
+            fallback: if fallback.is_empty() {
+                None
+            } else {
+                Some(fallback.parse()?)
+            },
             implementation: input.parse()?,
         })
     }
@@ -139,7 +152,10 @@ impl Slot {
 }
 
 fn is_optional(function: &TraitItemFn) -> bool {
-    function.attrs.iter().any(|attribute| attribute.path().is_ident("optional"))
+    function
+        .attrs
+        .iter()
+        .any(|attribute| attribute.path().is_ident("optional"))
 }
 
 fn presence(function: &TraitItemFn) -> Ident {
@@ -151,7 +167,11 @@ fn presence(function: &TraitItemFn) -> Ident {
 fn marked(function: &TraitItemFn) -> Vec<ImplItem> {
     let constant = presence(function);
     let mark = syn::parse_quote! { const #constant: bool = true; };
-    if is_optional(function) { vec![mark] } else { Vec::new() }
+    if is_optional(function) {
+        vec![mark]
+    } else {
+        Vec::new()
+    }
 }
 
 fn borrowed(slot: &TraitItemType, Fallback { ty, .. }: &Fallback, path: &Path) -> ImplItem {
@@ -180,7 +200,9 @@ fn delegated(slot: &TraitItemFn, to: &Fallback, path: &Path) -> Vec<ImplItem> {
 /// Gives the receiver the hygiene of the `self` in the author's fallback expression: the slot's own
 /// came out of another macro, where `self` means something else.
 fn adopt_self(signature: &mut Signature, place: &Expr) -> bool {
-    let Some(FnArg::Receiver(_)) = signature.inputs.first() else { return false };
+    let Some(FnArg::Receiver(_)) = signature.inputs.first() else {
+        return false;
+    };
     let this = Ident::new("self", first_span(place));
     signature.inputs[0] = syn::parse_quote! { &#this };
     true
@@ -225,7 +247,10 @@ mod tests {
     fn written_optional_slots_are_marked() {
         let text = forwarded(quote! {}, quote! { unsafe fn flush(&self, size: u64) {} });
         assert!(text.contains("const HAS_FLUSH : bool = true"), "{text}");
-        assert!(!text.contains("create_stream"), "a missing required slot is left to rustc: {text}");
+        assert!(
+            !text.contains("create_stream"),
+            "a missing required slot is left to rustc: {text}"
+        );
     }
 
     #[test]
@@ -234,12 +259,20 @@ mod tests {
             quote! { fallback = self.reference: Cpu },
             quote! { fn create_stream(&self) -> Result<Self::Stream> { own() } },
         );
-        assert!(text.contains("type Stream = < Cpu as StreamExecutor > :: Stream"), "{text}");
         assert!(
-            text.contains("unsafe { < Cpu as StreamExecutor > :: flush (& self . reference , size) }"),
+            text.contains("type Stream = < Cpu as StreamExecutor > :: Stream"),
             "{text}"
         );
-        assert!(text.contains("HAS_FLUSH : bool = < Cpu as StreamExecutor > :: HAS_FLUSH"), "{text}");
+        assert!(
+            text.contains(
+                "unsafe { < Cpu as StreamExecutor > :: flush (& self . reference , size) }"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("HAS_FLUSH : bool = < Cpu as StreamExecutor > :: HAS_FLUSH"),
+            "{text}"
+        );
         assert_eq!(text.matches("create_stream").count(), 1, "{text}");
     }
 

@@ -24,12 +24,18 @@ pub struct Api {
     /// The TensorFlow minor release: `2.21`.
     pub release: String,
     /// The API's own version macros, where it has them: `0.0.1`.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub version: Option<String>,
     /// What the API's own headers declare.
     pub items: Items,
     /// What the items use and another API declares.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "BTreeMap::is_empty")
+    )]
     pub imports: Imports,
 }
 

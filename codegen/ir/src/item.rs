@@ -48,23 +48,38 @@ impl Item {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Struct {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// Which side fills it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub filled_by: Option<Stated<Side>>,
     /// How its callbacks find the plugin's object; set on function tables only.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub receiver: Option<Stated<Receiver>>,
     /// The author trait that is generated for it; set on function tables only.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub author_trait: Option<Stated<String>>,
     /// Its fields in order.
     pub fields: Vec<Field>,
     /// What the C compiler says.
     pub layout: Layout,
     /// What the `struct_size` protocol says.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub struct_size: Option<StructSize>,
     /// Where it is declared.
     pub loc: Loc,
@@ -77,7 +92,10 @@ pub struct Field {
     /// The C name.
     pub name: String,
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// The C type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
@@ -87,20 +105,35 @@ pub struct Field {
     /// How long it is.
     pub size: u64,
     /// Which side fills it, where that differs from the struct or is said of it alone.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub filled_by: Option<Stated<Side>>,
     /// Which way it travels.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub direction: Option<Stated<Direction>>,
     /// Whether it may be left empty.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub presence: Option<Stated<Presence>>,
     /// For a callback with no status to carry an error: the Rust expression it returns after a
     /// panic.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub neutral: Option<Stated<String>>,
     /// The section banner above it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub section: Option<String>,
     /// Where it is declared.
     pub loc: Loc,
@@ -111,7 +144,10 @@ pub struct Field {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Union {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// Its members.
     pub fields: Vec<Field>,
@@ -126,7 +162,10 @@ pub struct Union {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Enum {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// The integer that carries it.
     pub repr: Type,
@@ -151,13 +190,19 @@ pub struct Variant {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Handle {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// Whether the name is itself a pointer (`typedef struct SP_Stream_st* SP_Stream`) or the
     /// hidden struct behind one (`typedef struct TF_Tensor TF_Tensor`).
     pub pointer: bool,
     /// The Rust type that sp-runtime already has for it, where it has one.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub rust: Option<String>,
     /// Where it is declared.
     pub loc: Loc,
@@ -168,7 +213,10 @@ pub struct Handle {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Alias {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// The type it names.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
@@ -182,7 +230,10 @@ pub struct Alias {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Callback {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// What a call passes and returns.
     pub signature: Signature,
@@ -195,12 +246,18 @@ pub struct Callback {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Function {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// What a call passes and returns.
     pub signature: Signature,
     /// Which side defines it: the plugin's entry points are the plugin's, all else is core's.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub exported_by: Option<Stated<Side>>,
     /// Whether the header holds its body.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -216,7 +273,10 @@ pub struct Function {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Constant {
     /// Our own line about it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub doc: Option<String>,
     /// What it stands for.
     pub value: Value,

@@ -84,12 +84,21 @@ pub struct Param {
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub ty: Type,
     /// Which way it travels.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub direction: Option<Stated<Direction>>,
     /// Whether ownership moves with it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub transfer: Option<Stated<Transfer>>,
     /// How long the callee keeps it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub scope: Option<Stated<Scope>>,
 }

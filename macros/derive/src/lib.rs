@@ -34,7 +34,9 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     let result = sp_expand::kernel(arguments.into(), item.clone());
     // With the function still there, the error is the only one that the author sees.
-    result.unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect()).into()
+    result
+        .unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect())
+        .into()
 }
 
 /// Derives reading an op's attributes by the names of the fields, or by `#[attribute("name")]`.

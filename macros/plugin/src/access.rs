@@ -47,7 +47,7 @@ pub struct InPlace;
 impl<D: HostAddressable> Access<D> for InPlace {
     type Memory<'a> = InPlace;
 
-    fn open<'a>(device: &'a D, stream: &D::Stream) -> Result<InPlace> {
+    fn open(device: &D, stream: &D::Stream) -> Result<InPlace> {
         device.block_host_until_done(stream)?;
         Ok(InPlace)
     }
@@ -77,8 +77,9 @@ impl<D: Device> Access<D> for Staged {
     type Memory<'a> = Staging<'a, D>;
 
     fn open<'a>(device: &'a D, stream: &D::Stream) -> Result<Staging<'a, D>> {
-        static FORBIDDEN: LazyLock<bool> =
-            LazyLock::new(|| std::env::var_os("SP_FORBID_STAGED").is_some_and(|value| value == "1"));
+        static FORBIDDEN: LazyLock<bool> = LazyLock::new(|| {
+            std::env::var_os("SP_FORBID_STAGED").is_some_and(|value| value == "1")
+        });
         if *FORBIDDEN {
             return Err(Error::new(
                 crate::Code::FAILED_PRECONDITION,
@@ -101,13 +102,19 @@ impl<D: Device> Memory for Staging<'_, D> {
     unsafe fn fetch(&self, host: *mut c_void, device: *const c_void, bytes: usize) -> Result<()> {
         let source = region(device.cast_mut(), bytes);
         // SAFETY: the caller vouches for both sides.
-        unsafe { self.device.sync_memcpy_dtoh(host, Prefix::of(&source), bytes as u64) }
+        unsafe {
+            self.device
+                .sync_memcpy_dtoh(host, Prefix::of(&source), bytes as u64)
+        }
     }
 
     unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()> {
         let mut target = region(device, bytes);
         // SAFETY: the caller vouches for both sides.
-        unsafe { self.device.sync_memcpy_htod(PrefixMut::of(&mut target), host, bytes as u64) }
+        unsafe {
+            self.device
+                .sync_memcpy_htod(PrefixMut::of(&mut target), host, bytes as u64)
+        }
     }
 }
 

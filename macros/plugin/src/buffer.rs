@@ -18,8 +18,7 @@ impl Buffer {
     /// A block of `bytes`; an empty one has an address of its own too.
     pub fn zeroed(bytes: usize) -> Result<Self> {
         let too_large = || Error::exhausted(format!("{bytes} bytes of host memory"));
-        let layout =
-            Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| too_large())?;
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| too_large())?;
         // SAFETY: the layout's size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_large)?;
         Ok(Self { start, layout })

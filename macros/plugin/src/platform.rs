@@ -41,7 +41,10 @@ pub unsafe fn register<D: Device>(
         describe::<D>(names, &params)?;
         offer::<D>(&params)?;
         params.set(RegistrationParams::destroy_platform, Some(keep_platform));
-        params.set(RegistrationParams::destroy_platform_fns, Some(keep_platform_fns));
+        params.set(
+            RegistrationParams::destroy_platform_fns,
+            Some(keep_platform_fns),
+        );
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
@@ -55,7 +58,10 @@ fn describe<D: Device>(names: Names, params: &PrefixMut<'_, RegistrationParams>)
     platform.announce();
     platform.set(SP_Platform::name, names.platform.as_ptr());
     platform.set(SP_Platform::r#type, names.device_type.as_ptr());
-    platform.set(SP_Platform::supports_unified_memory, D::SUPPORTS_UNIFIED_MEMORY.into());
+    platform.set(
+        SP_Platform::supports_unified_memory,
+        D::SUPPORTS_UNIFIED_MEMORY.into(),
+    );
     let best_fit = matches!(D::ALLOCATOR, Allocator::BestFit { .. });
     platform.set(SP_Platform::use_bfc_allocator, best_fit.into());
     let grow = D::ALLOCATOR == Allocator::BestFit { grow: true };
@@ -108,7 +114,9 @@ impl<D: Device> PlatformFns for Platform<D> {
     }
 
     unsafe fn destroy_device(_: Prefix<'_, SP_Platform>, device: PrefixMut<'_, SP_Device>) {
-        let handle = device.get(SP_Device::device_handle).unwrap_or(ptr::null_mut());
+        let handle = device
+            .get(SP_Device::device_handle)
+            .unwrap_or(ptr::null_mut());
         if forget(handle) {
             // SAFETY: it was in the list, so `hand_over` gave it, and it is not there twice.
             drop(unsafe { handle::take::<D>(handle) });
@@ -119,7 +127,10 @@ impl<D: Device> PlatformFns for Platform<D> {
         _: Prefix<'_, SP_Platform>,
         params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()> {
-        let table = present(params.get(SE_CreateDeviceFnsParams::device_fns), "device_fns")?;
+        let table = present(
+            params.get(SE_CreateDeviceFnsParams::device_fns),
+            "device_fns",
+        )?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         SP_DeviceFns::fill::<D>(&mut unsafe { PrefixMut::new(table) });
         Ok(())
@@ -155,7 +166,11 @@ impl<D: Device> PlatformFns for Platform<D> {
     unsafe fn destroy_timer_fns(_: Prefix<'_, SP_Platform>, _: PrefixMut<'_, SP_TimerFns>) {}
 }
 
-fn hand_over<D: Device>(device: D, ordinal: i32, mut target: PrefixMut<'_, SP_Device>) -> Result<()> {
+fn hand_over<D: Device>(
+    device: D,
+    ordinal: i32,
+    mut target: PrefixMut<'_, SP_Device>,
+) -> Result<()> {
     let description = device.description();
     let text = |text: Option<&'static CStr>| text.map_or(ptr::null(), CStr::as_ptr);
     target.announce();
@@ -167,7 +182,9 @@ fn hand_over<D: Device>(device: D, ordinal: i32, mut target: PrefixMut<'_, SP_De
     if !target.set(SP_Device::device_handle, handle) {
         // SAFETY: given just above, and nobody else has it.
         drop(unsafe { handle::take::<D>(handle) });
-        return Err(Error::internal("TensorFlow's SP_Device has no room for a device handle"));
+        return Err(Error::internal(
+            "TensorFlow's SP_Device has no room for a device handle",
+        ));
     }
     remember::<D>(handle, ordinal);
     Ok(())
@@ -189,7 +206,11 @@ static OPEN: RwLock<Vec<Open>> = RwLock::new(Vec::new());
 
 fn remember<D: Device>(handle: *mut c_void, ordinal: i32) {
     let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
-    open.push(Open { handle, ordinal, kind: TypeId::of::<D>() });
+    open.push(Open {
+        handle,
+        ordinal,
+        kind: TypeId::of::<D>(),
+    });
 }
 
 /// Takes the handle off the list; whether it was there.
@@ -203,20 +224,22 @@ fn forget(handle: *mut c_void) -> bool {
 ///
 /// # Safety
 /// The device is not destroyed during `'a`: TensorFlow destroys none while its kernels run.
-pub(crate) unsafe fn device<'a, D: Device>(
-    ordinal: impl FnOnce() -> Result<i32>,
-) -> Result<&'a D> {
+pub(crate) unsafe fn device<'a, D: Device>(ordinal: impl FnOnce() -> Result<i32>) -> Result<&'a D> {
     let open = OPEN.read().unwrap_or_else(PoisonError::into_inner);
-    let mut ours = open.iter().filter(|device| device.kind == TypeId::of::<D>());
+    let mut ours = open
+        .iter()
+        .filter(|device| device.kind == TypeId::of::<D>());
     let found = match (ours.next(), ours.next()) {
         (only, None) => only,
         (Some(_), Some(_)) => {
             let ordinal = ordinal()?;
-            open.iter().find(|it| it.kind == TypeId::of::<D>() && it.ordinal == ordinal)
+            open.iter()
+                .find(|it| it.kind == TypeId::of::<D>() && it.ordinal == ordinal)
         }
         (None, Some(_)) => None,
     };
-    let found = found.ok_or_else(|| Error::internal("a kernel ran before its device was opened"))?;
+    let found =
+        found.ok_or_else(|| Error::internal("a kernel ran before its device was opened"))?;
     // SAFETY: `remember` keeps the handle with the type that was given, and the caller vouches for
     // its life.
     Ok(unsafe { handle::borrow(found.handle) })

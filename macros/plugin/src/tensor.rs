@@ -22,7 +22,9 @@ impl Raw {
     /// # Safety
     /// `tensor` is null or a live tensor that is ours to delete.
     pub unsafe fn new(tensor: *mut TF_Tensor) -> Result<Self> {
-        NonNull::new(tensor).map(Self).ok_or_else(|| Error::internal("TensorFlow gave no tensor"))
+        NonNull::new(tensor)
+            .map(Self)
+            .ok_or_else(|| Error::internal("TensorFlow gave no tensor"))
     }
 
     pub fn as_ptr(&self) -> *mut TF_Tensor {
@@ -37,7 +39,11 @@ impl Raw {
     pub fn dims(&self) -> Result<Vec<usize>> {
         let (rank, dim) = (TF_NumDims.get()?, TF_Dim.get()?);
         // SAFETY: the tensor is live, and every index is below its rank.
-        unsafe { (0..rank(self.as_ptr())).map(|i| length(dim(self.as_ptr(), i))).collect() }
+        unsafe {
+            (0..rank(self.as_ptr()))
+                .map(|i| length(dim(self.as_ptr(), i)))
+                .collect()
+        }
     }
 
     pub fn bytes(&self) -> Result<usize> {
@@ -109,7 +115,10 @@ impl<'a, T> HostTensor<'a, T> {
     {
         match self.data {
             [value] => Ok(*value),
-            _ => Err(Error::invalid_argument(format!("expected one element, got {:?}", self.dims))),
+            _ => Err(Error::invalid_argument(format!(
+                "expected one element, got {:?}",
+                self.dims
+            ))),
         }
     }
 }

@@ -33,7 +33,10 @@ pub fn value<T>(slot: &str, neutral: T, body: impl FnOnce() -> T) -> T {
 /// What `body` returns, or `INTERNAL` after a panic.
 pub fn caught<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        Err(Error::internal(format!("panic in {slot}: {}", message(&*payload))))
+        Err(Error::internal(format!(
+            "panic in {slot}: {}",
+            message(&*payload)
+        )))
     })
 }
 

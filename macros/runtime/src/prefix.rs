@@ -42,7 +42,10 @@ impl<T, F> Field<T, F> {
     /// # Safety
     /// A value of type `F` lives there in every `T`.
     pub const unsafe fn at(offset: usize) -> Self {
-        Self { offset, of: PhantomData }
+        Self {
+            offset,
+            of: PhantomData,
+        }
     }
 
     /// Bytes from the start of the struct to the end of this field.
@@ -75,12 +78,20 @@ impl<'a, T: Versioned> Prefix<'a, T> {
     pub unsafe fn new(start: *const T) -> Self {
         // SAFETY: the caller vouches for `start`, and `struct_size` is the first field.
         let (start, size) = unsafe { measure(start.cast_mut()) };
-        Self { start, size, lent: PhantomData }
+        Self {
+            start,
+            size,
+            lent: PhantomData,
+        }
     }
 
     /// A view of a struct of our own.
     pub fn of(whole: &'a T) -> Self {
-        Self { start: NonNull::from(whole), size: T::STRUCT_SIZE, lent: PhantomData }
+        Self {
+            start: NonNull::from(whole),
+            size: T::STRUCT_SIZE,
+            lent: PhantomData,
+        }
     }
 
     /// The field's value, or `None` where the other side does not know the field.
@@ -110,12 +121,20 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
     pub unsafe fn new(start: *mut T) -> Self {
         // SAFETY: the caller vouches for `start`, and `struct_size` is the first field.
         let (start, size) = unsafe { measure(start) };
-        Self { start, size, lent: PhantomData }
+        Self {
+            start,
+            size,
+            lent: PhantomData,
+        }
     }
 
     /// A view of a struct of our own.
     pub fn of(whole: &'a mut T) -> Self {
-        Self { start: NonNull::from(whole), size: T::STRUCT_SIZE, lent: PhantomData }
+        Self {
+            start: NonNull::from(whole),
+            size: T::STRUCT_SIZE,
+            lent: PhantomData,
+        }
     }
 
     /// The field's value, or `None` where the other side does not know the field.
@@ -137,13 +156,21 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
     pub fn announce(&mut self) {
         if size_of::<usize>() <= self.size {
             // SAFETY: `struct_size` is the first field and fits.
-            unsafe { self.start.cast::<usize>().write(self.size.min(T::STRUCT_SIZE)) }
+            unsafe {
+                self.start
+                    .cast::<usize>()
+                    .write(self.size.min(T::STRUCT_SIZE))
+            }
         }
     }
 
     /// The same struct, to read only.
     pub fn as_prefix(&self) -> Prefix<'_, T> {
-        Prefix { start: self.start, size: self.size, lent: PhantomData }
+        Prefix {
+            start: self.start,
+            size: self.size,
+            lent: PhantomData,
+        }
     }
 
     /// The bytes that the other side provides.
@@ -188,7 +215,11 @@ mod tests {
     }
 
     fn demo(struct_size: usize) -> Demo {
-        Demo { struct_size, first: 7, small: 9 }
+        Demo {
+            struct_size,
+            first: 7,
+            small: 9,
+        }
     }
 
     #[test]
@@ -201,7 +232,10 @@ mod tests {
         let old = demo(16);
         // SAFETY: `old` is a whole Demo, of which the view may use 16 bytes.
         let view = unsafe { Prefix::new(&raw const old) };
-        assert_eq!((view.get(Demo::first), view.get(Demo::small)), (Some(7), None));
+        assert_eq!(
+            (view.get(Demo::first), view.get(Demo::small)),
+            (Some(7), None)
+        );
     }
 
     #[test]

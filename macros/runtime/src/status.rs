@@ -77,7 +77,10 @@ pub struct Error {
 impl Error {
     /// An error with this code and message.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 
     /// An argument is wrong.
@@ -229,7 +232,9 @@ unsafe fn owned(text: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: the caller vouches for it.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The text as C has it; a NUL inside would cut it short, so those go.
@@ -243,7 +248,10 @@ mod tests {
 
     #[test]
     fn codes_print_their_names_and_unknown_ones_their_number() {
-        assert_eq!(format!("{:?} {:?}", Code::NOT_FOUND, Code(99)), "NOT_FOUND Code(99)");
+        assert_eq!(
+            format!("{:?} {:?}", Code::NOT_FOUND, Code(99)),
+            "NOT_FOUND Code(99)"
+        );
     }
 
     #[test]

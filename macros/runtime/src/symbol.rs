@@ -12,8 +12,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(not(target_os = "macos"))]
-const LIBRARIES: [&CStr; 3] =
-    [c"libtensorflow_framework.so.2", c"libtensorflow_cc.so.2", c"_pywrap_tensorflow_internal.so"];
+const LIBRARIES: [&CStr; 3] = [
+    c"libtensorflow_framework.so.2",
+    c"libtensorflow_cc.so.2",
+    c"_pywrap_tensorflow_internal.so",
+];
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(target_os = "macos")]
 const LIBRARIES: [&CStr; 3] = [
@@ -35,8 +38,15 @@ impl<F: Copy> Function<F> {
     /// # Safety
     /// `F` is an `unsafe extern "C" fn` type with the signature that every host gives this name.
     pub const unsafe fn new(name: &'static CStr) -> Self {
-        assert!(size_of::<F>() == size_of::<*mut c_void>(), "F is not a function pointer");
-        Self { name, found: AtomicPtr::new(ptr::null_mut()), signature: PhantomData }
+        assert!(
+            size_of::<F>() == size_of::<*mut c_void>(),
+            "F is not a function pointer"
+        );
+        Self {
+            name,
+            found: AtomicPtr::new(ptr::null_mut()),
+            signature: PhantomData,
+        }
     }
 
     /// The function, to call.
@@ -73,7 +83,11 @@ pub struct Missing {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the running TensorFlow does not export {}", self.name.to_string_lossy())
+        write!(
+            f,
+            "the running TensorFlow does not export {}",
+            self.name.to_string_lossy()
+        )
     }
 }
 
@@ -110,7 +124,10 @@ mod tests {
         // SAFETY: the C library's own signature.
         let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
         // SAFETY: takes no arguments.
-        assert_eq!(unsafe { getpid.get().unwrap()() } as u32, std::process::id());
+        assert_eq!(
+            unsafe { getpid.get().unwrap()() } as u32,
+            std::process::id()
+        );
     }
 
     #[test]
@@ -118,6 +135,9 @@ mod tests {
         // SAFETY: never called.
         let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
         let missing = none.get().unwrap_err();
-        assert_eq!(missing.to_string(), "the running TensorFlow does not export TF_NoSuchThing");
+        assert_eq!(
+            missing.to_string(),
+            "the running TensorFlow does not export TF_NoSuchThing"
+        );
     }
 }

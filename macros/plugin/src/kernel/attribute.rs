@@ -41,7 +41,11 @@ impl Construction<'_> {
     /// # Safety
     /// `raw` is live for the value's life.
     pub(super) unsafe fn new(raw: *mut TF_OpKernelConstruction) -> Result<Self> {
-        Ok(Self { raw, status: Status::new()?, lent: PhantomData })
+        Ok(Self {
+            raw,
+            status: Status::new()?,
+            lent: PhantomData,
+        })
     }
 
     /// The attribute called `name`.
@@ -57,7 +61,15 @@ impl Construction<'_> {
         let (mut list, mut total) = (0, 0);
         let size = TF_OpKernelConstruction_GetAttrSize.get()?;
         // SAFETY: the construction is live, and both places are ours.
-        unsafe { size(self.raw, name.as_ptr(), &mut list, &mut total, self.status.as_ptr()) };
+        unsafe {
+            size(
+                self.raw,
+                name.as_ptr(),
+                &mut list,
+                &mut total,
+                self.status.as_ptr(),
+            )
+        };
         self.status.check()?;
         Ok((list.try_into().unwrap_or(0), total.try_into().unwrap_or(0)))
     }
@@ -113,7 +125,15 @@ impl FromAttribute for String {
         let get = TF_OpKernelConstruction_GetAttrString.get()?;
         let status = construction.status.as_ptr();
         // SAFETY: the construction is live, and `text` holds `bytes`.
-        unsafe { get(construction.raw, name.as_ptr(), text.as_mut_ptr().cast(), bytes, status) };
+        unsafe {
+            get(
+                construction.raw,
+                name.as_ptr(),
+                text.as_mut_ptr().cast(),
+                bytes,
+                status,
+            )
+        };
         construction.status.check()?;
         String::from_utf8(text)
             .map_err(|_| Error::invalid_argument(format!("{name:?} is not UTF-8")))
@@ -128,7 +148,15 @@ impl FromAttribute for Vec<i64> {
         let count = len.try_into().unwrap_or(i32::MAX);
         let status = construction.status.as_ptr();
         // SAFETY: the construction is live, and `list` holds `count`.
-        unsafe { get(construction.raw, name.as_ptr(), list.as_mut_ptr(), count, status) };
+        unsafe {
+            get(
+                construction.raw,
+                name.as_ptr(),
+                list.as_mut_ptr(),
+                count,
+                status,
+            )
+        };
         construction.status.check()?;
         Ok(list)
     }

@@ -26,24 +26,39 @@ impl Call {
     /// # Safety
     /// `context` is the context of a call that outlives this value.
     pub unsafe fn new(context: *mut TF_OpKernelContext) -> Result<Self> {
-        Ok(Self { context, status: Status::new()?, staged: Cell::new(false) })
+        Ok(Self {
+            context,
+            status: Status::new()?,
+            staged: Cell::new(false),
+        })
     }
 
     pub fn inputs(&self) -> Result<usize> {
         // SAFETY: the context is live.
-        Ok(unsafe { TF_NumInputs.get()?(self.context) }.try_into().unwrap_or(0))
+        Ok(unsafe { TF_NumInputs.get()?(self.context) }
+            .try_into()
+            .unwrap_or(0))
     }
 
     pub fn outputs(&self) -> Result<usize> {
         // SAFETY: the context is live.
-        Ok(unsafe { TF_NumOutputs.get()?(self.context) }.try_into().unwrap_or(0))
+        Ok(unsafe { TF_NumOutputs.get()?(self.context) }
+            .try_into()
+            .unwrap_or(0))
     }
 
     pub fn input(&self, index: usize) -> Result<Raw> {
         let mut tensor = ptr::null_mut();
         let get = TF_GetInput.get()?;
         // SAFETY: the context is live, and the index is checked by TensorFlow.
-        unsafe { get(self.context, int(index)?, &raw mut tensor, self.status.as_ptr()) };
+        unsafe {
+            get(
+                self.context,
+                int(index)?,
+                &raw mut tensor,
+                self.status.as_ptr(),
+            )
+        };
         self.status.check()?;
         // SAFETY: TensorFlow passes the tensor's ownership to us.
         unsafe { Raw::new(tensor) }
@@ -57,7 +72,15 @@ impl Call {
         // SAFETY: the context is live, and `dims` holds as many as it says.
         let tensor = unsafe {
             let (index, rank) = (int(index)?, int(dims.len())?);
-            allocate(self.context, index, dtype, dims.as_ptr(), rank, 0, self.status.as_ptr())
+            allocate(
+                self.context,
+                index,
+                dtype,
+                dims.as_ptr(),
+                rank,
+                0,
+                self.status.as_ptr(),
+            )
         };
         self.status.check()?;
         // SAFETY: the caller owns what TF_AllocateOutput returns.
@@ -85,5 +108,7 @@ impl Call {
 }
 
 fn int(value: usize) -> Result<c_int> {
-    value.try_into().map_err(|_| Error::invalid_argument(format!("{value} is too large an index")))
+    value
+        .try_into()
+        .map_err(|_| Error::invalid_argument(format!("{value} is too large an index")))
 }

@@ -19,7 +19,10 @@ impl Calls {
     pub fn count(&self, staged: bool) {
         self.ran.fetch_add(1, Ordering::Relaxed);
         if staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
-            eprintln!("plugin: {} runs on the host through copies of device memory", self.label);
+            eprintln!(
+                "plugin: {} runs on the host through copies of device memory",
+                self.label
+            );
         }
     }
 }
@@ -32,21 +35,30 @@ fn table() -> MutexGuard<'static, Vec<(TypeId, &'static Calls)>> {
 
 /// Begins to count the kernel with this type. It is registered once in a process's life.
 pub fn begin(kernel: TypeId, label: String) {
-    let calls = Calls { label, ran: AtomicU64::new(0), staged: AtomicU64::new(0) };
+    let calls = Calls {
+        label,
+        ran: AtomicU64::new(0),
+        staged: AtomicU64::new(0),
+    };
     table().push((kernel, Box::leak(Box::new(calls))));
 }
 
 /// The counts of the kernel with this type.
 pub fn of(kernel: TypeId) -> Option<&'static Calls> {
-    table().iter().find(|(id, _)| *id == kernel).map(|(_, calls)| *calls)
+    table()
+        .iter()
+        .find(|(id, _)| *id == kernel)
+        .map(|(_, calls)| *calls)
 }
 
 /// One line for each registered kernel, in the table's order: op and types, `calls=N`, `staged=N`.
 pub fn report() -> String {
     let mut text = String::new();
     for (_, calls) in table().iter() {
-        let (ran, staged) =
-            (calls.ran.load(Ordering::Relaxed), calls.staged.load(Ordering::Relaxed));
+        let (ran, staged) = (
+            calls.ran.load(Ordering::Relaxed),
+            calls.staged.load(Ordering::Relaxed),
+        );
         // Writing to a String does not fail.
         let _ = writeln!(text, "{} calls={ran} staged={staged}", calls.label);
     }
@@ -64,7 +76,9 @@ pub unsafe fn write_calls(buffer: *mut c_char, size: usize) -> usize {
         let kept = bytes.len().min(size) - 1;
         // SAFETY: `kept + 1` is at most `size`, for which the caller vouches.
         unsafe {
-            buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), kept);
+            buffer
+                .cast::<u8>()
+                .copy_from_nonoverlapping(bytes.as_ptr(), kept);
             buffer.add(kept).write(0);
         }
     }

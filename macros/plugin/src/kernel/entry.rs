@@ -97,7 +97,11 @@ impl<D: Device> Entry<D> {
     /// What TensorFlow says against it.
     pub fn register(&self, device_type: &CStr) -> Result<()> {
         let (status, new) = (Status::new()?, TF_NewKernelBuilder.get()?);
-        let Callbacks { create, compute, delete } = self.callbacks;
+        let Callbacks {
+            create,
+            compute,
+            delete,
+        } = self.callbacks;
         let (op, device) = (self.op.as_ptr(), device_type.as_ptr());
         // SAFETY: names are C strings, which TensorFlow copies; the callbacks belong together.
         let builder = unsafe { new(op, device, Some(create), Some(compute), Some(delete)) };
@@ -142,7 +146,10 @@ unsafe extern "C" fn create<D: Device, K: Kernel<D>>(
         let construction = unsafe { Construction::new(construction)? };
         let calls = calls::of(TypeId::of::<(D, K)>())
             .ok_or_else(|| Error::internal("a kernel was made that was never registered"))?;
-        Ok(Instance { attributes: K::Attributes::read(&construction)?, calls })
+        Ok(Instance {
+            attributes: K::Attributes::read(&construction)?,
+            calls,
+        })
     });
     made.map(handle::give).unwrap_or_else(|error| {
         // SAFETY: as above.

@@ -105,7 +105,11 @@ impl<'a> Host<'a> {
     /// Where there is no such input, its type is another, or it cannot be copied out.
     pub fn input<T: Element>(&self, index: usize) -> Result<HostTensor<'_, T>> {
         let tensor = self.call.input(index)?;
-        let copy = self.memory.is_staged().then(|| self.fetch(&tensor)).transpose()?;
+        let copy = self
+            .memory
+            .is_staged()
+            .then(|| self.fetch(&tensor))
+            .transpose()?;
         self.hold(tensor, copy)
     }
 
@@ -161,7 +165,9 @@ impl<'a> Host<'a> {
         })?;
         match output.replace(true) {
             false => Ok(()),
-            true => Err(Error::internal(format!("output {index} was asked for twice"))),
+            true => Err(Error::internal(format!(
+                "output {index} was asked for twice"
+            ))),
         }
     }
 
@@ -171,7 +177,10 @@ impl<'a> Host<'a> {
         let copy = Buffer::zeroed(bytes)?;
         if bytes > 0 {
             // SAFETY: the buffer has `bytes`, and so has the tensor.
-            unsafe { self.memory.fetch(copy.start().as_ptr().cast(), tensor.data()?, bytes)? };
+            unsafe {
+                self.memory
+                    .fetch(copy.start().as_ptr().cast(), tensor.data()?, bytes)?
+            };
         }
         Ok(copy)
     }
@@ -179,7 +188,10 @@ impl<'a> Host<'a> {
     fn hold<T: Element>(&self, tensor: Raw, copy: Option<Buffer>) -> Result<HostTensor<'_, T>> {
         let (dims, len) = (tensor.dims()?, tensor.len::<T>()?);
         let start = start_of::<T>(&tensor, copy.as_ref())?;
-        self.held.borrow_mut().push(Held { _tensor: tensor, _copy: copy });
+        self.held.borrow_mut().push(Held {
+            _tensor: tensor,
+            _copy: copy,
+        });
         // SAFETY: `start` leads `len` elements that `held` keeps until the call ends, and TensorFlow
         // changes no input while a kernel runs.
         let data = unsafe { slice::from_raw_parts(start.as_ptr(), len) };
@@ -194,7 +206,10 @@ impl<'a> Host<'a> {
             let bytes = tensor.bytes()?;
             if bytes > 0 {
                 // SAFETY: the buffer has `bytes`, and so has the tensor.
-                unsafe { self.memory.store(tensor.data()?, copy.start().as_ptr().cast(), bytes)? };
+                unsafe {
+                    self.memory
+                        .store(tensor.data()?, copy.start().as_ptr().cast(), bytes)?
+                };
             }
         }
         Ok(())

@@ -22,7 +22,11 @@ impl<'a, D: Device> OnDevice<'a, D> {
         // SAFETY: the stream is one that `create_stream` of this device gave, and TensorFlow
         // destroys none while its kernels run.
         let stream = unsafe { handle::borrow(call.stream()?.0) };
-        Ok(Self { call, device, stream })
+        Ok(Self {
+            call,
+            device,
+            stream,
+        })
     }
 
     /// The device that the call runs on.
@@ -51,7 +55,10 @@ impl<'a, D: Device> OnDevice<'a, D> {
     pub fn input<T: Element>(&self, index: usize) -> Result<DeviceTensor<'a, D, T>> {
         let raw = self.call.input(index)?;
         raw.len::<T>()?;
-        Ok(DeviceTensor { raw, of: PhantomData })
+        Ok(DeviceTensor {
+            raw,
+            of: PhantomData,
+        })
     }
 
     /// Input `index`, which the registration asked for in host memory (`host = [..]`): its shape
@@ -64,7 +71,10 @@ impl<'a, D: Device> OnDevice<'a, D> {
         let (start, len) = (address::<T>(raw.data()?), raw.len::<T>()?);
         // SAFETY: the tensor is live and in host memory, and TensorFlow changes no input meanwhile.
         let data = unsafe { std::slice::from_raw_parts(start.as_ptr(), len) };
-        let tensor = HostTensor { dims: raw.dims()?, data };
+        let tensor = HostTensor {
+            dims: raw.dims()?,
+            data,
+        };
         Ok((tensor.dims, data.to_vec()))
     }
 
@@ -79,7 +89,12 @@ impl<'a, D: Device> OnDevice<'a, D> {
     ) -> Result<DeviceTensorMut<'a, D, T>> {
         let raw = self.call.output(index, T::DTYPE, dims)?;
         raw.len::<T>()?;
-        Ok(DeviceTensorMut { tensor: DeviceTensor { raw, of: PhantomData } })
+        Ok(DeviceTensorMut {
+            tensor: DeviceTensor {
+                raw,
+                of: PhantomData,
+            },
+        })
     }
 
     pub(super) fn call(&self) -> &'a Call {

@@ -1,0 +1,205 @@
+//! A plugin whose device memory the host cannot touch: its addresses are shifted to where no process
+//! has memory, so a kernel that forgets to stage crashes at once.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
+use sp_cpu::CpuDevice;
+use sp_plugin::{Device, Result, Staged, vtable};
+use sp_runtime::{Prefix, PrefixMut, Versioned};
+
+/// Not canonical on x86-64 nor mapped on aarch64.
+const SHIFT: usize = 1 << 56;
+
+struct Far {
+    reference: CpuDevice,
+}
+
+impl Device for Far {
+    type Access = Staged;
+
+    fn open(_: usize) -> Result<Self> {
+        Ok(Self {
+            reference: CpuDevice::new(),
+        })
+    }
+}
+
+/// The same region where it really is.
+fn near(region: Prefix<'_, SP_DeviceMemoryBase>) -> SP_DeviceMemoryBase {
+    let opaque = region
+        .get(SP_DeviceMemoryBase::opaque)
+        .unwrap_or(ptr::null_mut());
+    SP_DeviceMemoryBase {
+        struct_size: SP_DeviceMemoryBase::STRUCT_SIZE,
+        ext: ptr::null_mut(),
+        opaque: if opaque.is_null() {
+            opaque
+        } else {
+            opaque.wrapping_byte_sub(SHIFT)
+        },
+        size: region.get(SP_DeviceMemoryBase::size).unwrap_or(0),
+        payload: 0,
+    }
+}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl StreamExecutor for Far {
+    unsafe fn allocate(&self, size: u64, space: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
+        let mut real = near(mem.as_prefix());
+        // SAFETY: a region of our own to describe.
+        unsafe {
+            self.reference
+                .allocate(size, space, PrefixMut::of(&mut real))
+        };
+        let start = real.opaque;
+        mem.announce();
+        mem.set(
+            SP_DeviceMemoryBase::opaque,
+            if start.is_null() {
+                start
+            } else {
+                start.wrapping_byte_add(SHIFT)
+            },
+        );
+        mem.set(SP_DeviceMemoryBase::size, real.size);
+    }
+
+    unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
+        let mut real = near(memory.as_prefix());
+        // SAFETY: the region that `allocate` gave.
+        unsafe { self.reference.deallocate(PrefixMut::of(&mut real)) };
+    }
+
+    unsafe fn memcpy_dtoh(
+        &self,
+        _: &Self::Stream,
+        host_dst: *mut c_void,
+        device_src: Prefix<'_, SP_DeviceMemoryBase>,
+        size: u64,
+    ) -> Result<()> {
+        // SAFETY: passed on as it came.
+        unsafe { self.sync_memcpy_dtoh(host_dst, device_src, size) }
+    }
+
+    unsafe fn memcpy_htod(
+        &self,
+        _: &Self::Stream,
+        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        host_src: *const c_void,
+        size: u64,
+    ) -> Result<()> {
+        // SAFETY: passed on as it came.
+        unsafe { self.sync_memcpy_htod(device_dst, host_src, size) }
+    }
+
+    unsafe fn memcpy_dtod(
+        &self,
+        _: &Self::Stream,
+        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_src: Prefix<'_, SP_DeviceMemoryBase>,
+        size: u64,
+    ) -> Result<()> {
+        // SAFETY: passed on as it came.
+        unsafe { self.sync_memcpy_dtod(device_dst, device_src, size) }
+    }
+
+    unsafe fn sync_memcpy_dtoh(
+        &self,
+        host_dst: *mut c_void,
+        device_src: Prefix<'_, SP_DeviceMemoryBase>,
+        size: u64,
+    ) -> Result<()> {
+        // SAFETY: passed on, from where it really is.
+        unsafe {
+            self.reference
+                .sync_memcpy_dtoh(host_dst, Prefix::of(&near(device_src)), size)
+        }
+    }
+
+    unsafe fn sync_memcpy_htod(
+        &self,
+        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        host_src: *const c_void,
+        size: u64,
+    ) -> Result<()> {
+        let mut real = near(device_dst.as_prefix());
+        // SAFETY: passed on, to where it really is.
+        unsafe {
+            self.reference
+                .sync_memcpy_htod(PrefixMut::of(&mut real), host_src, size)
+        }
+    }
+
+    unsafe fn sync_memcpy_dtod(
+        &self,
+        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_src: Prefix<'_, SP_DeviceMemoryBase>,
+        size: u64,
+    ) -> Result<()> {
+        let (mut to, from) = (near(device_dst.as_prefix()), near(device_src));
+        // SAFETY: passed on, from and to where they really are.
+        unsafe {
+            self.reference
+                .sync_memcpy_dtod(PrefixMut::of(&mut to), Prefix::of(&from), size)
+        }
+    }
+
+    unsafe fn mem_zero(
+        &self,
+        stream: &Self::Stream,
+        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        size: u64,
+    ) -> Result<()> {
+        let mut real = near(location.as_prefix());
+        // SAFETY: passed on, to where it really is.
+        unsafe {
+            self.reference
+                .mem_zero(stream, PrefixMut::of(&mut real), size)
+        }
+    }
+
+    unsafe fn memset(
+        &self,
+        stream: &Self::Stream,
+        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        pattern: u8,
+        size: u64,
+    ) -> Result<()> {
+        let mut real = near(location.as_prefix());
+        // SAFETY: passed on, to where it really is.
+        unsafe {
+            self.reference
+                .memset(stream, PrefixMut::of(&mut real), pattern, size)
+        }
+    }
+
+    unsafe fn memset32(
+        &self,
+        stream: &Self::Stream,
+        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        pattern: u32,
+        size: u64,
+    ) -> Result<()> {
+        let mut real = near(location.as_prefix());
+        // SAFETY: passed on, to where it really is.
+        unsafe {
+            self.reference
+                .memset32(stream, PrefixMut::of(&mut real), pattern, size)
+        }
+    }
+}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl DeviceFns for Far {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl TimerFns for Far {}
+
+sp_plugin::plugin! {
+    device: Far,
+    device_type: c"FAR",
+    platform_name: c"FAR",
+    kernels: [sp_cpu::kernels::table],
+}
