@@ -7,13 +7,13 @@ use miette::Diagnostic;
 use super::*;
 use crate::clang::{DEFAULT_TARGET, Library};
 
-const BASE: &str = "
+const BASE: &str = "#pragma once
 typedef struct B_Thing B_Thing;
 #define B_SIZE TF_OFFSET_OF_END(B_Args, last)
 typedef struct B_Args { long struct_size; char last; } B_Args;
 ";
 
-const TOP: &str = "
+const TOP: &str = "#pragma once
 #include <stddef.h>
 #define TF_OFFSET_OF_END(T, M) (offsetof(T, M) + sizeof(((T *)0)->M))
 #include \"base.h\"
@@ -25,7 +25,8 @@ typedef struct T_Fns { void (*run)(B_Thing* thing, const B_Args* args); Aside* a
 void T_Init(T_Fns* fns);
 ";
 
-const ASIDE: &str = "typedef struct Aside Aside; int Unrelated(void);";
+const ASIDE: &str = "#pragma once
+typedef struct Aside Aside; int Unrelated(void);";
 
 const TOP_NOTES: &str = "
 headers = [\"top.h\", \"once/top.h\"]
