@@ -47,9 +47,10 @@ impl Memory {
 
     /// Gives a block back. Null, and what was not allocated here, is left alone.
     pub fn release(&self, start: *mut c_void) {
-        if self.lock().remove(start as usize) {
+        let listed = self.lock().remove(start as usize);
+        if let Some(start) = listed {
             // SAFETY: `reserve` made the block, and it was on the list, so it is still live.
-            unsafe { libc::free(start) }
+            unsafe { libc::free(start as *mut c_void) }
         }
     }
 
@@ -80,10 +81,11 @@ impl Blocks {
         usage.largest = usage.largest.max(size);
     }
 
-    fn remove(&mut self, start: usize) -> bool {
-        let size = self.sizes.remove(&start);
-        self.usage.in_use -= size.unwrap_or(0);
-        size.is_some()
+    /// Takes the block off the list; its address, if it was there.
+    fn remove(&mut self, start: usize) -> Option<usize> {
+        let size = self.sizes.remove(&start)?;
+        self.usage.in_use -= size;
+        Some(start)
     }
 }
 
@@ -126,7 +128,7 @@ mod tests {
     fn blocks_are_aligned_and_counted() {
         let memory = Memory::default();
         let blocks: Vec<_> = [1, 63, 4097, 3 << 20].map(|size| memory.allocate(size)).into();
-        assert!(blocks.iter().all(|block| !block.is_null() && *block as usize % 64 == 0));
+        assert!(blocks.iter().all(|block| !block.is_null() && (*block as usize).is_multiple_of(64)));
         let total = 1 + 63 + 4097 + (3 << 20);
         assert_eq!((memory.usage().in_use, memory.usage().allocations), (total, 4));
         blocks.into_iter().for_each(|block| memory.release(block));
