@@ -6,6 +6,7 @@
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use textwrap::WordSplitter;
 
 /// What a command that did its work found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,11 @@ pub fn interactive() -> bool {
 }
 
 fn handler() -> MietteHandlerOpts {
-    let options = MietteHandlerOpts::new().break_words(false);
+    // Commands in a help text stay whole: `--from` is not split at its hyphens.
+    let whole = WordSplitter::NoHyphenation;
+    let options = MietteHandlerOpts::new()
+        .break_words(false)
+        .word_splitter(whole);
     if interactive() && !no_color() {
         return options;
     }

@@ -7,11 +7,11 @@ pub mod clang;
 pub mod commands;
 pub mod contract;
 pub mod diagnostic;
+pub mod embedded;
+pub mod emit;
+pub mod extract;
 pub mod import;
 pub mod scaffold;
-pub mod emit;
-pub mod embedded;
-pub mod extract;
 pub mod tree;
 
 pub use extract::extract;

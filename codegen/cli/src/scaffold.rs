@@ -3,6 +3,7 @@
 //! Everything is checked first; then the folder is built beside its place and renamed into it, so
 //! that a failure leaves nothing.
 
+pub mod lock;
 pub mod name;
 pub mod vendor;
 
@@ -239,7 +240,7 @@ pub fn create(target: &Path, names: &Names, source: &SpSource) -> Result<usize, 
 fn files(names: &Names, source: &SpSource) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
     let rendered = render(&Values::new(names, source))?;
     let depends_on = vendor::manifest_dependencies(&rendered[0].1);
-    let lock = vendor::lock(&names.name, &depends_on);
+    let lock = lock::lock(&names.name, &depends_on);
     let mut files = vec![("Cargo.lock".to_owned(), lock.into_bytes())];
     files.extend(
         rendered

@@ -211,3 +211,130 @@ fn unlocked(request: &Request) -> Problem {
         lock: request.place.lock.display().to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Silent;
+
+    impl Watch for Silent {
+        fn stage(&mut self, _: &str, _: Option<usize>) {}
+        fn step(&mut self, _: &str) {}
+    }
+
+    /// An installed TensorFlow of one header, and a place for what is imported from it.
+    struct Scene {
+        scratch: tempfile::TempDir,
+        request: Request,
+    }
+
+    impl Scene {
+        fn new(header: &str) -> Self {
+            let scratch = tempfile::tempdir().unwrap();
+            let site = scratch.path().join("site-packages");
+            let (c, info) = (
+                site.join("tensorflow/include/tensorflow/c"),
+                site.join("tensorflow-2.3.1.dist-info"),
+            );
+            fs::create_dir_all(&c).unwrap();
+            fs::create_dir_all(&info).unwrap();
+            fs::write(c.join("ops.h"), header).unwrap();
+            fs::write(info.join("METADATA"), "Name: tensorflow\nVersion: 2.3.1\n").unwrap();
+            let home = scratch.path().join("home");
+            let request = Request {
+                release: "2.3".parse().unwrap(),
+                from: Some(site),
+                locked: false,
+                place: Place {
+                    store: home.join("store"),
+                    lock: home.join("sources.toml"),
+                    snapshots: home.join("ir"),
+                    inherits: false,
+                },
+            };
+            Self { scratch, request }
+        }
+
+        fn change(&self, header: &str) {
+            let path = "site-packages/tensorflow/include/tensorflow/c/ops.h";
+            fs::write(self.scratch.path().join(path), header).unwrap();
+        }
+
+        fn import(&self) -> Result<Imported, Problem> {
+            import(&self.request, &mut Silent)
+        }
+
+        fn lock(&self) -> String {
+            fs::read_to_string(&self.request.place.lock).unwrap_or_default()
+        }
+    }
+
+    #[test]
+    fn a_new_release_is_stored_and_locked() {
+        let scene = Scene::new("extern \"C\" {}");
+        let done = scene.import().unwrap();
+        assert!(done.appended && done.release.to_string() == "2.3.1" && done.headers == 1);
+        assert!(done.include.join("tensorflow/c/ops.h").is_file());
+        assert!(
+            scene
+                .lock()
+                .contains("[release.\"2.3.1\"]\npackage = \"tensorflow\"")
+        );
+        assert!(!scene.import().unwrap().appended);
+    }
+
+    #[test]
+    fn what_is_stored_as_locked_is_not_fetched_again() {
+        let mut scene = Scene::new("extern \"C\" {}");
+        scene.import().unwrap();
+        scene.request.from = None;
+        assert_eq!(scene.import().unwrap().origin, None);
+    }
+
+    #[test]
+    fn a_changed_header_writes_nothing() {
+        let scene = Scene::new("extern \"C\" {}");
+        let done = scene.import().unwrap();
+        let lock = scene.lock();
+        scene.change("extern \"C\" { int x; }");
+        assert!(matches!(scene.import(), Err(Problem::HashDiffers { .. })));
+        assert_eq!(scene.lock(), lock);
+        let stored = fs::read_to_string(done.include.join("tensorflow/c/ops.h")).unwrap();
+        assert_eq!(stored, "extern \"C\" {}");
+    }
+
+    #[test]
+    fn locked_refuses_a_new_release_and_writes_nothing() {
+        let mut scene = Scene::new("extern \"C\" {}");
+        scene.request.locked = true;
+        assert!(matches!(
+            scene.import(),
+            Err(Problem::ReleaseUnlocked { .. })
+        ));
+        assert!(!scene.scratch.path().join("home").exists());
+    }
+
+    #[test]
+    fn another_release_than_the_one_named_is_refused() {
+        let mut scene = Scene::new("extern \"C\" {}");
+        scene.request.release = "2.4".parse().unwrap();
+        assert!(matches!(
+            scene.import(),
+            Err(Problem::ReleaseDiffers { .. })
+        ));
+        fs::remove_dir_all(
+            scene
+                .scratch
+                .path()
+                .join("site-packages/tensorflow-2.3.1.dist-info"),
+        )
+        .unwrap();
+        assert!(matches!(
+            scene.import(),
+            Err(Problem::ReleaseUnstated { .. })
+        ));
+        assert!(!scene.scratch.path().join("home").exists());
+    }
+}

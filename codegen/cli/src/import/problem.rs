@@ -104,7 +104,7 @@ pub enum Problem {
     #[error("{origin} holds TensorFlow {found}, not {release}")]
     #[diagnostic(
         code(sp_gen::import::release_differs),
-        help("name the release it holds: `sp-gen import tensorflow {found} --from ...`")
+        help("name the release that it holds, {found}, or point `--from` elsewhere")
     )]
     ReleaseDiffers {
         /// The wheel or folder.

@@ -61,9 +61,7 @@ fn write_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, S
 fn stage(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new()
-        .permissions(super::store::readable())
-        .tempfile_in(folder)?;
+    let mut file = super::store::staged_file(folder)?;
     file.write_all(text.as_bytes())?;
     Ok(file)
 }
@@ -88,10 +86,8 @@ mod tests {
     fn only_what_changed_is_written() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("demo/2.21.json");
-        assert_eq!(
-            write_all(&apis(), "2.21", scratch.path()).unwrap(),
-            [path.clone()]
-        );
+        let written = write_all(&apis(), "2.21", scratch.path()).unwrap();
+        assert_eq!(written, std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), apis()[0].to_json());
         assert!(
             write_all(&apis(), "2.21", scratch.path())

@@ -109,9 +109,7 @@ fn staged_lock<'a>(
     let write = || {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new()
-            .permissions(readable())
-            .tempfile_in(folder)?;
+        let mut file = staged_file(folder)?;
         file.write_all(lock.text().as_bytes())?;
         Ok(file)
     };
@@ -120,10 +118,12 @@ fn staged_lock<'a>(
         .map_err(|error| unwritable(path, &error))
 }
 
-/// Temporary files are private by default; a lock is for everybody.
-pub(super) fn readable() -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    fs::Permissions::from_mode(0o644)
+/// A file to be renamed into its place. Temporary files are private by default; these are for everybody.
+pub(super) fn staged_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    builder.tempfile_in(folder)
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Problem {
