@@ -1,13 +1,17 @@
 //! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
 
-use crate::diagnostic::{Outcome, Result, interactive};
+use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::import::index::{Index, PACKAGE};
+use crate::import::lock::Lock;
 use crate::import::place::Place;
 use crate::import::release::Release;
-use crate::import::{Imported, Request, Watch, import, snapshot};
+use crate::import::{Imported, Request, Watch, crowd, import, snapshot};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
-use miette::IntoDiagnostic;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use miette::{IntoDiagnostic, Report};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// Arguments of `import`.
@@ -15,9 +19,9 @@ use std::time::{Duration, Instant};
 pub struct Args {
     /// What to import
     what: What,
-    /// Releases: 2.21 for the newest patch, 2.21.0 for exactly that one
+    /// Releases: 2.21 for the newest patch, 2.21.0 for exactly that one, all for every minor from 2.4
     #[arg(required = true, value_name = "RELEASE")]
-    releases: Vec<Release>,
+    releases: Vec<Wanted>,
     /// Take the headers from a wheel or an installed TensorFlow instead of the index
     #[arg(long, value_name = "WHEEL|DIR")]
     from: Option<PathBuf>,
@@ -34,25 +38,111 @@ enum What {
     Tensorflow,
 }
 
-/// Imports each release in turn.
+#[derive(Clone, Copy)]
+enum Wanted {
+    All,
+    One(Release),
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            text => text.parse().map(Self::One),
+        }
+    }
+}
+
+/// Imports the releases, two at a time; one that fails does not keep the others.
 pub fn run(args: Args) -> Result {
     let What::Tensorflow = args.what;
-    let place = place(&args)?;
-    for &release in &args.releases {
-        let request = Request {
-            release,
-            from: args.from.clone(),
-            locked: args.locked,
-            place: place.clone(),
-        };
-        let (start, mut bar) = (Instant::now(), Bar::new());
-        let imported = import(&request, &mut bar);
+    let (place, index) = (place(&args)?, Index::default());
+    let requests = requests(&args, &place, &index)?;
+    let imported = import_each(&requests, &index);
+    let stored = imported.iter().flatten();
+    let written: Vec<Result<()>> = stored.map(|done| snapshots(done, &place)).collect();
+    let mut failures = imported
+        .into_iter()
+        .filter_map(|done| done.err().map(Report::from));
+    let mut unwritten = written.into_iter().filter_map(Result::err);
+    end(failures.by_ref().chain(unwritten.by_ref()).collect())
+}
+
+/// Every failure is shown; the last one by whoever ends the program.
+fn end(mut failures: Vec<Report>) -> Result {
+    let Some(last) = failures.pop() else {
+        return Ok(Outcome::Done);
+    };
+    failures.iter().for_each(show);
+    Err(last)
+}
+
+fn import_each(
+    requests: &[Request],
+    index: &Index,
+) -> Vec<std::result::Result<Imported, crate::import::problem::Problem>> {
+    let (bars, start) = (MultiProgress::new(), Instant::now());
+    let work = |request: &Request| {
+        let (start, mut bar) = (Instant::now(), Bar::new(&bars));
+        let imported = import(request, index, &mut bar);
         bar.0.finish_and_clear();
-        let imported = imported?;
-        report(&imported, start.elapsed());
-        snapshots(&imported, &place)?;
+        imported.map(|imported| (imported, start.elapsed()))
+    };
+    let imported = crowd::each(requests, work, |_, done| {
+        if let Ok((imported, took)) = done {
+            bars.suspend(|| report(imported, *took));
+        }
+    });
+    let imported: Vec<_> = imported
+        .into_iter()
+        .map(|done| done.map(|(one, _)| one))
+        .collect();
+    if requests.len() > 1 {
+        total(imported.iter().flatten(), start.elapsed());
     }
-    Ok(Outcome::Done)
+    imported
+}
+
+fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
+    let (mut count, mut bytes) = (0, 0);
+    for done in imported {
+        count += 1;
+        bytes += done.moved.bytes;
+    }
+    eprintln!(
+        "{count} releases: {:.1} MB, {:.1} s",
+        bytes as f64 / 1e6,
+        took.as_secs_f64()
+    );
+}
+
+fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
+    let mut releases = BTreeSet::new();
+    for wanted in &args.releases {
+        match wanted {
+            Wanted::One(release) => drop(releases.insert(*release)),
+            Wanted::All => releases.extend(every(args.locked, place, index)?),
+        }
+    }
+    let request = |release| Request {
+        release,
+        from: args.from.clone(),
+        locked: args.locked,
+        place: place.clone(),
+    };
+    Ok(releases.into_iter().map(request).collect())
+}
+
+/// The minors that the lock has and, unless only those count, the index.
+fn every(locked: bool, place: &Place, index: &Index) -> Result<BTreeSet<Release>> {
+    let lock = Lock::read(&place.lock, place.inherits)?;
+    let mut minors: BTreeSet<Release> = lock.release.keys().map(|exact| exact.minor()).collect();
+    if !locked {
+        minors.extend(index.page(PACKAGE)?.minors());
+    }
+    Ok(minors)
 }
 
 fn place(args: &Args) -> Result<Place> {
@@ -121,9 +211,9 @@ fn cost(done: &Imported, took: Duration) -> String {
 struct Bar(ProgressBar);
 
 impl Bar {
-    fn new() -> Self {
+    fn new(bars: &MultiProgress) -> Self {
         let bar = if interactive() {
-            ProgressBar::new_spinner()
+            bars.add(ProgressBar::new_spinner())
         } else {
             ProgressBar::hidden()
         };

@@ -2,7 +2,8 @@
 //! moves its headers costs no line here.
 //!
 //! A root is a header below a folder called `c` that declares `extern "C"`. It is kept, with every
-//! header it includes, unless something it includes needs the C++ standard library.
+//! header it includes, unless something it includes needs the C++ standard library. What is not kept
+//! is listed with the reason, so that no header goes by unseen.
 
 use super::problem::Problem;
 use super::source::Source;
@@ -11,8 +12,17 @@ use std::collections::BTreeMap;
 /// Headers by name below the include root.
 pub type Headers = BTreeMap<String, Vec<u8>>;
 
+/// The headers of a release that look like C API.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Closure {
+    /// Those of the C API, and what they include.
+    pub headers: Headers,
+    /// The others, with what speaks against each.
+    pub left_out: BTreeMap<String, String>,
+}
+
 /// Reads the headers of the C API; `step` is told of each that is read.
-pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Headers, Problem> {
+pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure, Problem> {
     let roots = roots(source);
     let expected: Vec<&str> = roots.iter().map(String::as_str).collect();
     source.expect(&expected)?;
@@ -20,24 +30,31 @@ pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Headers
         source,
         step,
         read: BTreeMap::new(),
-        plain: BTreeMap::new(),
+        obstacles: BTreeMap::new(),
     };
-    let mut kept = Headers::new();
+    let mut found = Closure::default();
     for root in &roots {
-        if reading.declares_c(root)? && reading.is_plain(root)? {
-            reading.keep(root, &mut kept)?;
+        match reading.against(root)? {
+            Some(reason) => drop(found.left_out.insert(root.clone(), reason)),
+            None => reading.keep(root, &mut found.headers)?,
         }
     }
-    Ok(kept)
+    // What another header includes is kept whatever it is by itself.
+    let headers = &found.headers;
+    found.left_out.retain(|name, _| !headers.contains_key(name));
+    Ok(found)
 }
 
 /// How many headers will be looked at first.
 pub fn roots(source: &dyn Source) -> Vec<String> {
     let names = source.names();
-    // Wheels carry XLA's headers twice; the second time below this folder.
+    // Wheels carry the headers of XLA and TSL twice; the second time below these folders.
     let second = |name: &str| {
-        let first = name.strip_prefix("tensorflow/compiler/");
-        first.is_some_and(|first| names.contains(first))
+        let mut folders = ["tensorflow/compiler/", "tensorflow/"].iter();
+        folders.any(|folder| {
+            let first = name.strip_prefix(folder);
+            first.is_some_and(|first| names.contains(first))
+        })
     };
     let is_root = |name: &&String| name.ends_with(".h") && name.contains("/c/") && !second(name);
     names.iter().filter(is_root).cloned().collect()
@@ -47,7 +64,14 @@ struct Reading<'a> {
     source: &'a mut dyn Source,
     step: &'a mut dyn FnMut(&str),
     read: Headers,
-    plain: BTreeMap<String, bool>,
+    obstacles: BTreeMap<String, Option<Obstacle>>,
+}
+
+/// `#include <include>` in the header `place`.
+#[derive(Clone)]
+struct Obstacle {
+    include: String,
+    place: String,
 }
 
 impl Reading<'_> {
@@ -67,27 +91,44 @@ impl Reading<'_> {
             .map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
 
-    fn declares_c(&mut self, name: &str) -> Result<bool, Problem> {
-        let text = self.text(name)?;
-        Ok(text.is_some_and(|text| text.contains("extern \"C\"")))
+    /// Why a root is not part of the C API.
+    fn against(&mut self, root: &str) -> Result<Option<String>, Problem> {
+        let text = self.text(root)?;
+        if !text.is_some_and(|text| text.contains("extern \"C\"")) {
+            return Ok(Some("declares nothing extern \"C\"".to_owned()));
+        }
+        let obstacle = self.obstacle(root)?;
+        Ok(
+            obstacle.map(|Obstacle { include, place }| match place == root {
+                true => format!("needs <{include}>"),
+                false => format!("needs <{include}> through {place}"),
+            }),
+        )
     }
 
-    /// Whether neither it nor what it includes needs the C++ standard library.
-    fn is_plain(&mut self, name: &str) -> Result<bool, Problem> {
-        if let Some(&known) = self.plain.get(name) {
-            return Ok(known);
+    /// What it or its includes need of the C++ standard library.
+    fn obstacle(&mut self, name: &str) -> Result<Option<Obstacle>, Problem> {
+        if let Some(known) = self.obstacles.get(name) {
+            return Ok(known.clone());
         }
         let Some(text) = self.text(name)? else {
-            return Ok(true);
+            return Ok(None);
         };
         // A cycle is as plain as the rest of it.
-        self.plain.insert(name.to_owned(), true);
-        let mut plain = includes(&text).all(|include| !include.is_cpp());
+        self.obstacles.insert(name.to_owned(), None);
+        let cpp = includes(&text).find(Include::is_cpp);
+        let mut obstacle = cpp.map(|include| Obstacle {
+            include: include.name.to_owned(),
+            place: name.to_owned(),
+        });
         for include in includes(&text).filter(|include| include.quoted) {
-            plain = plain && self.is_plain(include.name)?;
+            if obstacle.is_some() {
+                break;
+            }
+            obstacle = self.obstacle(include.name)?;
         }
-        self.plain.insert(name.to_owned(), plain);
-        Ok(plain)
+        self.obstacles.insert(name.to_owned(), obstacle.clone());
+        Ok(obstacle)
     }
 
     fn keep(&mut self, name: &str, kept: &mut Headers) -> Result<(), Problem> {
@@ -187,8 +228,29 @@ mod tests {
     fn kept(texts: &[(&str, &str)]) -> Vec<String> {
         of(&mut Memory::new(texts), &mut |_| {})
             .unwrap()
+            .headers
             .into_keys()
             .collect()
+    }
+
+    #[test]
+    fn what_is_left_out_is_listed_with_the_reason() {
+        let texts = [
+            ("t/c/a.h", "#include \"p/b.h\"\nextern \"C\" {}"),
+            ("t/c/b.h", "#include <map>\nextern \"C\" {}"),
+            ("p/b.h", "#include <string>"),
+            ("t/c/internal.h", "namespace x {}"),
+            ("t/c/plain.h", "#include \"t/c/macros.h\"\nextern \"C\" {}"),
+            ("t/c/macros.h", "#define X"),
+        ];
+        let left_out = of(&mut Memory::new(&texts), &mut |_| {}).unwrap().left_out;
+        let expected = [
+            ("t/c/a.h", "needs <string> through p/b.h"),
+            ("t/c/b.h", "needs <map>"),
+            ("t/c/internal.h", "declares nothing extern \"C\""),
+        ];
+        let owned = expected.map(|(name, why)| (name.to_owned(), why.to_owned()));
+        assert_eq!(left_out, BTreeMap::from(owned));
     }
 
     #[test]
@@ -236,6 +298,8 @@ mod tests {
         let text = "extern \"C\" {}";
         let both = [("xla/c/a.h", text), ("tensorflow/compiler/xla/c/a.h", text)];
         assert_eq!(kept(&both), ["xla/c/a.h"]);
+        let moved = [("tsl/c/a.h", text), ("tensorflow/tsl/c/a.h", text)];
+        assert_eq!(kept(&moved), ["tsl/c/a.h"]);
         assert_eq!(kept(&both[1..]), ["tensorflow/compiler/xla/c/a.h"]);
     }
 }

@@ -4,15 +4,25 @@
 //! which links stand on it, and fails: one small page is moved. Asked for the release itself
 //! (`install --dry-run --report`), pip 23 downloads the whole wheel, `fast-deps` or not.
 
+use super::platform::Platform;
 use super::problem::Problem;
 use super::release::Release;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The package that has the headers and no accelerator's libraries.
 pub const PACKAGE: &str = "tensorflow-cpu";
 
 /// Every release since 2.12 has a wheel for it; of older ones the newest Python's is taken.
 const PYTHON: &str = "cp311";
+
+/// The first release with a C API for plugin devices.
+const FIRST: Release = Release {
+    major: 2,
+    minor: 4,
+    patch: None,
+};
 
 /// A wheel that stands on the index's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,27 +33,86 @@ pub struct Found {
     pub release: Release,
     /// `cp311`
     pub python: String,
+    /// What its tag says.
+    pub platform: Platform,
 }
 
-/// Asks pip for the wheel of a release, built for `python` (a tag such as `cp311`) where that is known.
-pub fn find(release: Release, python: Option<&str>) -> Result<Found, Problem> {
-    let output = question().output().map_err(|error| Problem::PipMissing {
-        detail: format!("python3: {error}"),
-    })?;
-    let said = said(&output);
-    let (links, candidates) = links(&said);
-    if links.is_empty() {
-        refusal(&said)?;
+/// What the index says of a package.
+#[derive(Debug)]
+pub struct Page {
+    package: String,
+    links: Vec<Found>,
+    candidates: Vec<String>,
+}
+
+/// The pages that were asked for, each once.
+#[derive(Debug, Default)]
+pub struct Index {
+    pages: Mutex<BTreeMap<String, Arc<Page>>>,
+}
+
+impl Index {
+    /// The page of a package, through pip.
+    pub fn page(&self, package: &str) -> Result<Arc<Page>, Problem> {
+        // Who waits here would ask the same.
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = pages.get(package) {
+            return Ok(page.clone());
+        }
+        let page = Arc::new(Page::ask(package)?);
+        pages.insert(package.to_owned(), page.clone());
+        Ok(page)
     }
-    let known: Vec<Release> = links.iter().map(|link| link.release).collect();
-    choose(links, release, python.unwrap_or(PYTHON)).ok_or_else(|| Problem::UnknownRelease {
-        package: PACKAGE.to_owned(),
-        release,
-        known: describe(release, known, &candidates),
-    })
 }
 
-fn question() -> Command {
+impl Page {
+    fn ask(package: &str) -> Result<Self, Problem> {
+        let output = question(package)
+            .output()
+            .map_err(|error| Problem::PipMissing {
+                detail: format!("python3: {error}"),
+            })?;
+        let page = Self::read(package, &said(&output));
+        if page.links.is_empty() {
+            refusal(&said(&output))?;
+        }
+        Ok(page)
+    }
+
+    fn read(package: &str, said: &str) -> Self {
+        let (links, candidates) = links(package, said);
+        Self {
+            package: package.to_owned(),
+            links,
+            candidates,
+        }
+    }
+
+    /// The wheel of a release, built for `python` (a tag such as `cp311`) where that is known.
+    pub fn find(
+        &self,
+        release: Release,
+        platform: Platform,
+        python: Option<&str>,
+    ) -> Result<Found, Problem> {
+        let here = |link: &&Found| link.platform == platform;
+        let links: Vec<Found> = self.links.iter().filter(here).cloned().collect();
+        let known: Vec<Release> = links.iter().map(|link| link.release).collect();
+        choose(links, release, python.unwrap_or(PYTHON)).ok_or_else(|| Problem::UnknownRelease {
+            package: self.package.clone(),
+            release,
+            known: describe(release, known, &self.candidates),
+        })
+    }
+
+    /// The minor releases that have a C API for plugin devices.
+    pub fn minors(&self) -> BTreeSet<Release> {
+        let minors = self.links.iter().map(|link| link.release.minor());
+        minors.filter(|minor| *minor >= FIRST).collect()
+    }
+}
+
+fn question(package: &str) -> Command {
     let mut command = Command::new("python3");
     command.args([
         "-m",
@@ -59,7 +128,7 @@ fn question() -> Command {
         "--retries",
         "1",
     ]);
-    command.arg(format!("{PACKAGE}==0"));
+    command.arg(format!("{package}==0"));
     command
 }
 
@@ -71,11 +140,12 @@ fn said(output: &Output) -> String {
     format!("{out}\n{err}")
 }
 
-/// The Linux wheels of final releases, and the names of candidates.
-fn links(said: &str) -> (Vec<Found>, Vec<String>) {
+/// The wheels of final releases, and the names of candidates.
+fn links(package: &str, said: &str) -> (Vec<Found>, Vec<String>) {
+    let prefix = format!("{}-", package.replace('-', "_"));
     let (mut links, mut candidates) = (Vec::new(), Vec::new());
     for url in said.split_whitespace().filter_map(wheel_url) {
-        match link(url) {
+        match link(&prefix, url) {
             Some(Ok(found)) => links.push(found),
             Some(Err(version)) => candidates.push(version),
             None => {}
@@ -94,14 +164,12 @@ fn wheel_url(word: &str) -> Option<&str> {
 }
 
 /// Reads a wheel's file name; a version that is no final release is an `Err`.
-fn link(url: &str) -> Option<Result<Found, String>> {
+fn link(prefix: &str, url: &str) -> Option<Result<Found, String>> {
     let name = url.rsplit('/').next()?.strip_suffix(".whl")?;
-    let (version, tags) = name.strip_prefix("tensorflow_cpu-")?.split_once('-')?;
+    let (version, tags) = name.strip_prefix(prefix)?.split_once('-')?;
     let mut tags = tags.rsplit('-');
     let (platform, _abi, python) = (tags.next()?, tags.next()?, tags.next()?);
-    if !platform.contains("manylinux") || !platform.ends_with("x86_64") {
-        return None;
-    }
+    let platform = Platform::of_tag(platform)?;
     Some(
         version
             .parse()
@@ -110,6 +178,7 @@ fn link(url: &str) -> Option<Result<Found, String>> {
                 url: url.to_owned(),
                 release,
                 python: python.to_owned(),
+                platform,
             }),
     )
 }
@@ -154,7 +223,8 @@ fn describe(asked: Release, mut known: Vec<Release>, candidates: &[String]) -> S
     }
     match (known.first(), known.last()) {
         (Some(first), Some(last)) => format!("it has {} to {}", first.minor(), last.minor()),
-        _ => "it has no Linux x86-64 wheel of this package; `pip config list` shows which index is asked".to_owned(),
+        _ => "it has no such wheel of this package; `pip config list` shows which index is asked"
+            .to_owned(),
     }
 }
 
@@ -212,8 +282,13 @@ ERROR: No matching distribution found for tensorflow-cpu==0
 ";
 
     fn found(release: &str, python: &str) -> Option<String> {
-        let found = choose(links(SAID).0, release.parse().unwrap(), python)?;
-        Some(found.url.rsplit('/').next()?.to_owned())
+        let page = Page::read(PACKAGE, SAID);
+        let found = page.find(
+            release.parse().unwrap(),
+            Platform::LinuxX86_64,
+            Some(python),
+        );
+        Some(found.ok()?.url.rsplit('/').next()?.to_owned())
     }
 
     #[test]
@@ -221,6 +296,26 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let wheel = "tensorflow_cpu-2.5.3-cp39-cp39-manylinux2010_x86_64.whl";
         assert_eq!(found("2.5", PYTHON).as_deref(), Some(wheel));
         assert!(found("2.5.0", PYTHON).unwrap().contains("2.5.0"));
+    }
+
+    #[test]
+    fn the_minors_are_those_with_final_releases() {
+        let minors: Vec<String> = Page::read(PACKAGE, SAID)
+            .minors()
+            .iter()
+            .map(Release::to_string)
+            .collect();
+        assert_eq!(minors, ["2.5", "2.21"]);
+    }
+
+    #[test]
+    fn another_package_or_platform_is_another_wheel() {
+        let said = "x: https://files.example/tensorflow-2.21.0-cp311-cp311-macosx_12_0_arm64.whl#sha256=0 (from x)";
+        let page = Page::read("tensorflow", said);
+        let release = "2.21".parse().unwrap();
+        assert!(page.find(release, Platform::MacosArm64, None).is_ok());
+        assert!(page.find(release, Platform::LinuxX86_64, None).is_err());
+        assert!(Page::read(PACKAGE, said).minors().is_empty());
     }
 
     #[test]
@@ -238,7 +333,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
 
     #[test]
     fn what_the_index_has_is_said() {
-        let (links, candidates) = links(SAID);
+        let (links, candidates) = links(PACKAGE, SAID);
         let known: Vec<Release> = links.iter().map(|link| link.release).collect();
         let help = |name: &str| describe(name.parse().unwrap(), known.clone(), &candidates);
         assert_eq!(help("2.99"), "it has 2.5 to 2.21");

@@ -14,7 +14,8 @@ use std::path::Path;
 const EMBEDDED: &str = include_str!("../../../../headers/sources.toml");
 
 const HEADING: &str = "\
-# What `sp-gen import` took from each release of TensorFlow: the package, and the sha256 of every header.
+# What `sp-gen import` took from each release of TensorFlow: the package, the sha256 of every header, and why
+# other headers that look like C API were left out.
 # Written by `sp-gen import`; `--locked` refuses a release that is not here.
 
 ";
@@ -44,6 +45,9 @@ pub struct Locked {
     pub platform: Option<String>,
     /// Header to sha256.
     pub headers: BTreeMap<String, String>,
+    /// Headers that look like C API and are not, with what speaks against each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, String>,
 }
 
 impl Lock {
@@ -135,6 +139,7 @@ mod tests {
             python: Some("cp311".into()),
             platform: None,
             headers: hashes(&headers()),
+            left_out: BTreeMap::new(),
         }
     }
 

@@ -3,9 +3,11 @@
 //! Everything is read and checked in memory first: what fails has written nothing.
 
 pub mod closure;
+pub mod crowd;
 pub mod index;
 pub mod lock;
 pub mod place;
+pub mod platform;
 pub mod problem;
 pub mod range;
 pub mod release;
@@ -14,14 +16,17 @@ pub mod source;
 pub mod store;
 pub mod wheel;
 
-use closure::Headers;
+use closure::Closure;
+use index::Index;
 use lock::{Lock, Locked, hashes};
 use place::Place;
+use platform::Platform;
 use problem::Problem;
 use range::RangeReader;
 use release::Release;
 use source::{Identity, Installed, Moved, Source};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use store::Store;
 use wheel::Wheel;
 
@@ -63,8 +68,12 @@ pub trait Watch {
     fn step(&mut self, what: &str);
 }
 
-/// Imports one release.
-pub fn import(request: &Request, watch: &mut dyn Watch) -> Result<Imported, Problem> {
+/// Imports one release; several threads may import others into the same place.
+pub fn import(
+    request: &Request,
+    index: &Index,
+    watch: &mut dyn Watch,
+) -> Result<Imported, Problem> {
     let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
     if request.locked && exact.is_none() {
@@ -72,7 +81,7 @@ pub fn import(request: &Request, watch: &mut dyn Watch) -> Result<Imported, Prob
     }
     match exact.and_then(|exact| stored(request, &lock, exact)) {
         Some(done) => Ok(done),
-        None => fetch(request, lock, exact, watch),
+        None => fetch(request, index, &lock, exact, watch),
     }
 }
 
@@ -94,37 +103,53 @@ fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Imported> {
 
 fn fetch(
     request: &Request,
-    mut lock: Lock,
+    index: &Index,
+    lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
 ) -> Result<Imported, Problem> {
-    let mut source = open(request, &lock, exact, watch)?;
+    let mut source = open(request, index, lock, exact, watch)?;
     let identity = source.identity()?;
     let release = agree(request, &identity, exact, source.as_ref())?;
     watch.stage(
         "reading headers",
         Some(closure::roots(source.as_ref()).len()),
     );
-    let headers = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
-    let appended = check(request, &mut lock, release, identity, &headers)?;
+    let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
+    let headers = found.headers.len();
+    let appended = file(request, release, identity, &found)?;
     let store = Store::at(request.place.store.clone());
-    store.put(
-        release,
-        &headers,
-        appended.then_some((&lock, &request.place.lock)),
-    )?;
     Ok(Imported {
         release,
         origin: Some(source.origin()),
         include: store.include(release),
-        headers: headers.len(),
+        headers,
         moved: source.moved(),
         appended,
     })
 }
 
+/// Puts what was read into the store and the lock, one release after the other.
+fn file(
+    request: &Request,
+    release: Release,
+    identity: Identity,
+    found: &Closure,
+) -> Result<bool, Problem> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // Another release may have been added since.
+    let mut lock = Lock::read(&request.place.lock, request.place.inherits)?;
+    let appended = check(request, &mut lock, release, identity, found)?;
+    let store = Store::at(request.place.store.clone());
+    let changed = appended.then_some((&lock, &*request.place.lock));
+    store.put(release, &found.headers, changed)?;
+    Ok(appended)
+}
+
 fn open(
     request: &Request,
+    index: &Index,
     lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
@@ -138,7 +163,9 @@ fn open(
         None,
     );
     let python = exact.and_then(|exact| lock.release[&exact].python.clone());
-    let found = index::find(exact.unwrap_or(request.release), python.as_deref())?;
+    let page = index.page(index::PACKAGE)?;
+    let release = exact.unwrap_or(request.release);
+    let found = page.find(release, Platform::LinuxX86_64, python.as_deref())?;
     watch.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
         Some(path) => open_local(Path::new(path)),
@@ -184,10 +211,10 @@ fn check(
     lock: &mut Lock,
     release: Release,
     identity: Identity,
-    headers: &Headers,
+    found: &Closure,
 ) -> Result<bool, Problem> {
     if let Some(locked) = lock.release.get(&release) {
-        return locked.check(release, headers).map(|()| false);
+        return locked.check(release, &found.headers).map(|()| false);
     }
     if request.locked {
         return Err(unlocked(request));
@@ -199,7 +226,8 @@ fn check(
         version: release.to_string(),
         python: identity.python,
         platform: identity.platform,
-        headers: hashes(headers),
+        headers: hashes(&found.headers),
+        left_out: found.left_out.clone(),
     };
     lock.release.insert(release, entry);
     Ok(true)
@@ -263,7 +291,7 @@ mod tests {
         }
 
         fn import(&self) -> Result<Imported, Problem> {
-            import(&self.request, &mut Silent)
+            import(&self.request, &Index::default(), &mut Silent)
         }
 
         fn lock(&self) -> String {

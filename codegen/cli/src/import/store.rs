@@ -156,6 +156,7 @@ mod tests {
             python: None,
             platform: None,
             headers: hashes(headers),
+            left_out: Default::default(),
         }
     }
 

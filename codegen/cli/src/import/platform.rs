@@ -1,0 +1,71 @@
+//! The platforms whose wheels are read, by what the wheels' tags say.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A platform that TensorFlow has wheels for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Platform {
+    /// Linux on x86-64, which every release has.
+    #[serde(rename = "x86_64-unknown-linux-gnu")]
+    LinuxX86_64,
+    /// Linux on 64-bit ARM.
+    #[serde(rename = "aarch64-unknown-linux-gnu")]
+    LinuxAarch64,
+    /// macOS on 64-bit ARM.
+    #[serde(rename = "aarch64-apple-darwin")]
+    MacosArm64,
+}
+
+impl Platform {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::LinuxX86_64, Self::LinuxAarch64, Self::MacosArm64];
+
+    /// The platform of a tag such as `manylinux_2_17_x86_64.manylinux2014_x86_64`.
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        let linux = tag.contains("manylinux");
+        match () {
+            () if linux && tag.ends_with("_x86_64") => Some(Self::LinuxX86_64),
+            () if linux && tag.ends_with("_aarch64") => Some(Self::LinuxAarch64),
+            () if tag.starts_with("macosx_") && tag.ends_with("_arm64") => Some(Self::MacosArm64),
+            () => None,
+        }
+    }
+
+    /// The compiler's name for it.
+    pub fn triple(self) -> &'static str {
+        match self {
+            Self::LinuxX86_64 => "x86_64-unknown-linux-gnu",
+            Self::LinuxAarch64 => "aarch64-unknown-linux-gnu",
+            Self::MacosArm64 => "aarch64-apple-darwin",
+        }
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.triple())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_name_platforms() {
+        for (tag, platform) in [
+            ("manylinux2010_x86_64", Some(Platform::LinuxX86_64)),
+            (
+                "manylinux_2_17_x86_64.manylinux2014_x86_64",
+                Some(Platform::LinuxX86_64),
+            ),
+            ("manylinux_2_27_aarch64", Some(Platform::LinuxAarch64)),
+            ("macosx_12_0_arm64", Some(Platform::MacosArm64)),
+            ("macosx_10_15_x86_64", None),
+            ("win_amd64", None),
+        ] {
+            assert_eq!(Platform::of_tag(tag), platform, "{tag}");
+        }
+    }
+}
