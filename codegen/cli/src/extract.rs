@@ -3,6 +3,9 @@
 //! One parse covers all APIs, since their headers include each other; each item goes to the API of
 //! the header that declares it.
 
+mod headers;
+mod targets;
+
 #[cfg(test)]
 mod tests;
 
@@ -10,12 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
-use sp_ir::{Api, Field, Imports, Item, SCHEMA, Signature, SnapshotError, Type, Value};
+use sp_ir::{Api, Field, Imports, Item, SCHEMA, Signature, Targets, Type, Value};
 use thiserror::Error;
 
 use crate::clang::{self, ClangError, Declarations, Source};
 use crate::contract::{self, Items, Known, Notes, NotesError};
-use crate::embedded::SNAPSHOTS;
+use crate::import::problem::Problem;
+pub use headers::{LeftOut, Stray};
+pub use targets::{TARGETS, complete, releases};
 
 /// An include root gives no APIs.
 #[derive(Debug, Error, Diagnostic)]
@@ -56,27 +61,59 @@ pub enum ExtractError {
         /// The type.
         missing: String,
     },
-    /// A committed snapshot is damaged.
-    #[error("generated/ir/{file}: {reason}")]
+    /// The include root cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Tree(#[from] Problem),
+    /// Headers that nobody has looked at yet.
+    #[error("headers of the C API that no notes file lists: {}", names(headers))]
     #[diagnostic(
-        code(sp_gen::extract::snapshot),
-        help("write it again with `sp-gen import`")
+        code(sp_gen::extract::header_unassigned),
+        help(
+            "list each in `headers` of an API's notes (headers/apis), or with a reason in headers/apis/left_out.toml"
+        )
     )]
-    Snapshot {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        reason: SnapshotError,
+    Strays {
+        /// Them all.
+        headers: Vec<Stray>,
     },
+    /// The same on another target means something else.
+    #[error("{api}: `{item}` is another kind of thing for {target}")]
+    #[diagnostic(
+        code(sp_gen::extract::target),
+        help("a snapshot can only say that layouts and values differ between targets")
+    )]
+    Target {
+        /// The API.
+        api: String,
+        /// Its item.
+        item: String,
+        /// The target.
+        target: String,
+    },
+}
+
+fn names(headers: &[Stray]) -> String {
+    let names: Vec<&str> = headers.iter().map(|one| one.0.as_str()).collect();
+    names.join(", ")
 }
 
 /// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s. They
 /// come sorted by name.
 ///
 /// # Errors
-/// Where libclang is missing, a header or the notes are wrong, or a type is declared nowhere.
+/// Where libclang is missing, a header or the notes are wrong, a header belongs to no API, or a
+/// type is declared nowhere.
 pub fn extract(include_root: &Path, release: &str, target: &str) -> Result<Vec<Api>, ExtractError> {
-    extract_with(&Notes::all()?, &known()?, include_root, release, target)
+    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+    extract_with(
+        &notes,
+        &left_out,
+        &Known::committed(),
+        include_root,
+        release,
+        target,
+    )
 }
 
 /// [`extract`] with the given notes.
@@ -85,23 +122,18 @@ pub fn extract(include_root: &Path, release: &str, target: &str) -> Result<Vec<A
 /// As [`extract`].
 pub fn extract_with(
     notes: &[Notes],
+    left_out: &LeftOut,
     known: &Known,
     include_root: &Path,
     release: &str,
     target: &str,
 ) -> Result<Vec<Api>, ExtractError> {
-    let headers = present(notes, include_root);
-    if headers.is_empty() {
-        return Err(ExtractError::NoHeaders {
-            root: include_root.into(),
-        });
-    }
-    let wanted = |header: &str| headers.iter().any(|one| one == header);
     let source = Source {
         include_root: include_root.into(),
-        headers: headers.clone(),
+        headers: headers::of(notes, left_out, include_root)?,
         target: target.into(),
     };
+    let wanted = |header: &str| source.headers.iter().any(|one| one == header);
     let mut declared = clang::declarations(&source, &wanted)?;
     let mut apis = Vec::new();
     for notes in notes {
@@ -110,29 +142,6 @@ pub fn extract_with(
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     import(&mut apis)?;
     Ok(apis)
-}
-
-/// The names that the committed snapshots have.
-fn known() -> Result<Known, ExtractError> {
-    let apis: Vec<Api> = SNAPSHOTS
-        .iter()
-        .map(|(file, text)| {
-            Api::from_json(text).map_err(|reason| ExtractError::Snapshot {
-                file: (*file).into(),
-                reason,
-            })
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(Known::from_apis(&apis))
-}
-
-/// The headers that this release has of those that the notes list for any.
-fn present(notes: &[Notes], root: &Path) -> Vec<String> {
-    let all: BTreeSet<&String> = notes.iter().flat_map(|notes| &notes.headers).collect();
-    all.into_iter()
-        .filter(|header| root.join(header).is_file())
-        .cloned()
-        .collect()
 }
 
 /// One API, if the release has it.
@@ -146,7 +155,7 @@ fn annotate(
     if items.is_empty() {
         return Ok(None);
     }
-    contract::annotate(&mut items, &declared.comments, notes, known)?;
+    contract::annotate(&mut items, &declared.comments, notes, known, release)?;
     Ok(Some(Api {
         schema: SCHEMA,
         name: notes.api.clone(),
@@ -154,17 +163,46 @@ fn annotate(
         version: version(notes, &items),
         items,
         imports: Imports::new(),
+        targets: Targets::new(),
     }))
 }
 
 /// Moves an API's items out of all.
 fn take(notes: &Notes, all: &mut Items) -> Items {
-    let chosen = |name: &String| notes.only.is_empty() || notes.only.contains(name);
+    let chosen = chosen(notes, all);
+    let is_mine = |name: &String, item: &Item| {
+        let file = &item.loc().file;
+        notes.has_header(file) && (notes.only_of(file).is_none() || chosen.contains(name))
+    };
     let (mine, rest) = std::mem::take(all)
         .into_iter()
-        .partition(|(name, item)| notes.headers.contains(&item.loc().file) && chosen(name));
+        .partition(|(name, item)| is_mine(name, item));
     *all = rest;
     mine
+}
+
+/// What `only` names, and what that uses and the same headers declare.
+fn chosen(notes: &Notes, all: &Items) -> BTreeSet<String> {
+    let from_there = |name: &String| {
+        let file = all.get(name).map(|item| &item.loc().file);
+        file.is_some_and(|file| notes.only_of(file).is_some())
+    };
+    let named = |name: &String| {
+        let only = all
+            .get(name)
+            .and_then(|item| notes.only_of(&item.loc().file));
+        only.is_some_and(|only| only.contains(name))
+    };
+    let mut chosen = BTreeSet::new();
+    let mut next: Vec<String> = all.keys().filter(|name| named(name)).cloned().collect();
+    while let Some(name) = next.pop() {
+        let mut used = BTreeSet::new();
+        item_uses(&all[&name], &mut used);
+        if chosen.insert(name) {
+            next.extend(used.into_iter().filter(from_there));
+        }
+    }
+    chosen
 }
 
 fn version(notes: &Notes, items: &Items) -> Option<String> {

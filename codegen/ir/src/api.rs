@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Item, Struct};
+use crate::{Item, Layout, Struct};
 
 /// The version of the JSON form. A reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
@@ -12,6 +12,28 @@ pub type Items = BTreeMap<String, Item>;
 
 /// Names that an API uses and another declares: name to the API that has it.
 pub type Imports = BTreeMap<String, String>;
+
+/// What a target has otherwise than the one that the items describe: triple to item to difference.
+pub type Targets = BTreeMap<String, BTreeMap<String, Differs>>;
+
+/// How one item comes out on another target. What is absent is as the item says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
+pub struct Differs {
+    /// Of a struct or union: size and alignment.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub layout: Option<Layout>,
+    /// Of a struct: where all of its fields start, in order.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub offsets: Vec<u64>,
+    /// Of a struct: the `struct_size` protocol's size.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub struct_size: Option<u64>,
+    /// Of a constant: its value.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub value: Option<i64>,
+}
 
 /// What one release of TensorFlow declares in one C API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +59,12 @@ pub struct Api {
         serde(default, skip_serializing_if = "BTreeMap::is_empty")
     )]
     pub imports: Imports,
+    /// What differs on targets other than x86_64-unknown-linux-gnu.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "BTreeMap::is_empty")
+    )]
+    pub targets: Targets,
 }
 
 impl Api {

@@ -12,7 +12,7 @@ mod layout;
 mod snapshot;
 mod ty;
 
-pub use api::{Api, Imports, Items, Loc, SCHEMA};
+pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
 pub use contract::{Direction, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer};
 pub use item::{
     Alias, Callback, Constant, Enum, Field, Function, Handle, Item, Struct, Union, Value, Variant,

@@ -34,14 +34,19 @@ enum Meaning {
     Type(String),
 }
 
-/// The tokens of a macro's body.
-pub fn body(cursor: Cursor) -> Vec<Token> {
-    let mut tokens = cursor.tokens();
-    tokens.retain(|token| token.kind != CXToken_Comment);
-    if !tokens.is_empty() {
-        tokens.remove(0);
+/// The tokens of a macro's body; nothing where it takes arguments. Clang forgets that of a macro that
+/// is undefined later on, so the parenthesis decides: it stands right behind the name.
+pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
+    if cursor.kind() != CXCursor_MacroDefinition || cursor.is_function_like() {
+        return None;
     }
-    tokens
+    let mut tokens = cursor.tokens();
+    let takes_arguments = match tokens.as_slice() {
+        [name, next, ..] => next.text == "(" && next.start.offset == name.end.offset,
+        _ => false,
+    };
+    tokens.retain(|token| token.kind != CXToken_Comment);
+    (!takes_arguments && !tokens.is_empty()).then(|| tokens.split_off(1))
 }
 
 /// Finds the constants of the wanted headers, sizes aside.
@@ -106,9 +111,7 @@ impl<'a> Known<'a> {
 
 fn meaning(cursor: Cursor, names: &Known, numbers: &BTreeSet<String>) -> Option<Meaning> {
     match cursor.kind() {
-        CXCursor_MacroDefinition if !cursor.is_function_like() => {
-            macro_meaning(&body(cursor), names, numbers)
-        }
+        CXCursor_MacroDefinition => macro_meaning(&body(cursor)?, names, numbers),
         CXCursor_VarDecl if is_constant_integer(cursor) => Some(Meaning::Number),
         _ => None,
     }
@@ -172,18 +175,22 @@ fn enumerators(cursor: Cursor, loc: &Loc, sizes: &Sizes, names: &Known) -> Vec<N
 }
 
 /// Has clang evaluate the sizes and the numbers.
+///
+/// # Errors
+/// Where the headers do not parse so.
 pub fn evaluate(source: &Source, sizes: &Sizes, named: &[Named]) -> Result<Values, ParseError> {
     let numbers = named
         .iter()
         .filter(|one| matches!(one.meaning, Meaning::Number))
         .map(|one| one.name.as_str());
     let names: BTreeSet<&str> = sizes.symbols().chain(numbers).collect();
-    let appendix: String = names
-        .iter()
-        .map(|name| format!("enum {{ {EVALUATED}{name} = ({name}) }};\n"))
-        .collect();
+    let appendix: String = names.iter().map(|name| evaluation(name)).collect();
     let unit = Unit::parse(source, &appendix)?;
     Ok(read(&unit))
+}
+
+fn evaluation(name: &str) -> String {
+    format!("enum {{ {EVALUATED}{name} = ({name}) }};\n")
 }
 
 fn read(unit: &Unit) -> Values {

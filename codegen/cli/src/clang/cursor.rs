@@ -3,7 +3,7 @@
 //! Everything here borrows the [`Unit`] it came from, and a `Unit` keeps its library loaded on
 //! its thread, so no call can reach a freed unit or an unloaded library.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -141,6 +141,12 @@ impl<'u> Cursor<'u> {
     pub fn is_bit_field(self) -> bool {
         // SAFETY: the cursor's unit is alive.
         unsafe { clang_Cursor_isBitField(self.raw) != 0 }
+    }
+
+    /// Whether this is a struct or union without name whose members count as the parent's own.
+    pub fn is_nameless_member(self) -> bool {
+        // SAFETY: the cursor's unit is alive.
+        unsafe { clang_Cursor_isAnonymousRecordDecl(self.raw) != 0 }
     }
 
     /// Whether a macro takes arguments.
@@ -295,6 +301,16 @@ impl<'u> Ty<'u> {
     pub fn size(self) -> i64 {
         // SAFETY: the type's unit is alive.
         unsafe { clang_Type_getSizeOf(self.raw) }
+    }
+
+    /// Where the member called `name` starts, those of nameless members included, in bits; negative
+    /// where there is none.
+    pub fn offset_of(self, name: &str) -> i64 {
+        let Ok(name) = CString::new(name) else {
+            return -1;
+        };
+        // SAFETY: the type's unit is alive, and the name ends in NUL.
+        unsafe { clang_Type_getOffsetOf(self.raw, name.as_ptr()) }
     }
 
     /// `alignof`; negative where it has none.

@@ -122,9 +122,13 @@ fn name_anonymous(cursors: &[Cursor]) -> Names {
         let Some(name) = is_record(*parent).then(|| names.of(*parent)).flatten() else {
             continue;
         };
-        for field in fields_of(*parent) {
-            if let Some(record) = anonymous(field.ty()) {
-                names.give(record, format!("{name}__{}", field.name()));
+        for (member, called) in members_of(*parent) {
+            let record = match is_record(member) {
+                true => Some(member),
+                false => anonymous(member.ty()),
+            };
+            if let Some(record) = record {
+                names.give(record, format!("{name}__{called}"));
             }
         }
     }
@@ -158,10 +162,45 @@ fn is_record(cursor: Cursor) -> bool {
     matches!(cursor.kind(), CXCursor_StructDecl | CXCursor_UnionDecl)
 }
 
-fn fields_of(record: Cursor<'_>) -> Vec<Cursor<'_>> {
-    let mut children = record.children();
-    children.retain(|child| child.kind() == CXCursor_FieldDecl);
+/// The members of a record by name, in order. What C leaves nameless is called `anonymous`, the
+/// next one `anonymous_2`; the cursor of such a member is its record's.
+fn members_of(record: Cursor<'_>) -> Vec<(Cursor<'_>, String)> {
+    let mut nameless = 0;
+    let mut member = |child: Cursor| {
+        if child.kind() == CXCursor_FieldDecl {
+            return Some(child.name());
+        }
+        if !is_record(child) || !child.is_nameless_member() {
+            return None;
+        }
+        nameless += 1;
+        Some(match nameless {
+            1 => "anonymous".into(),
+            more => format!("anonymous_{more}"),
+        })
+    };
+    let children = record.children().into_iter();
     children
+        .filter_map(|child| member(child).map(|name| (child, name)))
+        .collect()
+}
+
+/// The first member with a name, looking into nameless ones.
+fn first_named(record: Cursor) -> Option<String> {
+    members_of(record)
+        .into_iter()
+        .find_map(|(member, name)| match is_record(member) {
+            true => first_named(member),
+            false => Some(name),
+        })
+}
+
+/// Where a member starts, in bits; negative where clang does not know.
+fn offset_of(record: Cursor, member: Cursor) -> i64 {
+    match is_record(member) {
+        true => first_named(member).map_or(-1, |name| record.ty().offset_of(&name)),
+        false => member.field_offset(),
+    }
 }
 
 struct Walk<'a> {
@@ -227,14 +266,19 @@ impl Walk<'_> {
     }
 
     fn fields(&self, record: Cursor, parent: &str) -> Result<Vec<Field>, DeclError> {
-        fields_of(record)
+        members_of(record)
             .into_iter()
-            .map(|field| self.field(field, parent))
+            .map(|(member, name)| self.field(record, member, name, parent))
             .collect()
     }
 
-    fn field(&self, cursor: Cursor, parent: &str) -> Result<Field, DeclError> {
-        let name = cursor.name();
+    fn field(
+        &self,
+        record: Cursor,
+        cursor: Cursor,
+        name: String,
+        parent: &str,
+    ) -> Result<Field, DeclError> {
         let loc = loc(self.unit, cursor).unwrap_or(Loc {
             file: String::new(),
             line: 0,
@@ -244,7 +288,7 @@ impl Walk<'_> {
             return Err(unsupported(&full, "a bit-field", &loc));
         }
         let (Ok(bits), Ok(size)) = (
-            u64::try_from(cursor.field_offset()),
+            u64::try_from(offset_of(record, cursor)),
             u64::try_from(cursor.ty().size()),
         ) else {
             return Err(unsupported(&full, "a field with no layout", &loc));

@@ -64,7 +64,7 @@ impl Types<'_> {
         ty: Ty,
         declared: Cursor,
     ) -> Option<Result<Signature, Unsupported>> {
-        let function = function_behind(ty)?;
+        let function = function_type(ty).or_else(|| function_behind(ty))?;
         let names: Vec<Cursor> = declared
             .children()
             .into_iter()
@@ -112,6 +112,10 @@ impl Types<'_> {
     }
 
     fn pointer(&self, pointee: Ty) -> Result<Type, Unsupported> {
+        // `typedef void Run(Args* args);` is a callback, and `Run*` what holds one.
+        if is_function_typedef(pointee) {
+            return self.convert(pointee);
+        }
         if let Some(function) = function_type(pointee) {
             return Ok(Type::Function(Box::new(self.signature(function, &[])?)));
         }
@@ -130,6 +134,19 @@ impl Types<'_> {
     }
 }
 
+/// A typedef's name for a function type, not for a pointer to one.
+fn is_function_typedef(ty: Ty) -> bool {
+    let ty = ty.bare();
+    ty.kind() == CXType_Typedef && is_function(ty)
+}
+
+fn is_function(ty: Ty) -> bool {
+    matches!(
+        ty.canonical().kind(),
+        CXType_FunctionProto | CXType_FunctionNoProto
+    )
+}
+
 /// The function type that `ty` points to without going through a typedef.
 fn function_behind(ty: Ty) -> Option<Ty> {
     let ty = ty.bare();
@@ -140,11 +157,7 @@ fn function_behind(ty: Ty) -> Option<Ty> {
 /// canonical type would lose the names of parameter types.
 fn function_type(ty: Ty) -> Option<Ty> {
     let ty = ty.bare();
-    let is_function = matches!(
-        ty.canonical().kind(),
-        CXType_FunctionProto | CXType_FunctionNoProto
-    );
-    (is_function && ty.kind() != CXType_Typedef).then_some(ty)
+    (is_function(ty) && ty.kind() != CXType_Typedef).then_some(ty)
 }
 
 fn scalar(ty: Ty) -> Result<Type, Unsupported> {

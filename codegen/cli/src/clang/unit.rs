@@ -307,8 +307,15 @@ fn unsaved(wrapper: &str) -> Vec<(CString, CString)> {
     let builtin = BUILTIN_HEADERS
         .iter()
         .map(|(name, body)| (c_string(&format!("{BUILTIN}/{name}")), c_string(body)));
+    // C++ calls `stddef.h` also `cstddef`.
+    let cpp = BUILTIN_HEADERS.iter().filter_map(|(name, _)| {
+        let stem = name.strip_suffix(".h")?;
+        let body = c_string(&format!("#include <{name}>\n"));
+        Some((c_string(&format!("{BUILTIN}/c{stem}")), body))
+    });
     std::iter::once((c_string(WRAPPER), c_string(wrapper)))
         .chain(builtin)
+        .chain(cpp)
         .collect()
 }
 

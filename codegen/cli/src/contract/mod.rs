@@ -23,7 +23,8 @@ pub use notes::{Known, Notes, NotesError};
 pub type Items = BTreeMap<String, Item>;
 
 /// Says all that is known about `items`, which `comments` stand beside and `notes` are about.
-/// `known` has the names that some other release declares: a note about those is no mistake.
+/// `known` has the names that some other release declares: a note about those is no mistake. Notes
+/// that hold for some releases are said only of those.
 ///
 /// # Errors
 /// Where a note contradicts a comment unannounced, has no evidence, or is used by nothing.
@@ -32,12 +33,13 @@ pub fn annotate(
     comments: &Comments,
     notes: &Notes,
     known: &Known,
+    release: &str,
 ) -> Result<(), NotesError> {
     prefix::annotate(items, notes);
     cleanup::annotate(items);
     marker::annotate(items, comments);
     transfer::annotate(items, comments);
-    notes.annotate(items, known)
+    notes.annotate(items, known, release)
 }
 
 /// States a fact, unless better evidence has stated it already.

@@ -3,20 +3,23 @@
 //! A note that nothing uses is a mistake, and so is one that contradicts a comment without
 //! saying so. All mistakes of a file are reported together.
 
+mod known;
 mod mistake;
+mod span;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use miette::{NamedSource, SourceSpan};
 use serde::Deserialize;
-use sp_ir::{
-    Api, Direction, Field, Item, Presence, Receiver, Scope, Side, Signature, Transfer, Type,
-};
+use sp_ir::{Direction, Item, Presence, Receiver, Scope, Side, Transfer};
 
 use super::Items;
 use crate::embedded::API_NOTES;
+use crate::extract::LeftOut;
+pub use known::Known;
 pub use mistake::{Malformed, Mistake, NotesError};
+use span::Span;
 use write::{Writer, doc_of};
 
 /// The notes of one API.
@@ -26,11 +29,11 @@ pub struct Notes {
     /// The API's name: the file's.
     #[serde(skip)]
     pub api: String,
-    /// The headers whose declarations are the API's, those of any release.
+    /// The headers whose declarations are the API's, those of any release; `*` stands for anything.
     pub headers: Vec<String>,
-    /// If not empty, the only items of those headers that count, with what they use there.
+    /// Of those headers the ones that only some items are wanted of, with these.
     #[serde(default)]
-    pub only: Vec<String>,
+    pub only: BTreeMap<String, Vec<String>>,
     /// The macros that hold the API's own version, in order.
     #[serde(default)]
     pub version: Vec<String>,
@@ -52,6 +55,7 @@ pub struct Notes {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ItemNote {
+    releases: Option<Span>,
     doc: Option<String>,
     evidence: Option<String>,
     rust: Option<String>,
@@ -68,6 +72,7 @@ pub struct ItemNote {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PresenceNote {
+    releases: Option<Span>,
     value: Presence,
     fields: Vec<String>,
     evidence: String,
@@ -78,6 +83,7 @@ struct PresenceNote {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct FieldNote {
+    releases: Option<Span>,
     doc: Option<String>,
     evidence: Option<String>,
     overrides: Option<Overrides>,
@@ -91,6 +97,7 @@ struct FieldNote {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct ParamNote {
+    releases: Option<Span>,
     evidence: Option<String>,
     overrides: Option<Overrides>,
     direction: Option<Direction>,
@@ -105,48 +112,6 @@ enum Overrides {
     Comment,
 }
 
-/// The names that the other known releases declare: `ITEM`, `ITEM.member`, `ITEM.slot.param`.
-#[derive(Debug, Default)]
-pub struct Known(BTreeSet<String>);
-
-impl Known {
-    /// The names in a set of snapshots.
-    pub fn from_apis<'a>(apis: impl IntoIterator<Item = &'a Api>) -> Self {
-        let mut names = BTreeSet::new();
-        for (name, item) in apis.into_iter().flat_map(|api| &api.items) {
-            names.insert(name.clone());
-            names.extend(members(item).into_iter().map(|one| format!("{name}.{one}")));
-        }
-        Self(names)
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.0.contains(key)
-    }
-}
-
-fn members(item: &Item) -> Vec<String> {
-    match item {
-        Item::Struct(item) => item.fields.iter().flat_map(slot).collect(),
-        Item::Function(item) => params(&item.signature).collect(),
-        Item::Callback(item) => params(&item.signature).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// A field, and its parameters if it is a function.
-fn slot(field: &Field) -> Vec<String> {
-    let mut names = vec![field.name.clone()];
-    if let Type::Function(signature) = &field.ty {
-        names.extend(params(signature).map(|param| format!("{}.{param}", field.name)));
-    }
-    names
-}
-
-fn params(signature: &Signature) -> impl Iterator<Item = String> {
-    signature.params.iter().map(|param| param.name.clone())
-}
-
 impl Notes {
     /// The notes of all APIs, as the binary carries them.
     ///
@@ -155,6 +120,7 @@ impl Notes {
     pub fn all() -> Result<Vec<Self>, NotesError> {
         API_NOTES
             .iter()
+            .filter(|(file, _)| *file != LeftOut::FILE)
             .map(|(file, text)| Self::parse(file.trim_end_matches(".toml"), text))
             .collect()
     }
@@ -164,25 +130,36 @@ impl Notes {
     /// # Errors
     /// Where the text is not TOML of the documented form.
     pub fn parse(api: &str, text: &str) -> Result<Self, NotesError> {
-        let notes: Self = toml::from_str(text).map_err(|error| {
-            NotesError::Malformed(Box::new(Malformed {
-                file: file_of(api),
-                message: error.message().to_string(),
-                source_code: NamedSource::new(file_of(api), text.to_string()),
-                span: error.span().map(SourceSpan::from),
-            }))
-        })?;
+        let notes: Self = toml::from_str(text).map_err(|error| malformed(api, text, &error))?;
         Ok(Self {
             api: api.into(),
             ..notes
         })
     }
 
+    /// Whether a header is the API's, or partly so.
+    pub fn has_header(&self, header: &str) -> bool {
+        self.headers.iter().any(|pattern| matches(pattern, header))
+    }
+
+    /// The items that alone are wanted of a header, if it is such a one.
+    pub fn only_of(&self, header: &str) -> Option<&[String]> {
+        let mut only = self.only.iter();
+        only.find(|(pattern, _)| matches(pattern, header))
+            .map(|(_, names)| names.as_slice())
+    }
+
     /// Says what the notes say.
-    pub(super) fn annotate(&self, items: &mut Items, known: &Known) -> Result<(), NotesError> {
+    pub(super) fn annotate(
+        &self,
+        items: &mut Items,
+        known: &Known,
+        release: &str,
+    ) -> Result<(), NotesError> {
         let mut writer = Writer {
             file: file_of(&self.api),
             known,
+            release,
             mistakes: Vec::new(),
         };
         for name in self
@@ -213,6 +190,27 @@ impl Notes {
             }),
         }
     }
+}
+
+/// Whether `pattern`, in which `*` stands for any characters, is all of `text`.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((start, rest)) => text.strip_prefix(start).is_some_and(|text| {
+            let mut ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end));
+            ends.any(|end| matches(rest, &text[end..]))
+        }),
+    }
+}
+
+/// The error for a file that is not TOML of the documented form.
+pub fn malformed(api: &str, text: &str, error: &toml::de::Error) -> NotesError {
+    NotesError::Malformed(Box::new(Malformed {
+        file: file_of(api),
+        message: error.message().to_string(),
+        source_code: NamedSource::new(file_of(api), text.to_string()),
+        span: error.span().map(SourceSpan::from),
+    }))
 }
 
 fn file_of(api: &str) -> String {

@@ -4,7 +4,7 @@
 
 use sp_ir::{Evidence, Function, Item, Side};
 
-use super::notes::Notes;
+use super::notes::{Notes, matches};
 use super::{Items, state};
 
 /// States the sides that follow from names.
@@ -22,12 +22,15 @@ pub fn annotate(items: &mut Items, notes: &Notes) {
     }
 }
 
-/// The longest prefix wins, so that `SP_X_` may differ from `SP_`.
+/// The longest prefix or pattern wins, so that `SP_X_` may differ from `SP_`.
 fn side_of(name: &str, notes: &Notes) -> Option<Side> {
     let matching = notes
         .prefixes
         .iter()
-        .filter(|(prefix, _)| name.starts_with(prefix.as_str()));
+        .filter(|(prefix, _)| match prefix.contains('*') {
+            true => matches(prefix, name),
+            false => name.starts_with(prefix.as_str()),
+        });
     matching
         .max_by_key(|(prefix, _)| prefix.len())
         .map(|(_, side)| *side)

@@ -254,6 +254,7 @@ fn a_note_on_what_another_release_has_is_no_mistake() {
         version: None,
         items: Items::from([("Away".into(), structure(vec![field("old", Type::Size)]))]),
         imports: Default::default(),
+        targets: Default::default(),
     };
     let note = notes("item.Away = { doc = \"text\", fields.old.doc = \"text\" }");
     annotate(

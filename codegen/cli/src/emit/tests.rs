@@ -131,6 +131,7 @@ fn api(name: &str, items: Vec<(&str, Item)>) -> Api {
             .map(|(name, item)| (name.to_owned(), item))
             .collect::<Items>(),
         imports: Default::default(),
+        targets: Default::default(),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a release's stored headers declare, as IR: `<api>/<minor>.json`, each replaced whole.
 
 use super::release::Release;
-use crate::clang::DEFAULT_TARGET;
 use crate::extract::ExtractError;
 use miette::Diagnostic;
 use sp_ir::Api;
@@ -35,7 +34,7 @@ pub fn write(
     folder: &Path,
 ) -> Result<Vec<PathBuf>, SnapshotError> {
     let minor = release.minor().to_string();
-    let apis = crate::extract(include, &minor, DEFAULT_TARGET)?;
+    let apis = crate::extract::complete(include, &minor)?;
     write_all(&apis, &minor, folder)
 }
 

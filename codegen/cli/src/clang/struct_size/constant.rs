@@ -11,9 +11,14 @@ pub fn read(cursor: Cursor) -> Option<Spelling> {
     if cursor.kind() != CXCursor_VarDecl || !cursor.ty().is_const() {
         return None;
     }
-    let (structure, last_field) = end_of(&cursor.tokens())?;
+    let (symbol, tokens) = (cursor.name(), cursor.tokens());
+    // A declaration that a macro makes has the macro's own tokens; `traits` reads those.
+    if !tokens.iter().any(|token| token.text == symbol) {
+        return None;
+    }
+    let (structure, last_field) = end_of(&tokens)?;
     Some(Spelling {
-        symbol: cursor.name(),
+        symbol,
         structure,
         last_field,
     })

@@ -1,20 +1,25 @@
-//! `PJRT_DEFINE_STRUCT_TRAITS(PJRT_Error_Destroy_Args, error);`, as in pjrt_c_api.h: a macro that
-//! expands to a constant or an enumerator `PJRT_Error_Destroy_Args_STRUCT_SIZE`.
+//! `enum { PJRT_Api_STRUCT_SIZE = PJRT_STRUCT_SIZE(PJRT_Api, PJRT_Event_Set) };`, as in
+//! pjrt_c_api.h.
 
-use clang_sys::CXCursor_MacroExpansion;
+use clang_sys::CXCursor_EnumConstantDecl;
 
 use super::super::cursor::Cursor;
-use super::{Spelling, two_arguments};
+use super::{Spelling, end_of};
 
-/// Reads a macro's use.
+/// Reads an enumerator.
 pub fn read(cursor: Cursor) -> Option<Spelling> {
-    if cursor.kind() != CXCursor_MacroExpansion || !cursor.name().ends_with("_DEFINE_STRUCT_TRAITS")
-    {
+    // Its tokens are those of the whole macro where one wrote it; the name is cheaper to ask.
+    if cursor.kind() != CXCursor_EnumConstantDecl || !cursor.name().ends_with("_SIZE") {
         return None;
     }
-    let (structure, last_field) = two_arguments(cursor.tokens().get(1..)?)?;
+    let (symbol, tokens) = (cursor.name(), cursor.tokens());
+    // A declaration that a macro makes has the macro's own tokens; `traits` reads those.
+    if !tokens.iter().any(|token| token.text == symbol) {
+        return None;
+    }
+    let (structure, last_field) = end_of(&tokens)?;
     Some(Spelling {
-        symbol: format!("{structure}_STRUCT_SIZE"),
+        symbol,
         structure,
         last_field,
     })

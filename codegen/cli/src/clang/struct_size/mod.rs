@@ -1,4 +1,4 @@
-//! The sizes of the `struct_size` protocol, in the three ways that headers spell them.
+//! The sizes of the `struct_size` protocol, in the four ways that headers spell them.
 //!
 //! Their names are irregular, so a size is bound to its struct by what it is computed from:
 //! the struct and its last field. The value is clang's, never ours.
@@ -6,9 +6,11 @@
 mod constant;
 mod define;
 mod enumerator;
+mod traits;
 
 use std::collections::BTreeMap;
 
+use clang_sys::CXCursor_EnumDecl;
 use sp_ir::{Item, StructSize};
 
 use super::constant::Values;
@@ -44,18 +46,27 @@ impl Sizes {
 }
 
 /// Every way to spell a size; a new one is one file and one line here.
-const READERS: [fn(Cursor) -> Option<Spelling>; 3] =
-    [define::read, constant::read, enumerator::read];
+const READERS: [fn(Cursor) -> Option<Spelling>; 4] =
+    [define::read, constant::read, enumerator::read, traits::read];
 
 /// Finds the sizes in the wanted headers.
 pub fn find(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Sizes {
     let cursors = flatten(unit.cursor()).into_iter();
     let wanted = cursors.filter(|one| loc(unit, *one).is_some_and(|loc| wanted(&loc.file)));
-    Sizes(
-        wanted
-            .filter_map(|cursor| READERS.iter().find_map(|read| read(cursor)))
-            .collect(),
-    )
+    let mut found: Vec<Spelling> = Vec::new();
+    for cursor in wanted.flat_map(with_values) {
+        found.extend(READERS.iter().find_map(|read| read(cursor)));
+    }
+    Sizes(found)
+}
+
+/// A cursor and, where it is an enumeration, its values.
+fn with_values(cursor: Cursor<'_>) -> Vec<Cursor<'_>> {
+    let mut all = vec![cursor];
+    if cursor.kind() == CXCursor_EnumDecl {
+        all.extend(cursor.children());
+    }
+    all
 }
 
 /// Gives each struct its size.
@@ -74,11 +85,12 @@ pub fn attach(items: &mut BTreeMap<String, Item>, sizes: &Sizes, values: &Values
     }
 }
 
-/// The two arguments of `<something>_OFFSET_OF_END(S, last)` among `tokens`.
+/// The two arguments of `<something>_OFFSET_OF_END(S, last)` or `<something>_STRUCT_SIZE(S, last)`
+/// among `tokens`.
 fn end_of(tokens: &[Token]) -> Option<(String, String)> {
-    let start = tokens
-        .iter()
-        .position(|token| token.text.ends_with("_OFFSET_OF_END"))?;
+    let computes = |text: &str| text.ends_with("_OFFSET_OF_END") || text.ends_with("_STRUCT_SIZE");
+    let is_use = |pair: &[Token]| computes(&pair[0].text) && pair[1].text == "(";
+    let start = tokens.windows(2).position(is_use)?;
     two_arguments(&tokens[start + 1..])
 }
 

