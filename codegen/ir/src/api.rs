@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{Item, Layout, Struct};
 
 /// The version of the JSON form. A reader refuses a newer one.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The items of an API by their C name.
 pub type Items = BTreeMap<String, Item>;
@@ -77,12 +77,33 @@ impl Api {
     }
 }
 
-/// A place in a header, relative to the include root.
+/// A place in a header, relative to the include root. In JSON it is text, `header:line`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
 pub struct Loc {
     /// The header: `tensorflow/c/kernels.h`.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
+}
+
+impl From<Loc> for String {
+    fn from(loc: Loc) -> Self {
+        format!("{}:{}", loc.file, loc.line)
+    }
+}
+
+impl TryFrom<String> for Loc {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts = text.rsplit_once(':');
+        let place = parts.and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        let (file, line) = place.ok_or_else(|| format!("`{text}` is no place in a header"))?;
+        Ok(Self {
+            file: file.into(),
+            line,
+        })
+    }
 }

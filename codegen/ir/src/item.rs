@@ -260,7 +260,10 @@ pub struct Function {
     )]
     pub exported_by: Option<Stated<Side>>,
     /// Whether the header holds its body.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "std::ops::Not::not")
+    )]
     pub inline: bool,
     /// The symbol a library exports for it.
     pub symbol: String,

@@ -10,7 +10,10 @@ mod item;
 mod layout;
 #[cfg(feature = "serde")]
 mod snapshot;
+#[cfg(feature = "serde")]
+mod spelling;
 mod ty;
+mod visit;
 
 pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
 pub use contract::{Direction, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer};
@@ -21,3 +24,4 @@ pub use layout::{Layout, StructSize};
 #[cfg(feature = "serde")]
 pub use snapshot::SnapshotError;
 pub use ty::{Param, Signature, Type};
+pub use visit::Mark;

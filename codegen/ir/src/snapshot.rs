@@ -1,12 +1,15 @@
 //! The committed JSON form: sorted, one item a line, one trailing newline, so that equal data is
 //! equal bytes and a difference between releases is a difference of lines.
+//!
+//! What an item says again and again stands once: `headers` and `evidence` are tables, and a place
+//! `0:81` or notes `3` in an item count into them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Api, SCHEMA};
+use crate::{Api, Evidence, Imports, Items, Mark, SCHEMA, Targets};
 
 /// Why a snapshot could not be read.
 #[derive(Debug)]
@@ -18,6 +21,11 @@ pub enum SnapshotError {
         /// The schema it says.
         found: u32,
     },
+    /// An item counts into a table that is not that long.
+    Missing {
+        /// The place in the table.
+        index: usize,
+    },
 }
 
 impl fmt::Display for SnapshotError {
@@ -28,15 +36,37 @@ impl fmt::Display for SnapshotError {
                 f,
                 "the snapshot has schema {found}, this sp-gen reads up to {SCHEMA}; use a newer sp-gen"
             ),
+            Self::Missing { index } => write!(
+                f,
+                "not an sp-gen snapshot: nothing stands at {index} in its tables"
+            ),
         }
     }
 }
 
 impl std::error::Error for SnapshotError {}
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Envelope {
     schema: u32,
+}
+
+/// An API as it is written.
+#[derive(Deserialize)]
+struct Written {
+    schema: u32,
+    name: String,
+    release: String,
+    version: Option<String>,
+    #[serde(default)]
+    headers: Vec<String>,
+    #[serde(default)]
+    evidence: Vec<String>,
+    items: Items,
+    #[serde(default)]
+    imports: Imports,
+    #[serde(default)]
+    targets: Targets,
 }
 
 impl Api {
@@ -45,37 +75,137 @@ impl Api {
     /// # Errors
     /// Where the text is not such JSON, or a newer schema wrote it.
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
-        let Envelope { schema } = serde_json::from_str(text).map_err(SnapshotError::Malformed)?;
-        if schema > SCHEMA {
-            return Err(SnapshotError::NewerSchema { found: schema });
+        let written: Result<Written, _> = serde_json::from_str(text);
+        // A newer schema may have another form, but it says that it is newer.
+        let schema = match &written {
+            Ok(written) => Some(written.schema),
+            Err(_) => serde_json::from_str(text)
+                .ok()
+                .map(|Envelope { schema }| schema),
+        };
+        match schema {
+            Some(found) if found > SCHEMA => Err(SnapshotError::NewerSchema { found }),
+            _ => written.map_err(SnapshotError::Malformed)?.expand(),
         }
-        serde_json::from_str(text).map_err(SnapshotError::Malformed)
     }
 
     /// Writes a snapshot: one item a line, ending in one newline.
     pub fn to_json(&self) -> String {
-        let mut text = format!(
-            "{{\n\"schema\":{},\n\"name\":{},\n\"release\":{}",
-            self.schema,
-            json(&self.name),
-            json(&self.release)
-        );
-        if let Some(version) = &self.version {
-            text += &format!(",\n\"version\":{}", json(version));
+        let mut api = self.clone();
+        let tables = Tables::of(&mut api);
+        tables.shorten(&mut api);
+        let mut text = format!("{{\n\"schema\":{}", api.schema);
+        let mut part = |key: &str, value: String| text += &format!(",\n\"{key}\":{value}");
+        part("name", json(&api.name));
+        part("release", json(&api.release));
+        if let Some(version) = &api.version {
+            part("version", json(version));
         }
-        text += &format!(",\n\"items\":{}", lines(&self.items));
-        if !self.imports.is_empty() {
-            text += &format!(",\n\"imports\":{}", json(&self.imports));
+        if !tables.headers.is_empty() {
+            part("headers", rows(tables.headers.iter().map(json)));
         }
-        if !self.targets.is_empty() {
-            let triples = self.targets.iter();
+        if !tables.evidence.is_empty() {
+            part("evidence", rows(tables.evidence.iter().map(json)));
+        }
+        part("items", lines(&api.items));
+        if !api.imports.is_empty() {
+            part("imports", json(&api.imports));
+        }
+        if !api.targets.is_empty() {
+            let triples = api.targets.iter();
             let triples: Vec<String> = triples
                 .map(|(triple, items)| format!("{}:{}", json(triple), lines(items)))
                 .collect();
-            text += &format!(",\n\"targets\":{{\n{}\n}}", triples.join(",\n"));
+            part("targets", format!("{{\n{}\n}}", triples.join(",\n")));
         }
         text + "\n}\n"
     }
+}
+
+impl Written {
+    fn expand(mut self) -> Result<Api, SnapshotError> {
+        let mut missing = None;
+        let mut look = |table: &[String], index: &mut String| match index.parse::<usize>() {
+            Err(_) => {}
+            Ok(number) => match table.get(number) {
+                Some(text) => *index = text.clone(),
+                None => missing = Some(number),
+            },
+        };
+        for item in self.items.values_mut() {
+            item.visit_mut(&mut |mark| match mark {
+                Mark::Loc(loc) => look(&self.headers, &mut loc.file),
+                Mark::Evidence(Evidence::Comment(loc)) => look(&self.headers, &mut loc.file),
+                Mark::Evidence(Evidence::Notes(text)) => look(&self.evidence, text),
+                Mark::Evidence(Evidence::Prefix) => {}
+            });
+        }
+        match missing {
+            Some(index) => Err(SnapshotError::Missing { index }),
+            None => Ok(Api {
+                schema: self.schema,
+                name: self.name,
+                release: self.release,
+                version: self.version,
+                items: self.items,
+                imports: self.imports,
+                targets: self.targets,
+            }),
+        }
+    }
+}
+
+/// What items count into.
+struct Tables {
+    headers: Vec<String>,
+    evidence: Vec<String>,
+}
+
+impl Tables {
+    fn of(api: &mut Api) -> Self {
+        let (mut headers, mut evidence) = (BTreeSet::new(), BTreeSet::new());
+        for item in api.items.values_mut() {
+            item.visit_mut(&mut |mark| match mark {
+                Mark::Loc(loc) | Mark::Evidence(Evidence::Comment(loc)) => {
+                    if !headers.contains(&loc.file) {
+                        headers.insert(loc.file.clone());
+                    }
+                }
+                Mark::Evidence(Evidence::Notes(text)) => {
+                    if !evidence.contains(text) {
+                        evidence.insert(text.clone());
+                    }
+                }
+                Mark::Evidence(Evidence::Prefix) => {}
+            });
+        }
+        Self {
+            headers: headers.into_iter().collect(),
+            evidence: evidence.into_iter().collect(),
+        }
+    }
+
+    fn shorten(&self, api: &mut Api) {
+        let index = |table: &[String], text: &mut String| {
+            if let Ok(index) = table.binary_search(text) {
+                *text = index.to_string();
+            }
+        };
+        for item in api.items.values_mut() {
+            item.visit_mut(&mut |mark| match mark {
+                Mark::Loc(loc) | Mark::Evidence(Evidence::Comment(loc)) => {
+                    index(&self.headers, &mut loc.file);
+                }
+                Mark::Evidence(Evidence::Notes(text)) => index(&self.evidence, text),
+                Mark::Evidence(Evidence::Prefix) => {}
+            });
+        }
+    }
+}
+
+/// A list with a line for each entry.
+fn rows(entries: impl Iterator<Item = String>) -> String {
+    format!("[\n{}\n]", entries.collect::<Vec<_>>().join(",\n"))
 }
 
 /// A map with a line for each entry.
@@ -137,6 +267,28 @@ mod tests {
         let differing = [("A".to_string(), differs)];
         api.targets.insert("i686".into(), differing.into());
         assert_eq!(Api::from_json(&api.to_json()).unwrap(), api);
+    }
+
+    #[test]
+    fn what_is_said_again_stands_once() {
+        let mut api = empty(SCHEMA);
+        api.items.insert("A".into(), handle(1));
+        api.items.insert("B".into(), handle(2));
+        let text = api.to_json();
+        assert_eq!(text.matches("demo.h").count(), 1, "{text}");
+        assert_eq!(Api::from_json(&text).unwrap(), api);
+        let cut = text.replace("\"loc\":\"0:", "\"loc\":\"1:");
+        let error = Api::from_json(&cut).unwrap_err();
+        assert!(error.to_string().contains("nothing stands at 1"), "{error}");
+    }
+
+    #[test]
+    fn a_newer_schema_of_another_form_is_refused_as_newer() {
+        let error = Api::from_json(r#"{"schema": 99, "things": []}"#).unwrap_err();
+        assert!(
+            matches!(error, SnapshotError::NewerSchema { found: 99 }),
+            "{error}"
+        );
     }
 
     #[test]

@@ -4,8 +4,6 @@ use crate::{Direction, Scope, Stated, Transfer};
 
 /// A C type. Constness is kept only on pointees, where it says who may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Type {
     /// `void`.
     Void,

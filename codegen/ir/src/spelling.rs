@@ -1,0 +1,216 @@
+//! How a type is written in JSON: as C writes it with every qualifier to the right, `char const*`,
+//! `int64_t[8]`. What takes a signature is an object, `{"function": {..}}`, and so is what is made
+//! of one.
+
+use std::fmt;
+
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Signature, Type};
+
+/// The C spelling; none for what is made of a signature.
+fn spell(ty: &Type) -> Option<String> {
+    let text = match ty {
+        Type::Void => "void".into(),
+        Type::Int { bits, signed: true } => format!("int{bits}_t"),
+        Type::Int { bits, .. } => format!("uint{bits}_t"),
+        Type::Float { bits: 32 } => "float".into(),
+        Type::Float { bits: 64 } => "double".into(),
+        Type::Float { bits } => format!("_Float{bits}"),
+        Type::Bool => "bool".into(),
+        Type::Char => "char".into(),
+        Type::Size => "size_t".into(),
+        Type::Named(name) => name.clone(),
+        Type::Pointer {
+            pointee,
+            mutable: true,
+        } => spell(pointee)? + "*",
+        Type::Pointer { pointee, .. } => spell(pointee)? + " const*",
+        Type::Array { elem, len } => format!("{}[{len}]", spell(elem)?),
+        Type::Function(_) => return None,
+    };
+    Some(text)
+}
+
+fn parse(text: &str) -> Option<Type> {
+    if let Some(pointee) = text.strip_suffix('*') {
+        let bare = pointee.strip_suffix(" const");
+        return Some(Type::Pointer {
+            pointee: Box::new(parse(bare.unwrap_or(pointee))?),
+            mutable: bare.is_none(),
+        });
+    }
+    if let Some((elem, len)) = text.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+        return Some(Type::Array {
+            elem: Box::new(parse(elem)?),
+            len: len.parse().ok()?,
+        });
+    }
+    let is_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    (!text.is_empty() && text.chars().all(is_word)).then(|| word(text))
+}
+
+fn word(text: &str) -> Type {
+    let int = |text: &str| match text.strip_suffix("_t")? {
+        "8" => Some(8),
+        "16" => Some(16),
+        "32" => Some(32),
+        "64" => Some(64),
+        _ => None,
+    };
+    match text {
+        "void" => Type::Void,
+        "bool" => Type::Bool,
+        "char" => Type::Char,
+        "size_t" => Type::Size,
+        "float" => Type::Float { bits: 32 },
+        "double" => Type::Float { bits: 64 },
+        _ => {
+            let bits = text.strip_prefix("_Float").and_then(|it| it.parse().ok());
+            let signed = text.strip_prefix("int").and_then(int);
+            let unsigned = text.strip_prefix("uint").and_then(int);
+            match (bits, signed, unsigned) {
+                (Some(bits), _, _) => Type::Float { bits },
+                (_, Some(bits), _) => Type::Int { bits, signed: true },
+                (_, _, Some(bits)) => Type::Int {
+                    bits,
+                    signed: false,
+                },
+                _ => Type::Named(text.into()),
+            }
+        }
+    }
+}
+
+impl Serialize for Type {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(text) = spell(self) {
+            return serializer.serialize_str(&text);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Type::Function(signature) => map.serialize_entry("function", signature)?,
+            Type::Pointer { pointee, mutable } => {
+                map.serialize_entry(if *mutable { "pointer" } else { "const_pointer" }, pointee)?;
+            }
+            Type::Array { elem, len } => map.serialize_entry("array", &(elem, len))?,
+            _ => {}
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Type {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Type;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a C type")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Type, E> {
+        parse(text).ok_or_else(|| E::custom(format_args!("`{text}` is no C type")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Type, A::Error> {
+        let key: Option<String> = map.next_key()?;
+        let ty = match key.as_deref() {
+            Some("function") => Type::Function(Box::new(map.next_value::<Signature>()?)),
+            Some(key @ ("pointer" | "const_pointer")) => Type::Pointer {
+                mutable: key == "pointer",
+                pointee: map.next_value()?,
+            },
+            Some("array") => {
+                let (elem, len) = map.next_value()?;
+                Type::Array { elem, len }
+            }
+            _ => return Err(A::Error::custom("this is no type")),
+        };
+        match map.next_key::<String>()? {
+            None => Ok(ty),
+            Some(key) => Err(A::Error::custom(format_args!(
+                "`{key}` says too much of a type"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(pointee: Type, mutable: bool) -> Type {
+        Type::Pointer {
+            pointee: Box::new(pointee),
+            mutable,
+        }
+    }
+
+    fn json(ty: &Type) -> String {
+        let text = serde_json::to_string(ty).unwrap();
+        assert_eq!(serde_json::from_str::<Type>(&text).unwrap(), *ty, "{text}");
+        text
+    }
+
+    #[test]
+    fn types_read_as_c() {
+        let named = || Type::Named("TF_Status".into());
+        let elem = Box::new(Type::Int {
+            bits: 8,
+            signed: false,
+        });
+        assert_eq!(json(&named()), "\"TF_Status\"");
+        assert_eq!(json(&pointer(named(), true)), "\"TF_Status*\"");
+        assert_eq!(json(&pointer(Type::Char, false)), "\"char const*\"");
+        assert_eq!(
+            json(&pointer(pointer(Type::Char, false), false)),
+            "\"char const* const*\""
+        );
+        assert_eq!(json(&Type::Array { elem, len: 3 }), "\"uint8_t[3]\"");
+        assert_eq!(json(&Type::Float { bits: 64 }), "\"double\"");
+        assert_eq!(json(&Type::Named("int7_t".into())), "\"int7_t\"");
+    }
+
+    #[test]
+    fn what_takes_a_signature_is_an_object() {
+        let run = Type::Function(Box::new(Signature {
+            params: Vec::new(),
+            ret: Type::Void,
+        }));
+        let text = r#"{"function":{"params":[],"ret":"void"}}"#;
+        assert_eq!(json(&run), text);
+        assert_eq!(
+            json(&pointer(run.clone(), true)),
+            format!("{{\"pointer\":{text}}}")
+        );
+        let elem = Box::new(run);
+        assert_eq!(
+            json(&Type::Array { elem, len: 2 }),
+            format!("{{\"array\":[{text},2]}}")
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in [
+            "\"\"",
+            "\"a b\"",
+            "\"x[\"",
+            "\"x[y]\"",
+            "{}",
+            "3",
+            "{\"pointer\":\"\"}",
+        ] {
+            assert!(serde_json::from_str::<Type>(text).is_err(), "{text}");
+        }
+    }
+}
