@@ -12,6 +12,7 @@ pub mod emit;
 pub mod extract;
 pub mod import;
 pub mod scaffold;
+pub mod symbols;
 pub mod tree;
 
 pub use extract::extract;

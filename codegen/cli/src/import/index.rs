@@ -105,6 +105,11 @@ impl Page {
         })
     }
 
+    /// The package.
+    pub fn package(&self) -> &str {
+        &self.package
+    }
+
     /// The minor releases that have a C API for plugin devices.
     pub fn minors(&self) -> BTreeSet<Release> {
         let minors = self.links.iter().map(|link| link.release.minor());

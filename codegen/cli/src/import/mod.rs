@@ -14,6 +14,7 @@ pub mod release;
 pub mod snapshot;
 pub mod source;
 pub mod store;
+pub mod symbols;
 pub mod wheel;
 
 use closure::Closure;
@@ -279,6 +280,7 @@ mod tests {
                     store: home.join("store"),
                     lock: home.join("sources.toml"),
                     snapshots: home.join("ir"),
+                    symbols: home.join("symbols"),
                     inherits: false,
                 },
             };

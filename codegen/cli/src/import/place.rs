@@ -12,6 +12,8 @@ pub struct Place {
     pub lock: PathBuf,
     /// Snapshots, `<api>/<minor>.json`.
     pub snapshots: PathBuf,
+    /// Exported symbols, `<package>/<platform>.json`.
+    pub symbols: PathBuf,
     /// Whether the lock adds to the one in the binary; in a checkout it stands alone.
     pub inherits: bool,
 }
@@ -30,6 +32,7 @@ impl Place {
             store: root.join("headers/store"),
             lock: root.join("headers/sources.toml"),
             snapshots: root.join("generated/ir"),
+            symbols: root.join("generated/symbols"),
             inherits: false,
         }
     }
@@ -39,6 +42,7 @@ impl Place {
             store: cache.join("store"),
             lock: cache.join("sources.toml"),
             snapshots: cache.join("ir"),
+            symbols: cache.join("symbols"),
             inherits: true,
         }
     }

@@ -158,6 +158,30 @@ pub enum Problem {
         /// Its sha256 in the source, or `absent`.
         found: String,
     },
+    /// A library in a wheel is not what it should be.
+    #[error("cannot read the symbols of {library}: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::library_malformed),
+        help("nothing was written; sp-gen reads 64-bit ELF and Mach-O libraries")
+    )]
+    LibraryMalformed {
+        /// The library and where it is.
+        library: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A package that symbols are not kept for.
+    #[error("{origin} does not say that it is a wheel for Linux or arm64 macOS")]
+    #[diagnostic(
+        code(sp_gen::import::platform_unknown),
+        help(
+            "symbols are read from tensorflow and tensorflow-cpu wheels, and from installations of them"
+        )
+    )]
+    PlatformUnknown {
+        /// The wheel or folder.
+        origin: String,
+    },
     /// The lock is not one.
     #[error("{lock} is not a lock of headers: {detail}")]
     #[diagnostic(code(sp_gen::import::lock_malformed))]

@@ -1,0 +1,113 @@
+//! A shared library that is read in parts, and the numbers in it. Every read is checked against the
+//! bytes that are there: a truncated or crafted library is an error, never a panic.
+
+use crate::import::problem::Problem;
+use std::ops::Range;
+
+/// What a library exports.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exports {
+    /// The names that were asked for, sorted.
+    pub names: Vec<String>,
+    /// The versions that it defines for its symbols, such as `tensorflow`.
+    pub versions: Vec<String>,
+}
+
+/// Which names are asked for.
+pub type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+
+/// A library somewhere.
+pub trait Binary {
+    /// Its name for messages.
+    fn name(&self) -> String;
+    /// How long it says it is.
+    fn length(&self) -> u64;
+    /// The bytes of some ranges, read in one pass where they are sorted; what lies behind the end is
+    /// missing from them.
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem>;
+
+    /// One range.
+    fn part(&mut self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        let mut parts = self.read(std::slice::from_ref(&range))?;
+        Ok(parts.pop().unwrap_or_default())
+    }
+
+    /// The error of a library that is none.
+    fn malformed(&self, detail: &str) -> Problem {
+        Problem::LibraryMalformed {
+            library: self.name(),
+            detail: detail.to_owned(),
+        }
+    }
+}
+
+/// A little-endian number at an offset.
+pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let found = bytes.get(at..at.checked_add(2)?)?;
+    Some(u16::from_le_bytes(found.try_into().ok()?))
+}
+
+/// A little-endian number at an offset.
+pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let found = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(found.try_into().ok()?))
+}
+
+/// A little-endian number at an offset.
+pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let found = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(found.try_into().ok()?))
+}
+
+/// A NUL-terminated name at an offset; nothing where the bytes end before it does.
+pub fn name_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = bytes.get(at..)?;
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    Some(&rest[..end])
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A library in memory, and how far it was read.
+    pub struct Memory {
+        pub bytes: Vec<u8>,
+        pub furthest: u64,
+    }
+
+    impl Memory {
+        pub fn new(bytes: Vec<u8>) -> Self {
+            Self { bytes, furthest: 0 }
+        }
+    }
+
+    impl Binary for Memory {
+        fn name(&self) -> String {
+            "memory".into()
+        }
+        fn length(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+        fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem> {
+            let length = self.length();
+            let furthest = ranges.iter().map(|range| range.end.min(length)).max();
+            self.furthest = self.furthest.max(furthest.unwrap_or(0));
+            let part = |range: &Range<u64>| {
+                let end = range.end.min(length);
+                self.bytes[range.start.min(end) as usize..end as usize].to_vec()
+            };
+            Ok(ranges.iter().map(part).collect())
+        }
+    }
+
+    #[test]
+    fn numbers_behind_the_end_are_none() {
+        let bytes = [1, 0, 2, 0];
+        assert_eq!(u16_at(&bytes, 2), Some(2));
+        assert_eq!(u32_at(&bytes, 1), None);
+        assert_eq!(u64_at(&bytes, usize::MAX), None);
+        assert_eq!(name_at(b"ab\0c", 0), Some(&b"ab"[..]));
+        assert_eq!(name_at(b"ab\0c", 3), None);
+    }
+}

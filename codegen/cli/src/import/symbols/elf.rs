@@ -1,0 +1,342 @@
+//! The dynamic symbols of an ELF library, as its dynamic section says: 64 bits, little-endian.
+//!
+//! The dynamic section lies near the end of a library, so this inflates all of a wheel's member;
+//! `prefix` finds the same tables from the front.
+
+use super::binary::{Binary, Exports, Wanted, name_at, u16_at, u32_at, u64_at};
+use crate::import::problem::Problem;
+
+/// Bytes of a symbol.
+pub const SYMBOL: usize = 24;
+const PROGRAM_HEADER: usize = 56;
+const LOAD: u32 = 1;
+const DYNAMIC: u32 = 2;
+/// No library has a table near this; a crafted one is not read without end.
+const TABLE_MOST: u64 = 1 << 30;
+
+/// Tags of the dynamic section.
+mod tag {
+    pub const HASH: u64 = 4;
+    pub const STRTAB: u64 = 5;
+    pub const SYMTAB: u64 = 6;
+    pub const STRSZ: u64 = 10;
+    pub const GNU_HASH: u64 = 0x6fff_fef5;
+    pub const VERSYM: u64 = 0x6fff_fff0;
+    pub const VERDEF: u64 = 0x6fff_fffc;
+    pub const VERNEED: u64 = 0x6fff_fffe;
+}
+
+/// Whether the bytes begin as such a library does.
+pub fn is_elf(head: &[u8]) -> bool {
+    head.starts_with(b"\x7fELF\x02\x01")
+}
+
+/// Where the program headers end, and the headers: type, offset, address, size in the file.
+pub fn segments(head: &[u8]) -> Option<(usize, Vec<Segment>)> {
+    let at = usize::try_from(u64_at(head, 32)?).ok()?;
+    let count = usize::from(u16_at(head, 56)?);
+    let segment = |index: usize| {
+        let at = at.checked_add(index * PROGRAM_HEADER)?;
+        Some(Segment {
+            kind: u32_at(head, at)?,
+            offset: u64_at(head, at + 8)?,
+            address: u64_at(head, at + 16)?,
+            size: u64_at(head, at + 32)?,
+        })
+    };
+    let segments = (0..count).map(segment).collect::<Option<Vec<_>>>()?;
+    Some((at.checked_add(count * PROGRAM_HEADER)?, segments))
+}
+
+/// A program header.
+pub struct Segment {
+    kind: u32,
+    offset: u64,
+    address: u64,
+    size: u64,
+}
+
+/// Reads the exports by the dynamic section.
+pub fn exports(binary: &mut dyn Binary, wanted: Wanted<'_>) -> Result<Exports, Problem> {
+    let head = binary.part(0..4096)?;
+    let Some((_, segments)) = segments(&head).filter(|_| is_elf(&head)) else {
+        return Err(binary.malformed("it has no 64-bit little-endian ELF header"));
+    };
+    let dynamic = segments.iter().find(|segment| segment.kind == DYNAMIC);
+    let Some(dynamic) = dynamic.filter(|found| found.size < TABLE_MOST) else {
+        return Err(binary.malformed("it has no dynamic section"));
+    };
+    let end = dynamic.offset.saturating_add(dynamic.size);
+    let entries = binary.part(dynamic.offset..end)?;
+    let Some(places) = Places::read(&entries, &segments) else {
+        return Err(binary.malformed("its dynamic section names no symbols"));
+    };
+    let parts = binary.read(&places.ranges())?;
+    let [symbols, names, definitions] = parts.as_slice() else {
+        return Err(binary.malformed("its tables cannot be read"));
+    };
+    let count = symbols.len() / SYMBOL;
+    let found = collect(symbols, count, names, wanted);
+    let Some(found) = found else {
+        return Err(binary.malformed("a symbol has no name in its string table"));
+    };
+    Ok(Exports {
+        names: found,
+        versions: versions(definitions, names).unwrap_or_default(),
+    })
+}
+
+/// File offsets of the tables.
+struct Places {
+    symbols: u64,
+    symbols_end: u64,
+    names: u64,
+    names_size: u64,
+    definitions: Option<u64>,
+}
+
+impl Places {
+    fn read(entries: &[u8], segments: &[Segment]) -> Option<Self> {
+        let value = |wanted: u64| {
+            let pairs = entries.chunks_exact(16);
+            let mut known = pairs.map(|pair| (u64_at(pair, 0), u64_at(pair, 8)));
+            known.find_map(|(tag, value)| (tag == Some(wanted)).then_some(value?))
+        };
+        let place = |wanted: u64| offset(value(wanted)?, segments);
+        let symbols = place(tag::SYMTAB)?;
+        // The table does not say its length: it ends where the next one begins.
+        let others = [
+            tag::STRTAB,
+            tag::VERSYM,
+            tag::GNU_HASH,
+            tag::HASH,
+            tag::VERDEF,
+            tag::VERNEED,
+        ];
+        let behind = others
+            .into_iter()
+            .filter_map(place)
+            .filter(|at| *at > symbols);
+        Some(Self {
+            symbols,
+            symbols_end: behind.min()?.min(symbols.checked_add(TABLE_MOST)?),
+            names: place(tag::STRTAB)?,
+            names_size: value(tag::STRSZ)?.min(TABLE_MOST),
+            definitions: place(tag::VERDEF),
+        })
+    }
+
+    fn ranges(&self) -> [std::ops::Range<u64>; 3] {
+        let definitions = self
+            .definitions
+            .map_or(0..0, |at| at..at.saturating_add(4096));
+        [
+            self.symbols..self.symbols_end,
+            self.names..self.names.saturating_add(self.names_size),
+            definitions,
+        ]
+    }
+}
+
+fn offset(address: u64, segments: &[Segment]) -> Option<u64> {
+    let has = |segment: &&Segment| {
+        let inside = address.checked_sub(segment.address);
+        segment.kind == LOAD && inside.is_some_and(|inside| inside < segment.size)
+    };
+    let segment = segments.iter().find(has)?;
+    segment.offset.checked_add(address - segment.address)
+}
+
+/// The wanted names among `count` symbols; nothing where a name leads out of the names.
+pub fn collect(
+    symbols: &[u8],
+    count: usize,
+    names: &[u8],
+    wanted: Wanted<'_>,
+) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for symbol in symbols.chunks_exact(SYMBOL).take(count).skip(1) {
+        if !is_exported(symbol) {
+            continue;
+        }
+        let name = name_at(names, u32_at(symbol, 0)? as usize)?;
+        let name = std::str::from_utf8(name).ok().filter(|name| wanted(name));
+        found.extend(name.map(str::to_owned));
+    }
+    found.sort();
+    found.dedup();
+    Some(found)
+}
+
+/// Defined, global or weak, and visible.
+fn is_exported(symbol: &[u8]) -> bool {
+    let (info, other, section) = (symbol[4], symbol[5], u16_at(symbol, 6));
+    let visible = matches!(other & 3, 0 | 3);
+    section != Some(0) && matches!(info >> 4, 1 | 2 | 10) && visible
+}
+
+/// The names of defined versions, but the first, which is the library's own name.
+pub fn versions(definitions: &[u8], names: &[u8]) -> Option<Vec<String>> {
+    let (mut found, mut at) = (Vec::new(), 0_usize);
+    while u16_at(definitions, at) == Some(1) {
+        let is_base = u16_at(definitions, at + 2)? & 1 == 1;
+        let auxiliary = at.checked_add(u32_at(definitions, at + 12)? as usize)?;
+        let name = name_at(names, u32_at(definitions, auxiliary)? as usize)?;
+        if !is_base {
+            found.push(String::from_utf8_lossy(name).into_owned());
+        }
+        match u32_at(definitions, at + 16)? as usize {
+            0 => break,
+            next => at = at.checked_add(next)?,
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::import::symbols::binary::tests::Memory;
+
+    fn gnu_hash(name: &str) -> u32 {
+        let step = |hash: u32, byte: u8| hash.wrapping_mul(33).wrapping_add(u32::from(byte));
+        name.bytes().fold(5381, step)
+    }
+
+    /// A library that exports `names` and wants one symbol itself, laid out as `ld` does (hash table
+    /// first) or as `lld` does (symbols first); its dynamic section lies behind `padding` bytes.
+    pub fn library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
+        let mut strings = b"\0wanted\0VERSION\0base\0".to_vec();
+        let mut symbols = vec![0; SYMBOL];
+        let mut symbol = |strings: &mut Vec<u8>, name: &str, section: u16| {
+            let mut entry = vec![0; SYMBOL];
+            entry[..4].copy_from_slice(&(strings.len() as u32).to_le_bytes());
+            entry[4] = 0x12;
+            entry[6..8].copy_from_slice(&section.to_le_bytes());
+            strings.extend(name.bytes().chain([0]));
+            symbols.extend(entry);
+        };
+        symbol(&mut strings, "TF_Undefined", 0);
+        names.iter().for_each(|name| symbol(&mut strings, name, 7));
+        let count = names.len() as u32;
+        let words = |words: &[u32]| {
+            words
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect::<Vec<u8>>()
+        };
+        let mut hash = words(&[1, 2, 1, 6, u32::MAX, u32::MAX, 2]);
+        for (index, name) in names.iter().enumerate() {
+            let last = u32::from(index + 1 == names.len());
+            hash.extend(((gnu_hash(name) & !1) | last).to_le_bytes());
+        }
+        hash.resize(hash.len().next_multiple_of(8), 0);
+        let mut versions = vec![0; 4];
+        versions.extend((0..count).flat_map(|_| 2_u16.to_le_bytes()));
+        versions.resize(versions.len().next_multiple_of(8), 0);
+        let mut definitions = words(&[0x0001_0001, 0x0001_0001, 0, 20, 28, 16, 0]);
+        definitions.extend(words(&[
+            0x0000_0001,
+            0x0001_0002,
+            elf_hash("VERSION"),
+            20,
+            0,
+            8,
+            0,
+        ]));
+        let (order, hash_at) = match lld {
+            true => (vec![&symbols, &versions, &definitions, &hash, &strings], 3),
+            false => (vec![&hash, &symbols, &strings, &versions, &definitions], 0),
+        };
+        let mut bytes = vec![0; 64 + 2 * PROGRAM_HEADER];
+        let mut places = Vec::new();
+        for table in &order {
+            bytes.resize(
+                bytes
+                    .len()
+                    .next_multiple_of(if table == &&strings && lld { 1 } else { 8 }),
+                0,
+            );
+            places.push(bytes.len() as u64);
+            bytes.extend(table.iter());
+        }
+        bytes.resize((bytes.len() + padding).next_multiple_of(8), 0xcc);
+        let at = |table: &Vec<u8>| places[order.iter().position(|one| *one == table).unwrap()];
+        let tags = [
+            (tag::GNU_HASH, places[hash_at]),
+            (tag::SYMTAB, at(&symbols)),
+            (tag::STRTAB, at(&strings)),
+            (tag::STRSZ, strings.len() as u64),
+            (tag::VERSYM, at(&versions)),
+            (tag::VERDEF, at(&definitions)),
+            (0, 0),
+        ];
+        let dynamic = bytes.len() as u64;
+        bytes.extend(
+            tags.iter()
+                .flat_map(|(tag, value)| [tag.to_le_bytes(), value.to_le_bytes()])
+                .flatten(),
+        );
+        let length = bytes.len() as u64;
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[32..40].copy_from_slice(&64_u64.to_le_bytes());
+        bytes[56..58].copy_from_slice(&2_u16.to_le_bytes());
+        for (index, (kind, offset, size)) in
+            [(LOAD, 0, length), (DYNAMIC, dynamic, length - dynamic)]
+                .into_iter()
+                .enumerate()
+        {
+            let at = 64 + index * PROGRAM_HEADER;
+            bytes[at..at + 4].copy_from_slice(&kind.to_le_bytes());
+            for (place, value) in [(8, offset), (16, offset), (32, size)] {
+                bytes[at + place..at + place + 8].copy_from_slice(&u64::to_le_bytes(value));
+            }
+        }
+        bytes
+    }
+
+    pub fn elf_hash(name: &str) -> u32 {
+        name.bytes().fold(0_u32, |hash, byte| {
+            let hash = (hash << 4).wrapping_add(u32::from(byte));
+            let high = hash & 0xf000_0000;
+            (hash ^ (high >> 24)) & !high
+        })
+    }
+
+    fn tf(name: &str) -> bool {
+        name.starts_with("TF_")
+    }
+
+    #[test]
+    fn exported_names_and_versions_are_read() {
+        for lld in [false, true] {
+            let bytes = library(&["TF_B", "TF_A", "_ZN1x"], lld, 100);
+            let found = exports(&mut Memory::new(bytes), &tf).unwrap();
+            assert_eq!(found.names, ["TF_A", "TF_B"], "lld: {lld}");
+            assert_eq!(found.versions, ["VERSION"], "lld: {lld}");
+        }
+    }
+
+    #[test]
+    fn a_truncated_library_is_an_error_or_shorter_never_a_panic() {
+        let bytes = library(&["TF_B", "TF_A"], true, 10);
+        for length in 0..bytes.len() {
+            if let Ok(found) = exports(&mut Memory::new(bytes[..length].to_vec()), &tf) {
+                assert!(found.names.len() <= 2);
+            }
+        }
+        assert!(exports(&mut Memory::new(b"MZ".to_vec()), &tf).is_err());
+    }
+
+    #[test]
+    fn a_library_with_any_byte_changed_does_not_panic() {
+        let bytes = library(&["TF_B", "TF_A"], false, 10);
+        for at in 0..bytes.len() {
+            for value in [0, 0x7f, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let _ = exports(&mut Memory::new(changed), &tf);
+            }
+        }
+    }
+}

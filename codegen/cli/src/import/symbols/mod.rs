@@ -1,0 +1,373 @@
+//! Exported symbols of a release's wheels, into the tables of `symbols`: a step of its own, since
+//! libraries are large. Of an ELF library in a remote wheel only the front is moved.
+
+pub mod binary;
+pub mod elf;
+pub mod macho;
+pub mod prefix;
+
+use super::index::{Index, PACKAGE};
+use super::lock::Lock;
+use super::platform::Platform;
+use super::problem::Problem;
+use super::range::RangeReader;
+use super::release::Release;
+use super::source::{Identity, Moved, Source};
+use super::wheel::Wheel;
+use super::{Request, Watch};
+use crate::symbols::table::{Column, Table};
+use crate::symbols::{Symbols, SymbolsError};
+use binary::{Binary, Exports};
+use miette::Diagnostic;
+use std::collections::BTreeSet;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
+
+/// What C functions of TensorFlow's plugin APIs are called.
+const PREFIXES: [&str; 8] = [
+    "TF_",
+    "TSL_",
+    "TFE_",
+    "SE_",
+    "SP_",
+    "TP_",
+    "PJRT_",
+    "GetPjrtApi",
+];
+
+/// Of this many newest minors all of these wheels are read.
+const RECENT: usize = 3;
+const BESIDES: [(&str, Platform); 3] = [
+    ("tensorflow", Platform::LinuxX86_64),
+    ("tensorflow", Platform::LinuxAarch64),
+    ("tensorflow", Platform::MacosArm64),
+];
+
+/// Why symbols were not read or kept.
+#[derive(Debug, Error, Diagnostic)]
+pub enum StepError {
+    /// The wheel cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Problem(#[from] Problem),
+    /// The table cannot be read or written.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Symbols(#[from] SymbolsError),
+}
+
+/// One wheel to be read.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The release, and where its symbols are kept.
+    pub request: Request,
+    /// `tensorflow-cpu`; a wheel that was named says itself what it is.
+    pub package: &'static str,
+    /// The platform.
+    pub platform: Platform,
+}
+
+/// What was read from one wheel.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The exact patch.
+    pub release: Release,
+    /// `tensorflow-cpu`
+    pub package: String,
+    /// The platform.
+    pub platform: Platform,
+    /// The libraries, and how many functions each exports.
+    pub libraries: Vec<(String, usize)>,
+    /// How many functions at least one exports.
+    pub functions: usize,
+    /// What crossed the network.
+    pub moved: Moved,
+}
+
+/// The wheels whose symbols are read for a release: one, or four for a recent one.
+pub fn tasks(request: &Request, index: &Index) -> Result<Vec<Task>, Problem> {
+    let task = |(package, platform)| Task {
+        request: request.clone(),
+        package,
+        platform,
+    };
+    let first = task((PACKAGE, Platform::LinuxX86_64));
+    if request.from.is_some() {
+        return Ok(vec![first]);
+    }
+    let minors = index.page(PACKAGE)?.minors();
+    let is_recent = minors
+        .iter()
+        .rev()
+        .take(RECENT)
+        .any(|minor| *minor == request.release.minor());
+    let besides = BESIDES.into_iter().filter(|_| is_recent).map(task);
+    Ok(std::iter::once(first).chain(besides).collect())
+}
+
+/// Reads one wheel and puts it into its table; several threads may do so.
+pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found, StepError> {
+    let request = &task.request;
+    match &request.from {
+        Some(wheel) => read(task, Wheel::open(wheel)?, watch),
+        None => {
+            let lock = Lock::read(&request.place.lock, request.place.inherits)?;
+            let exact = lock.resolve(request.release);
+            let python = exact.and_then(|exact| lock.release[&exact].python.clone());
+            watch.stage(
+                &format!("asking pip for {} {}", task.package, request.release),
+                None,
+            );
+            let page = index.page(task.package)?;
+            let release = exact.unwrap_or(request.release);
+            let found = page.find(release, task.platform, python.as_deref())?;
+            match found.url.strip_prefix("file://") {
+                Some(path) => read(task, Wheel::open(Path::new(path))?, watch),
+                None => read(task, Wheel::<RangeReader>::fetch(&found.url)?, watch),
+            }
+        }
+    }
+}
+
+fn read<R: Read + Seek>(
+    task: &Task,
+    mut wheel: Wheel<R>,
+    watch: &mut dyn Watch,
+) -> Result<Found, StepError> {
+    let identity = wheel.identity()?;
+    let (release, package, platform) = agree(task, &identity, &wheel)?;
+    let libraries = wheel.libraries();
+    watch.stage(
+        &format!("reading symbols of {package} {release}"),
+        Some(libraries.len()),
+    );
+    let (mut column, mut seen, mut counts) = (Column::default(), BTreeSet::new(), Vec::new());
+    column.wheel = file_name(&wheel.origin()).to_owned();
+    for member in libraries {
+        let mut library = wheel.library(&member)?;
+        if !seen.insert(library.fingerprint()) {
+            continue;
+        }
+        let exports = exports(&mut library)?;
+        watch.step(&member);
+        counts.push((file_name(&member).to_owned(), exports.names.len()));
+        add(&mut column, file_name(&member), exports);
+    }
+    let functions = column.functions.len();
+    keep(&task.request, release, &package, platform, column)?;
+    Ok(Found {
+        release,
+        package,
+        platform,
+        libraries: counts,
+        functions,
+        moved: wheel.moved(),
+    })
+}
+
+/// What the wheel says it is; it must be the release that was asked for.
+fn agree<R: Read + Seek>(
+    task: &Task,
+    identity: &Identity,
+    wheel: &Wheel<R>,
+) -> Result<(Release, String, Platform), Problem> {
+    let unknown = || Problem::PlatformUnknown {
+        origin: wheel.origin(),
+    };
+    let platform = identity
+        .platform
+        .as_deref()
+        .and_then(Platform::of_tag)
+        .ok_or_else(unknown)?;
+    let package = identity.package.clone().ok_or_else(unknown)?;
+    let version = identity.version.clone().unwrap_or_default();
+    let release = version
+        .parse()
+        .ok()
+        .filter(|found| task.request.release.admits(*found));
+    let release = release.ok_or_else(|| Problem::ReleaseDiffers {
+        origin: wheel.origin(),
+        release: task.request.release,
+        found: version,
+    })?;
+    match package.as_str() {
+        "tensorflow" | PACKAGE => Ok((release, package, platform)),
+        _ => Err(unknown()),
+    }
+}
+
+/// The exports that have names of TensorFlow's C functions.
+pub fn exports(library: &mut dyn Binary) -> Result<Exports, Problem> {
+    let wanted = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let head = library.part(0..4)?;
+    if macho::is_macho(&head) {
+        return macho::exports(library, &wanted);
+    }
+    match prefix::exports(library, &wanted)? {
+        Some(exports) => Ok(exports),
+        None => elf::exports(library, &wanted),
+    }
+}
+
+fn add(column: &mut Column, library: &str, exports: Exports) {
+    if exports.names.is_empty() {
+        return;
+    }
+    for name in exports.names {
+        column
+            .functions
+            .entry(name)
+            .or_default()
+            .insert(library.to_owned());
+    }
+    if !exports.versions.is_empty() {
+        let versions = exports.versions.into_iter().collect();
+        column.versions.insert(library.to_owned(), versions);
+    }
+}
+
+/// Writes the table with the new release in it, one writer after the other.
+fn keep(
+    request: &Request,
+    release: Release,
+    package: &str,
+    platform: Platform,
+    column: Column,
+) -> Result<(), StepError> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = Symbols::read(&request.place.symbols)?.tables().to_vec();
+    if request.place.inherits {
+        known.extend(Symbols::embedded()?.tables().iter().cloned());
+    }
+    let is_it = |table: &Table| table.package == package && table.platform == platform;
+    let table = known.into_iter().find(is_it);
+    let mut table = table.unwrap_or_else(|| Table::new(package, platform));
+    table.put(release, column);
+    let folder = request.place.symbols.join(package);
+    let path = folder.join(format!("{platform}.json"));
+    let write = || {
+        std::fs::create_dir_all(&folder)?;
+        let mut file = super::store::staged_file(&folder)?;
+        file.write_all(table.text().as_bytes())?;
+        file.persist(&path).map(drop).map_err(|error| error.error)
+    };
+    write().map_err(|source| {
+        SymbolsError::Unreadable {
+            path: path.clone(),
+            source,
+        }
+        .into()
+    })
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::place::Place;
+    use elf::tests::library;
+    use std::fs::File;
+    use std::path::PathBuf;
+    use zip::write::SimpleFileOptions;
+
+    struct Silent;
+
+    impl Watch for Silent {
+        fn stage(&mut self, _: &str, _: Option<usize>) {}
+        fn step(&mut self, _: &str) {}
+    }
+
+    fn wheel(folder: &Path, members: &[(&str, Vec<u8>)]) -> PathBuf {
+        let path = folder.join("tensorflow_cpu-2.3.1-cp311-cp311-manylinux_2_17_x86_64.whl");
+        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
+        let metadata = b"Name: tensorflow_cpu\nVersion: 2.3.1\n".to_vec();
+        let tag = b"Tag: cp311-cp311-manylinux_2_17_x86_64\n".to_vec();
+        let about = [
+            ("tensorflow_cpu-2.3.1.dist-info/METADATA", metadata),
+            ("tensorflow_cpu-2.3.1.dist-info/WHEEL", tag),
+            ("tensorflow/include/tensorflow/c/ops.h", Vec::new()),
+        ];
+        for (name, bytes) in about.iter().chain(members) {
+            writer
+                .start_file(*name, SimpleFileOptions::default())
+                .unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    fn task(folder: &Path, from: PathBuf) -> Task {
+        let request = Request {
+            release: "2.3".parse().unwrap(),
+            from: Some(from),
+            locked: false,
+            place: Place {
+                store: folder.join("store"),
+                lock: folder.join("sources.toml"),
+                snapshots: folder.join("ir"),
+                symbols: folder.join("symbols"),
+                inherits: false,
+            },
+        };
+        Task {
+            request,
+            package: PACKAGE,
+            platform: Platform::LinuxX86_64,
+        }
+    }
+
+    #[test]
+    fn a_wheel_becomes_a_column_of_its_table() {
+        let scratch = tempfile::tempdir().unwrap();
+        let from = wheel(
+            scratch.path(),
+            &[
+                (
+                    "tensorflow/libtensorflow_framework.so.2",
+                    library(&["TF_A", "_ZN"], true, 99),
+                ),
+                (
+                    "tensorflow/libtensorflow_cc.so.2",
+                    library(&["TF_B", "PJRT_C"], false, 99),
+                ),
+                (
+                    "tensorflow/libtensorflow_cc.so",
+                    library(&["TF_B", "PJRT_C"], false, 99),
+                ),
+                (
+                    "tensorflow/python/_pywrap_tfe.so",
+                    library(&["TF_No"], false, 99),
+                ),
+            ],
+        );
+        let found = import(&task(scratch.path(), from), &Index::default(), &mut Silent).unwrap();
+        assert_eq!(found.functions, 3);
+        assert_eq!(found.libraries.len(), 2, "{found:?}");
+        let symbols = Symbols::read(&scratch.path().join("symbols")).unwrap();
+        assert_eq!(
+            symbols.functions(),
+            BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
+        );
+        assert!(symbols.availability("TF_A").is_exported());
+    }
+
+    #[test]
+    fn a_library_that_is_none_writes_nothing() {
+        let scratch = tempfile::tempdir().unwrap();
+        let member = ("tensorflow/libtensorflow_cc.so.2", b"no library".to_vec());
+        let from = wheel(scratch.path(), &[member]);
+        let failed = import(&task(scratch.path(), from), &Index::default(), &mut Silent);
+        assert!(matches!(
+            failed,
+            Err(StepError::Problem(Problem::LibraryMalformed { .. }))
+        ));
+        assert!(!scratch.path().join("symbols").exists());
+    }
+}

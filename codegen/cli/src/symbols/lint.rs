@@ -1,0 +1,151 @@
+//! `function_unexported`: a header declares a function for export and no library exports it.
+
+use super::{Cell, Symbols};
+use crate::import::release::Release;
+use sp_ir::{Api, Function, Item, Side};
+use std::collections::BTreeSet;
+
+/// The lint's id.
+pub const ID: &str = "function_unexported";
+
+/// A function that a release declares and does not export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unexported {
+    /// Its API.
+    pub api: String,
+    /// The function.
+    pub function: String,
+    /// The release of the headers.
+    pub release: String,
+    /// The wheels that were read and lack it.
+    pub absent: BTreeSet<Cell>,
+    /// Wheels of the release that do have it; where there are none, no library exports it.
+    pub exported: BTreeSet<Cell>,
+}
+
+/// What an API at its release declares and some wheel of that release lacks. Nothing is said of a
+/// release that no wheel was read of, of inline functions, and of what a plugin defines.
+pub fn unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
+    let Ok(release) = api.release.parse::<Release>() else {
+        return Vec::new();
+    };
+    let of = |cells: &mut dyn Iterator<Item = Cell>| -> BTreeSet<Cell> {
+        cells
+            .filter(|cell| cell.release == release.minor())
+            .collect()
+    };
+    let functions = api.items.iter().filter_map(|(name, item)| match item {
+        Item::Function(function) if is_core(function) => Some((name, function)),
+        _ => None,
+    });
+    let mut found = Vec::new();
+    for (name, function) in functions {
+        let known = symbols.availability(&function.symbol);
+        let absent = of(&mut known.absent.into_iter());
+        if !absent.is_empty() {
+            found.push(Unexported {
+                api: api.name.clone(),
+                function: name.to_string(),
+                release: api.release.clone(),
+                absent,
+                exported: of(&mut known.exported.into_keys()),
+            });
+        }
+    }
+    found
+}
+
+fn is_core(function: &Function) -> bool {
+    let by = function.exported_by.as_ref().map(|by| by.value);
+    !function.inline && by != Some(Side::Plugin)
+}
+
+impl Unexported {
+    /// Whether no wheel of the release that was read exports it.
+    pub fn is_nowhere(&self) -> bool {
+        self.exported.is_empty()
+    }
+}
+
+impl std::fmt::Display for Unexported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            api,
+            function,
+            release,
+            ..
+        } = self;
+        write!(f, "{ID}: {api} {release} declares {function}, ")?;
+        if self.is_nowhere() {
+            return f.write_str("and no library exports it");
+        }
+        let wheels: Vec<String> = self
+            .absent
+            .iter()
+            .map(|cell| format!("{} on {}", cell.package, cell.platform))
+            .collect();
+        write!(f, "which is missing from {}", wheels.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::platform::Platform;
+    use crate::symbols::table::{Column, Table};
+    use std::collections::BTreeMap;
+
+    fn api(release: &str) -> Api {
+        let function = |name: &str, more: &str| {
+            format!(
+                r#""{name}": {{"kind": "function", "symbol": "{name}", "signature": {{"returns": "void", "params": []}}, "loc": {{"file": "t/c/x.h", "line": 1}}{more}}}"#
+            )
+        };
+        let items = [
+            function("TF_A", ""),
+            function("TF_B", ""),
+            function("TF_Inline", r#", "inline": true"#),
+        ];
+        let text = format!(
+            r#"{{"schema": 1, "name": "demo", "release": "{release}", "items": {{{}}}}}"#,
+            items.join(",")
+        );
+        Api::from_json(&text).unwrap()
+    }
+
+    fn symbols() -> Symbols {
+        let library = BTreeSet::from(["cc".to_owned()]);
+        let column = |names: &[&str]| Column {
+            wheel: "x.whl".into(),
+            functions: names
+                .iter()
+                .map(|name| ((*name).to_owned(), library.clone()))
+                .collect(),
+            versions: BTreeMap::new(),
+        };
+        let mut linux = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
+        linux.put("2.20".parse().unwrap(), column(&["TF_A"]));
+        linux.put("2.21".parse().unwrap(), column(&["TF_A"]));
+        let mut arm = Table::new("tensorflow", Platform::LinuxAarch64);
+        arm.put("2.21".parse().unwrap(), column(&["TF_A", "TF_B"]));
+        Symbols::of(vec![linux, arm])
+    }
+
+    #[test]
+    fn what_no_library_exports_is_told_from_what_one_lacks() {
+        let found = unexported(&api("2.20"), &symbols());
+        assert_eq!(found.len(), 1);
+        assert!(found[0].is_nowhere() && found[0].function == "TF_B");
+        let found = unexported(&api("2.21"), &symbols());
+        assert!(!found[0].is_nowhere());
+        assert_eq!(
+            found[0].to_string(),
+            "function_unexported: demo 2.21 declares TF_B, which is missing from tensorflow-cpu on x86_64-unknown-linux-gnu"
+        );
+    }
+
+    #[test]
+    fn of_a_release_that_was_not_read_nothing_is_said() {
+        assert!(unexported(&api("2.22"), &symbols()).is_empty());
+    }
+}
