@@ -136,22 +136,32 @@ pub fn extract_with(
     let wanted = |header: &str| source.headers.iter().any(|one| one == header);
     let mut declared = clang::declarations(&source, &wanted)?;
     let mut apis = Vec::new();
-    for notes in notes {
-        apis.extend(annotate(notes, known, &mut declared, release)?);
+    for one in notes {
+        let claimed = claimed(notes, one);
+        apis.extend(annotate(one, &claimed, known, &mut declared, release)?);
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     import(&mut apis)?;
     Ok(apis)
 }
 
+/// What the other APIs name of the headers that they share.
+fn claimed(notes: &[Notes], mine: &Notes) -> BTreeSet<String> {
+    let others = notes.iter().filter(|one| one.api != mine.api);
+    others
+        .flat_map(|one| one.only.values().flatten().cloned())
+        .collect()
+}
+
 /// One API, if the release has it.
 fn annotate(
     notes: &Notes,
+    claimed: &BTreeSet<String>,
     known: &Known,
     declared: &mut Declarations,
     release: &str,
 ) -> Result<Option<Api>, NotesError> {
-    let mut items: Items = take(notes, &mut declared.items);
+    let mut items: Items = take(notes, claimed, &mut declared.items);
     if items.is_empty() {
         return Ok(None);
     }
@@ -168,8 +178,8 @@ fn annotate(
 }
 
 /// Moves an API's items out of all.
-fn take(notes: &Notes, all: &mut Items) -> Items {
-    let chosen = chosen(notes, all);
+fn take(notes: &Notes, claimed: &BTreeSet<String>, all: &mut Items) -> Items {
+    let chosen = chosen(notes, claimed, all);
     let is_mine = |name: &String, item: &Item| {
         let file = &item.loc().file;
         notes.has_header(file) && (notes.only_of(file).is_none() || chosen.contains(name))
@@ -181,11 +191,11 @@ fn take(notes: &Notes, all: &mut Items) -> Items {
     mine
 }
 
-/// What `only` names, and what that uses and the same headers declare.
-fn chosen(notes: &Notes, all: &Items) -> BTreeSet<String> {
+/// What `only` names, and what that uses, the same headers declare and nobody else names.
+fn chosen(notes: &Notes, claimed: &BTreeSet<String>, all: &Items) -> BTreeSet<String> {
     let from_there = |name: &String| {
         let file = all.get(name).map(|item| &item.loc().file);
-        file.is_some_and(|file| notes.only_of(file).is_some())
+        file.is_some_and(|file| notes.only_of(file).is_some()) && !claimed.contains(name)
     };
     let named = |name: &String| {
         let only = all
