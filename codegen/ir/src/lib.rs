@@ -6,6 +6,7 @@
 
 mod api;
 mod contract;
+mod history;
 mod item;
 mod layout;
 #[cfg(feature = "serde")]
@@ -17,6 +18,7 @@ mod visit;
 
 pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
 pub use contract::{Direction, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer};
+pub use history::{Epoch, Epochs, History, Origin, Record};
 pub use item::{
     Alias, Callback, Constant, Enum, Field, Function, Handle, Item, Struct, Union, Value, Variant,
 };

@@ -1,0 +1,245 @@
+//! Small APIs made in code.
+
+use super::*;
+use crate::{Alias, Callback, Function, Handle, Imports, Loc, Param, SCHEMA, Struct, Targets};
+
+fn loc() -> Loc {
+    Loc {
+        file: "demo.h".into(),
+        line: 1,
+    }
+}
+
+fn api(release: &str, items: Vec<(&str, Item)>) -> Api {
+    let items = items.into_iter().map(|(name, item)| (name.into(), item));
+    Api {
+        schema: SCHEMA,
+        name: "demo".into(),
+        release: release.into(),
+        version: Some("0.0.1".into()),
+        items: items.collect(),
+        imports: Imports::new(),
+        targets: Targets::new(),
+    }
+}
+
+fn named(name: &str) -> Type {
+    Type::Named(name.into())
+}
+
+fn pointer(pointee: Type, mutable: bool) -> Type {
+    Type::Pointer {
+        pointee: Box::new(pointee),
+        mutable,
+    }
+}
+
+fn signature(params: &[Type]) -> Signature {
+    let params = params.iter().map(|ty| Param {
+        name: String::new(),
+        ty: ty.clone(),
+        direction: None,
+        transfer: None,
+        scope: None,
+    });
+    Signature {
+        params: params.collect(),
+        ret: Type::Void,
+    }
+}
+
+fn function(params: &[Type]) -> Item {
+    Item::Function(Function {
+        doc: None,
+        signature: signature(params),
+        exported_by: None,
+        inline: false,
+        symbol: "run".into(),
+        loc: loc(),
+    })
+}
+
+fn callback(params: &[Type]) -> Item {
+    Item::Callback(Callback {
+        doc: None,
+        signature: signature(params),
+        loc: loc(),
+    })
+}
+
+fn handle() -> Item {
+    Item::Handle(Handle {
+        doc: None,
+        pointer: false,
+        rust: None,
+        loc: loc(),
+    })
+}
+
+fn alias(ty: Type) -> Item {
+    Item::Alias(Alias {
+        doc: None,
+        ty,
+        loc: loc(),
+    })
+}
+
+/// Members of eight bytes each, one after the other.
+fn structure(fields: &[(&str, Type)]) -> Item {
+    let field = |(index, (name, ty)): (usize, &(&str, Type))| Field {
+        name: name.to_string(),
+        doc: None,
+        ty: ty.clone(),
+        offset: 8 * index as u64,
+        size: 8,
+        filled_by: None,
+        direction: None,
+        presence: None,
+        neutral: None,
+        section: None,
+        loc: loc(),
+    };
+    Item::Struct(Struct {
+        doc: None,
+        filled_by: None,
+        receiver: None,
+        author_trait: None,
+        fields: fields.iter().enumerate().map(field).collect(),
+        layout: Layout {
+            size: 8 * fields.len() as u64,
+            align: 8,
+        },
+        struct_size: None,
+        loc: loc(),
+    })
+}
+
+fn runs<T>(epochs: &[Epoch<T>]) -> Vec<String> {
+    let run = |epoch: &Epoch<T>| epoch.releases.join(" ");
+    epochs.iter().map(run).collect()
+}
+
+#[test]
+fn releases_are_ordered_by_number() {
+    let plain = || vec![("S", structure(&[("a", Type::Size)]))];
+    let apis = [
+        api("2.10", plain()),
+        api("2.9", plain()),
+        api("2.4", plain()),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(history.releases, ["2.4", "2.9", "2.10"]);
+    assert_eq!(runs(&history.structs["S"]), ["2.4 2.9 2.10"]);
+}
+
+#[test]
+fn an_inserted_field_begins_an_epoch() {
+    let of = |names: &[&str]| {
+        let fields: Vec<_> = names.iter().map(|name| (*name, Type::Size)).collect();
+        vec![("S", structure(&fields))]
+    };
+    let apis = [
+        api("2.5", of(&["a"])),
+        api("2.6", of(&["a"])),
+        api("2.7", of(&["b", "a"])),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.structs["S"]), ["2.5 2.6", "2.7"]);
+    assert_eq!(history.structs["S"][1].shape.layout.size, 16);
+    assert_eq!(
+        (&*history.since["S.a"], &*history.since["S.b"]),
+        ("2.5", "2.7")
+    );
+}
+
+#[test]
+fn another_name_for_the_same_type_is_no_change() {
+    let of = |name| vec![pointer(named(name), true)];
+    let apis = [
+        api(
+            "2.11",
+            vec![("Old", handle()), ("run", function(&of("Old")))],
+        ),
+        api(
+            "2.12",
+            vec![
+                ("New", handle()),
+                ("Old", alias(named("New"))),
+                ("run", function(&of("Old"))),
+            ],
+        ),
+        api(
+            "2.13",
+            vec![("New", handle()), ("run", function(&of("New")))],
+        ),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.functions["run"]), ["2.11 2.12 2.13"]);
+    assert_eq!(runs(&history.items["Old"]), ["2.11", "2.12"]);
+}
+
+#[test]
+fn constness_is_no_change_but_depth_is() {
+    let of = |ty| vec![("run", function(&[ty]))];
+    let one = |mutable| pointer(Type::Char, mutable);
+    let apis = [
+        api("2.4", of(one(true))),
+        api("2.5", of(one(false))),
+        api("2.6", of(pointer(one(false), true))),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.functions["run"]), ["2.4 2.5", "2.6"]);
+}
+
+#[test]
+fn an_argument_more_is_seen_through_a_callback_and_in_a_field() {
+    let field = |params: &[Type]| Type::Function(Box::new(signature(params)));
+    let release = |name, params: &[Type]| {
+        let slots = [("named", named("Call")), ("plain", field(params))];
+        api(
+            name,
+            vec![("Call", callback(params)), ("S", structure(&slots))],
+        )
+    };
+    let apis = [
+        release("2.5", &[Type::Size]),
+        release("2.6", &[Type::Size, Type::Bool]),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.callbacks["Call"]), ["2.5", "2.6"]);
+    assert_eq!(runs(&history.slots["S.plain"]), ["2.5", "2.6"]);
+    assert_eq!(runs(&history.structs["S"]), ["2.5", "2.6"]);
+    assert!(!history.slots.contains_key("S.named"));
+}
+
+#[test]
+fn a_member_renamed_where_it_stands_is_no_change() {
+    let raw = ("priv", pointer(Type::Void, true));
+    let typed = ("extension", pointer(named("Base"), true));
+    let other = ("extension", Type::Size);
+    let apis = [
+        api("2.16", vec![("S", structure(&[raw]))]),
+        api("2.17", vec![("S", structure(&[typed]))]),
+        api("2.18", vec![("S", structure(&[other]))]),
+    ];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.structs["S"]), ["2.16 2.17", "2.18"]);
+}
+
+#[test]
+fn swapped_members_are_a_change() {
+    let (a, b) = (("a", Type::Size), ("b", Type::Size));
+    let apis = [
+        api("2.5", vec![("S", structure(&[a.clone(), b.clone()]))]),
+        api("2.6", vec![("S", structure(&[b, a]))]),
+    ];
+    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.5", "2.6"]);
+}
+
+#[test]
+fn absence_leaves_a_gap_and_no_new_epoch() {
+    let here = || vec![("run", function(&[named("Old")])), ("Old", handle())];
+    let apis = [api("2.4", here()), api("2.5", vec![]), api("2.6", here())];
+    let history = History::of(&apis);
+    assert_eq!(runs(&history.functions["run"]), ["2.4 2.6"]);
+}
