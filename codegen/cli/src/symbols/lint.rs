@@ -91,26 +91,60 @@ impl std::fmt::Display for Unexported {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedded::SNAPSHOTS;
     use crate::import::platform::Platform;
     use crate::symbols::table::{Column, Table};
+    use sp_ir::{Loc, SCHEMA, Signature, Type};
     use std::collections::BTreeMap;
 
     fn api(release: &str) -> Api {
-        let function = |name: &str, more: &str| {
-            format!(
-                r#""{name}": {{"kind": "function", "symbol": "{name}", "signature": {{"returns": "void", "params": []}}, "loc": {{"file": "t/c/x.h", "line": 1}}{more}}}"#
-            )
+        let function = |name: &str, inline: bool| {
+            let function = Function {
+                doc: None,
+                signature: Signature {
+                    params: Vec::new(),
+                    ret: Type::Void,
+                },
+                exported_by: None,
+                inline,
+                symbol: name.into(),
+                loc: Loc {
+                    file: "t/c/x.h".into(),
+                    line: 1,
+                },
+            };
+            (name.into(), Item::Function(function))
         };
-        let items = [
-            function("TF_A", ""),
-            function("TF_B", ""),
-            function("TF_Inline", r#", "inline": true"#),
-        ];
         let text = format!(
-            r#"{{"schema": 1, "name": "demo", "release": "{release}", "items": {{{}}}}}"#,
-            items.join(",")
+            r#"{{"schema": {SCHEMA}, "name": "demo", "release": "{release}", "items": {{}}}}"#
         );
-        Api::from_json(&text).unwrap()
+        let mut api = Api::from_json(&text).unwrap();
+        let items = [("TF_A", false), ("TF_B", false), ("TF_Inline", true)];
+        api.items
+            .extend(items.map(|(name, inline)| function(name, inline)));
+        api
+    }
+
+    /// The package without an accelerator lost them a release before the other did.
+    #[test]
+    fn the_experimental_kernel_functions_of_2_19_are_in_one_package_only() {
+        let symbols = Symbols::embedded().unwrap();
+        for (release, nowhere) in [("2.18", None), ("2.19", Some(false)), ("2.20", Some(true))] {
+            let name = format!("kernels_experimental/{release}.json");
+            let snapshot = SNAPSHOTS.iter().find(|(file, _)| *file == name);
+            let api = Api::from_json(snapshot.unwrap().1).unwrap();
+            let found = unexported(&api, &symbols);
+            match nowhere {
+                None => assert!(found.is_empty(), "{found:?}"),
+                Some(nowhere) => {
+                    assert_eq!(found.len(), 14, "{release}");
+                    assert!(
+                        found.iter().all(|one| one.is_nowhere() == nowhere),
+                        "{release}"
+                    );
+                }
+            }
+        }
     }
 
     fn symbols() -> Symbols {

@@ -67,7 +67,7 @@ pub fn name_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// A library in memory, and how far it was read.

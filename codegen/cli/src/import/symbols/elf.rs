@@ -194,7 +194,7 @@ pub fn versions(definitions: &[u8], names: &[u8]) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::import::symbols::binary::tests::Memory;
 
@@ -230,7 +230,6 @@ pub mod tests {
             let last = u32::from(index + 1 == names.len());
             hash.extend(((gnu_hash(name) & !1) | last).to_le_bytes());
         }
-        hash.resize(hash.len().next_multiple_of(8), 0);
         let mut versions = vec![0; 4];
         versions.extend((0..count).flat_map(|_| 2_u16.to_le_bytes()));
         versions.resize(versions.len().next_multiple_of(8), 0);

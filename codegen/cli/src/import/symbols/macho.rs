@@ -108,12 +108,12 @@ fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
     use crate::import::symbols::binary::tests::Memory;
 
     /// `_TF_A`, `_TF_B` and `__Zx` behind some code.
-    pub fn library() -> Vec<u8> {
+    fn library() -> Vec<u8> {
         let mut trie = vec![0, 2];
         // Children of the root: "_TF_" at 17, "__Zx" at 30.
         trie.extend(b"_TF_\0\x11");

@@ -269,7 +269,7 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
     let kind = matches!(entry[4] & 15, 0..=3 | 6 | 10);
     let binding = matches!(entry[4] >> 4, 0..=2 | 10);
     let fits = |at: usize| u64_at(entry, at).is_some_and(|value| value < 1 << 34);
-    let section = u16_at(entry, 6).is_some_and(|section| section < 256 || section >= 0xff00);
+    let section = u16_at(entry, 6).is_some_and(|section| !(256..0xff00).contains(&section));
     kind && binding && section && entry[5] & 0x7c == 0 && fits(8) && fits(16)
 }
 
