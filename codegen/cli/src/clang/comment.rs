@@ -1,16 +1,17 @@
-//! Attaches comments to declarations by where the tokens stand.
+//! Attaches comments to declarations by where they stand.
 //!
 //! Clang's own attachment loses the trailing comment of a member that spans lines, and the leading
 //! one where a member has both. Here a declaration has the block of whole-line comments that ends
 //! on the line above it, and the comment behind it with the lines that go on in its column.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use clang_sys::{CXCursor_EnumConstantDecl, CXCursor_FieldDecl, CXToken_Comment};
+use clang_sys::{CXCursor_EnumConstantDecl, CXCursor_FieldDecl};
 use sp_ir::{Item, Loc};
 
-use super::cursor::{Cursor, Token};
-use super::decl::{flatten, loc};
+use super::cursor::Cursor;
+use super::decl::Node;
+use super::lexis::{self, Remark};
 use super::unit::Unit;
 
 /// One comment, without its slashes and stars.
@@ -45,34 +46,32 @@ impl Comments {
 }
 
 /// Finds the comments of `items`.
-pub fn collect(unit: &Unit, items: &BTreeMap<String, Item>) -> Comments {
-    let mut pages = Pages::default();
+pub fn collect(pages: &mut Pages, nodes: &[Node], items: &BTreeMap<String, Item>) -> Comments {
     let mut found = Comments::default();
-    let by_place: BTreeMap<&Loc, &String> = items
+    let by_place: BTreeMap<(&str, u32), &String> = items
         .iter()
-        .map(|(name, item)| (item.loc(), name))
+        .map(|(name, item)| ((item.loc().file.as_str(), item.loc().line), name))
         .collect();
-    for cursor in flatten(unit.cursor()) {
-        let Some(name) = loc(unit, cursor).and_then(|loc| by_place.get(&loc).copied()) else {
+    for node in nodes {
+        let Some(name) = by_place.get(&(&*node.header, node.line)) else {
             continue;
         };
-        pages.attach(unit, cursor, name, "", &mut found);
-        let members = cursor.children().into_iter();
+        pages.attach(node.cursor, name, "", &mut found);
+        let members = node.cursor.children().into_iter();
         for member in members
             .filter(|one| matches!(one.kind(), CXCursor_FieldDecl | CXCursor_EnumConstantDecl))
         {
-            pages.attach(unit, member, name, &member.name(), &mut found);
+            pages.attach(member, name, &member.name(), &mut found);
         }
     }
     found
 }
 
 /// Sets the section of every field that stands under a banner (`/*** STREAM CALLBACKS ***/`).
-pub fn attach_sections(unit: &Unit, items: &mut BTreeMap<String, Item>) {
-    let mut pages = Pages::default();
+pub fn attach_sections(pages: &mut Pages, items: &mut BTreeMap<String, Item>) {
     for item in items.values_mut() {
         let Item::Struct(item) = item else { continue };
-        let page = pages.open(unit, &item.loc.file);
+        let page = pages.open(&item.loc.file);
         for field in &mut item.fields {
             field.section = page.section(item.loc.line, field.loc.line);
         }
@@ -80,21 +79,36 @@ pub fn attach_sections(unit: &Unit, items: &mut BTreeMap<String, Item>) {
 }
 
 /// The pages read so far, by header.
-#[derive(Default)]
-struct Pages(BTreeMap<String, Page>);
+pub struct Pages<'u> {
+    unit: &'u Unit,
+    read: BTreeMap<String, Page>,
+}
 
-impl Pages {
-    fn open(&mut self, unit: &Unit, header: &str) -> &Page {
-        self.0
-            .entry(header.into())
-            .or_insert_with(|| Page::new(header, &unit.tokens(header)))
+impl<'u> Pages<'u> {
+    /// None yet.
+    pub fn new(unit: &'u Unit) -> Self {
+        Self {
+            unit,
+            read: BTreeMap::new(),
+        }
     }
 
-    fn attach(&mut self, unit: &Unit, cursor: Cursor, item: &str, member: &str, to: &mut Comments) {
-        let (Some(extent), Some(loc)) = (cursor.extent(), loc(unit, cursor)) else {
+    fn open(&mut self, header: &str) -> &Page {
+        if !self.read.contains_key(header) {
+            let page = Page::new(header, &self.unit.text(header));
+            self.read.insert(header.into(), page);
+        }
+        &self.read[header]
+    }
+
+    fn attach(&mut self, cursor: Cursor, item: &str, member: &str, to: &mut Comments) {
+        let Some(extent) = cursor.extent() else {
             return;
         };
-        let page = self.open(unit, &loc.file);
+        let Some(header) = self.unit.header(extent.start.file) else {
+            return;
+        };
+        let page = self.open(&header);
         let comments = page
             .leading(extent.start.line)
             .into_iter()
@@ -134,20 +148,15 @@ enum Standing {
 }
 
 impl Page {
-    fn new(header: &str, tokens: &[Token]) -> Self {
-        let mut code = BTreeSet::new();
+    fn new(header: &str, text: &str) -> Self {
         let mut notes: Vec<Note> = Vec::new();
-        for token in tokens {
-            if token.kind != CXToken_Comment {
-                code.extend(token.start.line..=token.end.line);
-                continue;
-            }
-            let place = standing(token, code.contains(&token.start.line), notes.last());
+        for remark in lexis::remarks(text) {
+            let place = standing(&remark, notes.last());
             notes.push(Note {
-                text: token.text.clone(),
-                first: token.start.line,
-                last: token.end.line,
-                column: token.start.column,
+                text: remark.text.into(),
+                first: remark.first,
+                last: remark.last,
+                column: remark.column,
                 place,
             });
         }
@@ -175,9 +184,12 @@ impl Page {
 
     /// The comment behind the code that ends at `line`, `column`.
     fn trailing(&self, line: u32, column: u32) -> Option<Comment> {
-        let start = self.notes.iter().position(|note| {
-            note.place == Standing::Behind && note.first == line && note.column >= column
-        })?;
+        let from = self.notes.partition_point(|note| note.first < line);
+        let on_line = self.notes[from..]
+            .iter()
+            .take_while(|note| note.first == line);
+        let behind = |note: &Note| note.place == Standing::Behind && note.column >= column;
+        let start = from + on_line.into_iter().position(behind)?;
         let more = self.notes[start + 1..].iter();
         let count = more
             .take_while(|note| note.place == Standing::Continued)
@@ -186,9 +198,10 @@ impl Page {
     }
 
     fn section(&self, after: u32, before: u32) -> Option<String> {
-        let is_between = |note: &&Note| note.first > after && note.first < before;
-        let mut notes = self.notes.iter();
-        let last = notes.rfind(|note| note.place == Standing::Banner && is_between(note))?;
+        let from = self.notes.partition_point(|note| note.first <= after);
+        let to = self.notes.partition_point(|note| note.first < before);
+        let mut notes = self.notes.get(from..to)?.iter();
+        let last = notes.rfind(|note| note.place == Standing::Banner)?;
         title(&last.text).map(String::from)
     }
 
@@ -205,16 +218,16 @@ impl Page {
     }
 }
 
-fn standing(token: &Token, behind: bool, before: Option<&Note>) -> Standing {
-    if behind {
+fn standing(remark: &Remark, before: Option<&Note>) -> Standing {
+    if remark.behind {
         return Standing::Behind;
     }
     let goes_on = before.is_some_and(|note| {
         matches!(note.place, Standing::Behind | Standing::Continued)
-            && note.column == token.start.column
-            && note.last + 1 == token.start.line
+            && note.column == remark.column
+            && note.last + 1 == remark.first
     });
-    match title(&token.text) {
+    match title(remark.text) {
         _ if goes_on => Standing::Continued,
         Some(_) => Standing::Banner,
         None => Standing::Whole,

@@ -1,7 +1,8 @@
 //! Macros and constants with a value: clang evaluates the numbers, names stay names.
 //!
-//! For each expression the second parse gets a line `enum { spgen_eval_X = (X) };`, and the value
-//! is read off the enumerator. It works in C and in C++, and for every spelling.
+//! For each macro the parse gets a line `enum { spgen_eval_X = (X) };`, and the value is read off the
+//! enumerator. Which macros there are is guessed from the text; what the guess misses costs a second
+//! parse. Constants and enumerators have their values in the first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +11,7 @@ use sp_ir::{Alias, Constant, Item, Loc, Type, Value};
 
 use super::Declarations;
 use super::cursor::{Cursor, Token};
-use super::decl::{flatten, loc};
+use super::decl::Node;
 use super::struct_size::Sizes;
 use super::unit::{ParseError, Source, Unit};
 
@@ -42,7 +43,7 @@ pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
     }
     let mut tokens = cursor.tokens();
     let takes_arguments = match tokens.as_slice() {
-        [name, next, ..] => next.text == "(" && next.start.offset == name.end.offset,
+        [name, next, ..] => next.text == "(" && next.start == name.end,
         _ => false,
     };
     tokens.retain(|token| token.kind != CXToken_Comment);
@@ -51,7 +52,7 @@ pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
 
 /// Finds the constants of the wanted headers, sizes aside.
 pub fn find(
-    unit: &Unit,
+    nodes: &[Node],
     wanted: &dyn Fn(&str) -> bool,
     sizes: &Sizes,
     declared: &Declarations,
@@ -59,10 +60,8 @@ pub fn find(
     let names = Known::new(&declared.items);
     let mut numbers = BTreeSet::new();
     let mut found = Vec::new();
-    for cursor in flatten(unit.cursor()) {
-        let Some(loc) = loc(unit, cursor).filter(|loc| wanted(&loc.file)) else {
-            continue;
-        };
+    for node in nodes.iter().filter(|node| wanted(&node.header)) {
+        let (cursor, loc) = (node.cursor, node.loc());
         if cursor.kind() == CXCursor_EnumDecl {
             found.extend(enumerators(cursor, &loc, sizes, &names));
             continue;
@@ -174,23 +173,96 @@ fn enumerators(cursor: Cursor, loc: &Loc, sizes: &Sizes, names: &Known) -> Vec<N
         .collect()
 }
 
-/// Has clang evaluate the sizes and the numbers.
+/// Names that headers seem to define as numbers or sizes.
+pub fn guess(source: &Source) -> BTreeSet<String> {
+    let paths = source
+        .headers
+        .iter()
+        .map(|one| source.include_root.join(one));
+    let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
+    texts.flat_map(|text| guess_in(&text)).collect()
+}
+
+fn guess_in(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let defines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#define "));
+    defines
+        .filter_map(|define| {
+            let define = define.trim_start();
+            let end = define.find(|one: char| !one.is_alphanumeric() && one != '_')?;
+            let (name, body) = define.split_at(end);
+            (!body.starts_with('(') && may_be_number(body)).then(|| name.to_string())
+        })
+        .collect()
+}
+
+fn may_be_number(body: &str) -> bool {
+    let body = body.split("//").next().unwrap_or_default().trim();
+    let is_size = body.contains("_OFFSET_OF_END(") || body.contains("_STRUCT_SIZE(");
+    is_size || is_integer(body)
+}
+
+/// What has clang evaluate the names that are macros.
+pub fn appendix(names: &BTreeSet<String>) -> String {
+    let names = names.iter();
+    names
+        .map(|name| format!("#ifdef {name}\nenum {{ {EVALUATED}{name} = ({name}) }};\n#endif\n"))
+        .collect()
+}
+
+/// The values of the sizes and the numbers.
 ///
 /// # Errors
-/// Where the headers do not parse so.
-pub fn evaluate(source: &Source, sizes: &Sizes, named: &[Named]) -> Result<Values, ParseError> {
+/// Where the headers do not parse a second time, which they must if the first gave not all.
+pub fn evaluate(
+    source: &Source,
+    unit: &Unit,
+    nodes: &[Node],
+    sizes: &Sizes,
+    named: &[Named],
+) -> Result<Values, ParseError> {
+    let mut values = read(unit);
+    values.extend(nodes.iter().flat_map(|node| declared_values(node.cursor)));
     let numbers = named
         .iter()
         .filter(|one| matches!(one.meaning, Meaning::Number))
         .map(|one| one.name.as_str());
-    let names: BTreeSet<&str> = sizes.symbols().chain(numbers).collect();
-    let appendix: String = names.iter().map(|name| evaluation(name)).collect();
-    let unit = Unit::parse(source, &appendix)?;
-    Ok(read(&unit))
+    let missing: BTreeSet<&str> = sizes
+        .symbols()
+        .chain(numbers)
+        .filter(|name| !values.contains_key(*name))
+        .collect();
+    if !missing.is_empty() {
+        let lines = missing.iter();
+        let appendix: String = lines
+            .map(|name| format!("enum {{ {EVALUATED}{name} = ({name}) }};\n"))
+            .collect();
+        values.extend(read(&Unit::parse(source, &appendix)?));
+    }
+    Ok(values)
 }
 
-fn evaluation(name: &str) -> String {
-    format!("enum {{ {EVALUATED}{name} = ({name}) }};\n")
+/// The values that a constant or an unnamed enumeration has by itself.
+fn declared_values(cursor: Cursor) -> Vec<(String, i64)> {
+    match cursor.kind() {
+        CXCursor_VarDecl if is_constant_integer(cursor) => {
+            let value = cursor.initial_value();
+            value
+                .map(|value| (cursor.name(), value))
+                .into_iter()
+                .collect()
+        }
+        CXCursor_EnumDecl => {
+            let values = cursor.children().into_iter();
+            values
+                .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
+                .map(|child| (child.name(), child.enum_value()))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn read(unit: &Unit) -> Values {

@@ -6,23 +6,34 @@
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use clang_sys::*;
 
 use super::unit::Unit;
 
 /// A place in a source file. Lines and columns count from 1.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The file's path as clang has it.
-    pub file: PathBuf,
+    /// The file.
+    pub file: File,
     /// The line.
     pub line: u32,
     /// The column.
     pub column: u32,
     /// The byte offset.
     pub offset: u32,
+}
+
+/// A file of a unit, by libclang's handle; [`Unit`] knows its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct File(usize);
+
+impl File {
+    /// The file's path as clang has it. The file must be of a unit that is alive.
+    pub(super) fn path(self, _: &Unit) -> String {
+        // SAFETY: the handle is the unit's.
+        text(unsafe { clang_getFileName(self.0 as CXFile) })
+    }
 }
 
 /// A node of the syntax tree.
@@ -46,10 +57,10 @@ pub struct Token {
     pub kind: CXTokenKind,
     /// The source text.
     pub text: String,
-    /// First character.
-    pub start: Place,
-    /// One past the last.
-    pub end: Place,
+    /// The byte offset of its first character.
+    pub start: u32,
+    /// The byte offset behind its last.
+    pub end: u32,
 }
 
 impl<'u> Cursor<'u> {
@@ -123,6 +134,18 @@ impl<'u> Cursor<'u> {
     pub fn enum_value(self) -> i64 {
         // SAFETY: the cursor's unit is alive.
         unsafe { clang_getEnumConstantDeclValue(self.raw) }
+    }
+
+    /// The value of a constant's initializer, if it is an integer.
+    pub fn initial_value(self) -> Option<i64> {
+        // SAFETY: the cursor's unit is alive; the result is disposed once, and null is allowed.
+        unsafe {
+            let result = clang_Cursor_Evaluate(self.raw);
+            let is_int = clang_EvalResult_getKind(result) == CXEval_Int;
+            let value = is_int.then(|| clang_EvalResult_getAsLongLong(result));
+            clang_EvalResult_dispose(result);
+            value
+        }
     }
 
     /// Whether this declaration is also the definition.
@@ -327,10 +350,17 @@ pub(super) fn text(raw: CXString) -> String {
         let bytes = clang_getCString(raw);
         let copy = match bytes.is_null() {
             true => String::new(),
-            false => CStr::from_ptr(bytes).to_string_lossy().into_owned(),
+            false => copy(CStr::from_ptr(bytes)),
         };
         clang_disposeString(raw);
         copy
+    }
+}
+
+fn copy(text: &CStr) -> String {
+    match text.to_str() {
+        Ok(text) => text.into(),
+        Err(_) => text.to_string_lossy().into_owned(),
     }
 }
 
@@ -349,10 +379,8 @@ fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option
     if file.is_null() {
         return None;
     }
-    // SAFETY: `file` is the unit's.
-    let name = text(unsafe { clang_getFileName(file) });
     Some(Place {
-        file: name.into(),
+        file: File(file as usize),
         line,
         column,
         offset,
@@ -389,8 +417,8 @@ fn token(unit: CXTranslationUnit, raw: CXToken) -> Option<Token> {
         Some(Token {
             kind: clang_getTokenKind(raw),
             text: text(clang_getTokenSpelling(unit, raw)),
-            start: range.start,
-            end: range.end,
+            start: range.start.offset,
+            end: range.end.offset,
         })
     }
 }

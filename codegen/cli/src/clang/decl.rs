@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use clang_sys::*;
 use miette::Diagnostic;
@@ -52,11 +53,66 @@ impl Names {
     }
 }
 
+/// One declaration, macro or use of a macro of a header under the include root.
+#[derive(Clone)]
+pub struct Node<'u> {
+    /// The declaration.
+    pub cursor: Cursor<'u>,
+    /// Its header.
+    pub header: Rc<str>,
+    /// The line of its name.
+    pub line: u32,
+}
+
+impl Node<'_> {
+    /// Where it is declared.
+    pub fn loc(&self) -> Loc {
+        Loc {
+            file: self.header.to_string(),
+            line: self.line,
+        }
+    }
+}
+
+/// The declarations of all headers under the include root, those in linkage blocks included, nested
+/// records before their parents.
+pub fn nodes(unit: &Unit) -> Vec<Node<'_>> {
+    let mut found = Vec::new();
+    flatten(unit, unit.cursor(), &mut found);
+    found
+}
+
+fn flatten<'u>(unit: &'u Unit, cursor: Cursor<'u>, found: &mut Vec<Node<'u>>) {
+    for child in cursor.children() {
+        let is_block = matches!(child.kind(), CXCursor_LinkageSpec | CXCursor_UnexposedDecl);
+        if is_block || is_record(child) {
+            flatten(unit, child, found);
+        }
+        let is_listed = !is_block && child.kind() != CXCursor_FieldDecl;
+        let place = is_listed.then(|| child.place()).flatten();
+        if let Some(place) = place
+            && let Some(header) = unit.header(place.file)
+        {
+            found.push(Node {
+                cursor: child,
+                header,
+                line: place.line,
+            });
+        }
+    }
+}
+
 /// Collects the declarations of the headers that `wanted` accepts.
-pub fn collect(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Result<Declarations, DeclError> {
-    let cursors = flatten(unit.cursor());
-    let names = name_anonymous(&cursors);
-    let owned = |cursor: Cursor| loc(unit, cursor).is_some();
+pub fn collect(
+    unit: &Unit,
+    nodes: &[Node],
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Declarations, DeclError> {
+    let names = name_anonymous(unit, nodes);
+    let owned = |cursor: Cursor| {
+        let place = cursor.place();
+        place.is_some_and(|place| unit.header(place.file).is_some())
+    };
     let walk = Walk {
         unit,
         names: &names,
@@ -67,11 +123,10 @@ pub fn collect(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Result<Declaration
         behind: RefCell::default(),
     };
     let mut found = BTreeMap::new();
-    for cursor in cursors {
-        let Some(loc) = loc(unit, cursor).filter(|loc| wanted(&loc.file)) else {
-            continue;
-        };
-        walk.declare(cursor, loc, &mut found)?;
+    for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
+        if wanted(&node.header) {
+            walk.declare(node.cursor, node.loc(), &mut found)?;
+        }
     }
     found.retain(|name, item| !is_forward(item) || !walk.behind.borrow().contains(name));
     Ok(Declarations {
@@ -80,52 +135,42 @@ pub fn collect(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Result<Declaration
     })
 }
 
+fn is_declaration(cursor: Cursor) -> bool {
+    !matches!(
+        cursor.kind(),
+        CXCursor_MacroDefinition | CXCursor_MacroExpansion | CXCursor_InclusionDirective
+    )
+}
+
 /// Where a cursor is declared, if in a header under the include root.
-pub fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
+fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
     let place = cursor.place()?;
     Some(Loc {
-        file: unit.header(&place.file)?,
+        file: unit.header(place.file)?.to_string(),
         line: place.line,
     })
 }
 
-/// The top-level declarations, those in linkage blocks included, nested records before their
-/// parents.
-pub fn flatten(cursor: Cursor<'_>) -> Vec<Cursor<'_>> {
-    let mut found = Vec::new();
-    for child in cursor.children() {
-        match child.kind() {
-            CXCursor_LinkageSpec | CXCursor_UnexposedDecl => found.extend(flatten(child)),
-            CXCursor_StructDecl | CXCursor_UnionDecl => {
-                found.extend(flatten(child));
-                found.push(child);
-            }
-            _ => found.push(child),
-        }
-    }
-    found
-}
-
 /// A typedef names the anonymous type it stands for; a field names its parent's.
-fn name_anonymous(cursors: &[Cursor]) -> Names {
+fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     let mut names = Names::default();
-    for cursor in cursors
+    for Node { cursor, .. } in nodes
         .iter()
-        .filter(|cursor| cursor.kind() == CXCursor_TypedefDecl)
+        .filter(|node| node.cursor.kind() == CXCursor_TypedefDecl)
     {
-        if let Some(record) = anonymous(cursor.aliased()) {
+        if let Some(record) = anonymous(unit, cursor.aliased()) {
             names.give(record, cursor.name());
         }
     }
     // Parents come after what is nested in them, so the outermost is last.
-    for parent in cursors.iter().rev() {
+    for Node { cursor: parent, .. } in nodes.iter().rev() {
         let Some(name) = is_record(*parent).then(|| names.of(*parent)).flatten() else {
             continue;
         };
         for (member, called) in members_of(*parent) {
             let record = match is_record(member) {
                 true => Some(member),
-                false => anonymous(member.ty()),
+                false => anonymous(unit, member.ty()),
             };
             if let Some(record) = record {
                 names.give(record, format!("{name}__{called}"));
@@ -135,7 +180,7 @@ fn name_anonymous(cursors: &[Cursor]) -> Names {
     names
 }
 
-fn anonymous(ty: Ty) -> Option<Cursor> {
+fn anonymous<'u>(unit: &'u Unit, ty: Ty<'u>) -> Option<Cursor<'u>> {
     let mut ty = ty.canonical();
     while matches!(ty.kind(), CXType_Pointer | CXType_ConstantArray) {
         ty = if ty.kind() == CXType_Pointer {
@@ -149,13 +194,31 @@ fn anonymous(ty: Ty) -> Option<Cursor> {
     // In C++ a typedef's name is the type's own for linkage, so ask the tokens, not the name.
     is_tagged
         .then(|| ty.declaration())
-        .filter(|declared| !has_tag(*declared))
+        .filter(|declared| !has_tag(unit, *declared))
 }
 
-fn has_tag(declared: Cursor) -> bool {
+fn has_tag(unit: &Unit, declared: Cursor) -> bool {
+    if let Some(has_tag) = spelled_tag(unit, declared) {
+        return has_tag;
+    }
     let tokens = declared.tokens();
     let tag = tokens.get(1).map(|token| token.text.as_str());
     tag.is_some_and(|text| text != "{" && text != ":")
+}
+
+/// As the header has it, which is quicker than tokens; nothing where a macro wrote it.
+fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
+    let start = declared.extent()?.start;
+    let text = unit.text(&unit.header(start.file)?);
+    let text = text.get(start.offset as usize..)?;
+    let keyword = ["struct", "union", "enum"].iter();
+    let rest = keyword.filter_map(|word| text.strip_prefix(word)).next()?;
+    let next = rest.trim_start();
+    match next.chars().next()? {
+        '{' | ':' => Some(false),
+        one if rest.len() > next.len() && (one.is_alphabetic() || one == '_') => Some(true),
+        _ => None,
+    }
 }
 
 fn is_record(cursor: Cursor) -> bool {

@@ -13,6 +13,7 @@ mod comment;
 mod constant;
 mod cursor;
 mod decl;
+mod lexis;
 pub mod library;
 mod struct_size;
 mod ty;
@@ -49,8 +50,7 @@ pub enum ClangError {
     Decl(#[from] DeclError),
 }
 
-/// Reads the declarations of those headers of `source` that `wanted` accepts, out of two parses: one
-/// to see what there is to evaluate, one in which clang evaluates it.
+/// Reads the declarations of those headers of `source` that `wanted` accepts.
 ///
 /// # Errors
 /// Where libclang is missing, a header has an error, or a declaration is of no supported kind.
@@ -58,15 +58,22 @@ pub fn declarations(
     source: &Source,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, ClangError> {
-    let unit = Unit::parse(source, "")?;
-    let mut found = decl::collect(&unit, wanted)?;
-    let sizes = struct_size::find(&unit, wanted);
-    let macros = constant::find(&unit, wanted, &sizes, &found);
-    let values = constant::evaluate(source, &sizes, &macros)?;
+    let guess = constant::guess(source);
+    // What was guessed wrong may not compile; without it, an error is the headers' own.
+    let unit = match Unit::parse(source, &constant::appendix(&guess)) {
+        Err(ParseError::Header(_)) => Unit::parse(source, "")?,
+        unit => unit?,
+    };
+    let nodes = decl::nodes(&unit);
+    let mut found = decl::collect(&unit, &nodes, wanted)?;
+    let sizes = struct_size::find(&nodes, wanted);
+    let macros = constant::find(&nodes, wanted, &sizes, &found);
+    let values = constant::evaluate(source, &unit, &nodes, &sizes, &macros)?;
     struct_size::attach(&mut found.items, &sizes, &values);
     constant::attach(&mut found.items, macros, &values);
-    found.comments = comment::collect(&unit, &found.items);
-    comment::attach_sections(&unit, &mut found.items);
+    let mut pages = comment::Pages::new(&unit);
+    found.comments = comment::collect(&mut pages, &nodes, &found.items);
+    comment::attach_sections(&mut pages, &mut found.items);
     Ok(Declarations {
         items: found.items,
         comments: found.comments,

@@ -4,15 +4,18 @@
 //! headers and an explicit target, so that it depends on no compiler. Clang goes on after an
 //! error and then reports wrong layouts without a word, hence: any error ends it here.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::rc::Rc;
 
 use clang_sys::*;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
-use super::cursor::{Cursor, Place, Token, expansion, text, tokens};
+use super::cursor::{Cursor, File, Place, expansion, text};
 use super::library::{Library, LibraryMissing};
 use crate::embedded::BUILTIN_HEADERS;
 
@@ -85,6 +88,8 @@ pub struct Unit {
     index: CXIndex,
     root: PathBuf,
     wrapper: String,
+    names: RefCell<HashMap<File, Option<Rc<str>>>>,
+    texts: RefCell<HashMap<Rc<str>, Rc<str>>>,
     _library: Library,
 }
 
@@ -102,6 +107,8 @@ impl Unit {
             index,
             root: source.include_root.clone(),
             wrapper: wrapper(source, appendix),
+            names: RefCell::default(),
+            texts: RefCell::default(),
             _library: library,
         };
         unit.raw = translate(index, source, &unit.wrapper)?;
@@ -117,27 +124,26 @@ impl Unit {
 
     /// The header that a file is, relative to the include root; none for the wrapper and the
     /// builtin headers.
-    pub fn header(&self, file: &Path) -> Option<String> {
-        let inside = file.strip_prefix(&self.root).ok()?;
-        Some(inside.to_string_lossy().replace('\\', "/"))
+    pub fn header(&self, file: File) -> Option<Rc<str>> {
+        let name = || {
+            let path = file.path(self);
+            let inside = Path::new(&path).strip_prefix(&self.root).ok()?;
+            Some(inside.to_string_lossy().replace('\\', "/").into())
+        };
+        let mut names = self.names.borrow_mut();
+        names.entry(file).or_insert_with(name).clone()
     }
 
-    /// All tokens of a header, comments included.
-    pub fn tokens(&self, header: &str) -> Vec<Token> {
-        let path = self.root.join(header);
-        let name = c_string(&path.to_string_lossy());
-        // SAFETY: the unit is alive; a file it did not read is null and has no tokens.
-        unsafe {
-            let file = clang_getFile(self.raw, name.as_ptr());
-            if file.is_null() {
-                return Vec::new();
-            }
-            let mut size = 0;
-            clang_getFileContents(self.raw, file, &mut size);
-            let start = clang_getLocationForOffset(self.raw, file, 0);
-            let end = clang_getLocationForOffset(self.raw, file, size as u32);
-            tokens(self.raw, clang_getRange(start, end))
+    /// The text of a header; empty where it cannot be read.
+    pub fn text(&self, header: &str) -> Rc<str> {
+        if let Some(text) = self.texts.borrow().get(header) {
+            return text.clone();
         }
+        let bytes = std::fs::read(self.root.join(header)).unwrap_or_default();
+        let text: Rc<str> = String::from_utf8_lossy(&bytes).into();
+        let mut texts = self.texts.borrow_mut();
+        texts.insert(header.into(), text.clone());
+        text
     }
 
     fn check(&self) -> Result<(), Box<HeaderError>> {
@@ -182,10 +188,10 @@ impl Unit {
                 others: Vec::new(),
             };
         };
-        let name = self
-            .header(&place.file)
-            .unwrap_or_else(|| place.file.display().to_string());
-        let code = std::fs::read_to_string(&place.file).unwrap_or_default();
+        let path = place.file.path(self);
+        let header = self.header(place.file);
+        let name = header.map_or_else(|| path.clone(), |header| header.to_string());
+        let code = std::fs::read_to_string(&path).unwrap_or_default();
         HeaderError {
             message,
             at: format!("{name}:{}:{}", place.line, place.column),
@@ -208,9 +214,9 @@ impl Unit {
             .filter(|one| one.kind() == CXCursor_MacroDefinition && is_used(one))
             .find_map(|one| {
                 one.place()
-                    .filter(|place| self.header(&place.file).is_some())
+                    .filter(|place| self.header(place.file).is_some())
             })
-            .filter(|_| place.file == Path::new(WRAPPER))
+            .filter(|_| place.file.path(self) == WRAPPER)
     }
 }
 

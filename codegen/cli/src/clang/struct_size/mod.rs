@@ -8,15 +8,14 @@ mod define;
 mod enumerator;
 mod traits;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clang_sys::CXCursor_EnumDecl;
 use sp_ir::{Item, StructSize};
 
 use super::constant::Values;
 use super::cursor::{Cursor, Token};
-use super::decl::{flatten, loc};
-use super::unit::Unit;
+use super::decl::Node;
 
 /// One definition of one struct's size.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,17 +30,20 @@ pub struct Spelling {
 
 /// The sizes that a set of headers defines.
 #[derive(Debug, Default)]
-pub struct Sizes(Vec<Spelling>);
+pub struct Sizes {
+    found: Vec<Spelling>,
+    symbols: BTreeSet<String>,
+}
 
 impl Sizes {
     /// Whether `name` is a size's.
     pub fn contains(&self, name: &str) -> bool {
-        self.symbols().any(|symbol| symbol == name)
+        self.symbols.contains(name)
     }
 
     /// What there is to evaluate.
     pub fn symbols(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|one| one.symbol.as_str())
+        self.symbols.iter().map(String::as_str)
     }
 }
 
@@ -50,14 +52,14 @@ const READERS: [fn(Cursor) -> Option<Spelling>; 4] =
     [define::read, constant::read, enumerator::read, traits::read];
 
 /// Finds the sizes in the wanted headers.
-pub fn find(unit: &Unit, wanted: &dyn Fn(&str) -> bool) -> Sizes {
-    let cursors = flatten(unit.cursor()).into_iter();
-    let wanted = cursors.filter(|one| loc(unit, *one).is_some_and(|loc| wanted(&loc.file)));
+pub fn find(nodes: &[Node], wanted: &dyn Fn(&str) -> bool) -> Sizes {
     let mut found: Vec<Spelling> = Vec::new();
-    for cursor in wanted.flat_map(with_values) {
+    let nodes = nodes.iter().filter(|node| wanted(&node.header));
+    for cursor in nodes.flat_map(|node| with_values(node.cursor)) {
         found.extend(READERS.iter().find_map(|read| read(cursor)));
     }
-    Sizes(found)
+    let symbols = found.iter().map(|one| one.symbol.clone()).collect();
+    Sizes { found, symbols }
 }
 
 /// A cursor and, where it is an enumeration, its values.
@@ -71,7 +73,7 @@ fn with_values(cursor: Cursor<'_>) -> Vec<Cursor<'_>> {
 
 /// Gives each struct its size.
 pub fn attach(items: &mut BTreeMap<String, Item>, sizes: &Sizes, values: &Values) {
-    for size in &sizes.0 {
+    for size in &sizes.found {
         let value = values
             .get(&size.symbol)
             .and_then(|value| u64::try_from(*value).ok());
