@@ -129,6 +129,8 @@ pub struct History {
     pub callbacks: Epochs<Signature>,
     /// Function-typed fields.
     pub slots: Epochs<Signature>,
+    /// Every field, `Struct.field`, by its type; where it stands is the struct's to say.
+    pub fields: Epochs<Field>,
     /// Enumerations.
     pub enums: Epochs<Vec<Variant>>,
     /// Each field, `Struct.field`, to the first release that has it.
@@ -169,7 +171,7 @@ impl History {
                 PartialEq::eq,
             );
             if let Some(record) = Record::of(item) {
-                self.take_slots(name, release, &record, &alike);
+                self.take_fields(name, release, &record, &pair);
                 grow(&mut self.structs, name, release, record, |old, new| {
                     pair.records(old, new)
                 });
@@ -192,20 +194,22 @@ impl History {
         }
     }
 
-    fn take_slots(
-        &mut self,
-        name: &str,
-        release: &str,
-        record: &Record,
-        alike: &impl Fn(&Signature, &Signature) -> bool,
-    ) {
+    fn take_fields(&mut self, name: &str, release: &str, record: &Record, pair: &Pair) {
         for field in &record.fields {
-            let slot = format!("{name}.{}", field.name);
+            let full = format!("{name}.{}", field.name);
             if let Type::Function(signature) = &field.ty {
+                let alike = |old: &Signature, new: &Signature| pair.signatures(old, new);
                 let signature = (**signature).clone();
-                grow(&mut self.slots, &slot, release, signature, alike);
+                grow(&mut self.slots, &full, release, signature, alike);
             }
-            self.since.entry(slot).or_insert_with(|| release.into());
+            grow(
+                &mut self.fields,
+                &full,
+                release,
+                field.clone(),
+                |old, new| pair.same_type(&old.ty, &new.ty),
+            );
+            self.since.entry(full).or_insert_with(|| release.into());
         }
     }
 }

@@ -76,6 +76,10 @@ impl Pair<'_, '_> {
         self.signatures_within(old, new, DEPTH)
     }
 
+    pub fn same_type(&self, old: &Type, new: &Type) -> bool {
+        self.types(old, new, DEPTH)
+    }
+
     fn records_within(&self, old: &Record, new: &Record, depth: u8) -> bool {
         let size = |record: &Record| record.struct_size.as_ref().map(|size| size.value);
         let fields = || old.fields.iter().zip(&new.fields);
