@@ -126,6 +126,107 @@ fn callbacks_keep_their_parameters_names_and_types() {
 }
 
 #[test]
+fn what_c_leaves_nameless_is_called_anonymous() {
+    let Some(found) = parse(
+        "struct S { char a; union { const char* text; double number; };
+          struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let fields: Vec<_> = structure(&found, "S").fields.iter().collect();
+    let rows: Vec<_> = fields
+        .iter()
+        .map(|one| (one.name.as_str(), one.offset, one.size))
+        .collect();
+    let expected = [
+        ("a", 0, 1),
+        ("anonymous", 8, 8),
+        ("anonymous_2", 16, 8),
+        ("named", 24, 4),
+        ("f", 28, 1),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(fields[1].ty, named("S__anonymous"));
+    let Item::Union(inner) = &found.items["S__anonymous"] else {
+        panic!("{:?}", found.items["S__anonymous"])
+    };
+    assert_eq!(inner.fields[0].ty, pointer(Type::Char, false));
+    assert_eq!(field(&found, "S__anonymous_2", "anonymous").offset, 4);
+    assert!(matches!(&found.items["S__named"], Item::Union(_)));
+}
+
+#[test]
+fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
+    let Some(found) = parse(
+        "typedef struct Error Error;
+        struct Run_Args { int x; };
+        typedef Error* Run(struct Run_Args* args);
+        typedef void Stop();
+        #define SLOT(fn_type) fn_type* fn_type
+        typedef struct Table { Run** later; SLOT(Run); Stop* stop; } Table;
+        #undef SLOT
+        void Set(Run* run);",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let Item::Callback(run) = &found.items["Run"] else {
+        panic!("{:?}", found.items["Run"])
+    };
+    assert_eq!(run.signature.params[0].name, "args");
+    assert_eq!(run.signature.ret, pointer(named("Error"), true));
+    assert!(matches!(&found.items["Stop"], Item::Callback(one) if one.signature.params.is_empty()));
+    assert_eq!(field(&found, "Table", "Run").ty, named("Run"));
+    assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
+    assert_eq!(
+        field(&found, "Table", "later").ty,
+        pointer(named("Run"), true)
+    );
+    let Item::Function(set) = &found.items["Set"] else {
+        panic!()
+    };
+    assert_eq!(set.signature.params[0].ty, named("Run"));
+}
+
+#[test]
+fn typedef_chains_keep_their_names_and_enums_their_gaps() {
+    let Some(found) = parse(
+        "typedef unsigned char Byte; typedef Byte Flag; typedef struct P_st* P; typedef P Q;
+        typedef enum Gap { G_A = -2, G_B = 5, G_C } Gap;
+        struct S { Flag a; Q b; Gap c; };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    assert!(matches!(&found.items["Byte"], Item::Alias(one) if one.ty == int(8, false)));
+    assert!(matches!(&found.items["Flag"], Item::Alias(one) if one.ty == named("Byte")));
+    assert!(matches!(&found.items["Q"], Item::Alias(one) if one.ty == named("P")));
+    let Item::Enum(gap) = &found.items["Gap"] else {
+        panic!()
+    };
+    let values: Vec<i64> = gap.variants.iter().map(|one| one.value).collect();
+    assert_eq!((gap.repr.clone(), values), (int(32, true), vec![-2, 5, 6]));
+    let types: Vec<&Type> = structure(&found, "S")
+        .fields
+        .iter()
+        .map(|one| &one.ty)
+        .collect();
+    assert_eq!(types, [&named("Flag"), &named("Q"), &named("Gap")]);
+}
+
+#[test]
+fn a_wrong_guess_of_a_number_costs_only_time() {
+    let Some(found) =
+        parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
+    else {
+        return;
+    };
+    let found = found.unwrap_err().to_string();
+    assert!(found.contains("too large"), "{found}");
+}
+
+#[test]
 fn scalars_are_told_apart() {
     let Some(found) = parse(
         "#include <stddef.h>
@@ -184,7 +285,7 @@ fn enums_keep_their_order_and_their_synonyms() {
 }
 
 #[test]
-fn the_three_spellings_of_a_size_are_bound_by_their_body() {
+fn the_spellings_of_a_size_are_bound_by_their_body() {
     let header = format!(
         "{OFFSET_OF_END}
         typedef struct A {{ size_t struct_size; char last;
@@ -194,7 +295,14 @@ fn the_three_spellings_of_a_size_are_bound_by_their_body() {
         const size_t B_STRUCT_SIZE = TF_OFFSET_OF_END(B, last);
         #define DEMO_DEFINE_STRUCT_TRAITS(S, last) enum {{ S##_STRUCT_SIZE = TF_OFFSET_OF_END(S, last) }}
         typedef struct C {{ size_t struct_size; int16_t last; }} C;
-        DEMO_DEFINE_STRUCT_TRAITS(C, last);"
+        DEMO_DEFINE_STRUCT_TRAITS(C, last);
+        #define DEMO_STRUCT_SIZE(S, last) TF_OFFSET_OF_END(S, last)
+        typedef struct D {{ size_t struct_size; bool last; }} D;
+        enum {{ D_STRUCT_SIZE = DEMO_STRUCT_SIZE(D, last) }};
+        #define GONE_DEFINE_STRUCT_TRAITS(S, last) const size_t S##_STRUCT_SIZE = DEMO_STRUCT_SIZE(S, last);
+        typedef struct E {{ size_t struct_size; void* last; }} E;
+        GONE_DEFINE_STRUCT_TRAITS(E, last)
+        #undef GONE_DEFINE_STRUCT_TRAITS"
     );
     let Some(found) = parse(&header) else { return };
     let found = found.unwrap();
@@ -202,6 +310,8 @@ fn the_three_spellings_of_a_size_are_bound_by_their_body() {
         ("A", "ODD_NAME", 9),
         ("B", "B_STRUCT_SIZE", 12),
         ("C", "C_STRUCT_SIZE", 10),
+        ("D", "D_STRUCT_SIZE", 9),
+        ("E", "E_STRUCT_SIZE", 16),
     ];
     for (name, symbol, value) in expected {
         let size = structure(&found, name).struct_size.clone();

@@ -15,6 +15,7 @@ use crate::diagnostic::{Outcome, Result};
 use crate::embedded::SNAPSHOTS;
 use crate::import::place::Place;
 use crate::import::release::Release;
+use crate::lint::{self, Lint};
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
@@ -33,6 +34,9 @@ pub struct Args {
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Tree)]
     format: Format,
+    /// Print instead where the headers contradict their own rules; exit 1 where they do
+    #[arg(long, conflicts_with = "format")]
+    lints: bool,
 }
 
 /// How to print an API.
@@ -60,14 +64,38 @@ pub fn run(args: Args) -> Result {
         Some(root) => parse(root, &args)?,
         None => read(&args)?,
     };
-    let text = match args.format {
+    if args.lints {
+        return lints(&api);
+    }
+    print(&match args.format {
         Format::Json => api.to_json(),
         Format::Tree => crate::tree::draw(&api),
-    };
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn lints(api: &Api) -> Result {
+    let found = lint::check(api);
+    let rows = found.iter().map(
+        |Lint {
+             id,
+             item,
+             message,
+             loc,
+         }| { format!("{}:{}: {id}: {item}: {message}\n", loc.file, loc.line) },
+    );
+    print(&rows.collect::<String>())?;
+    Ok(match found.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Found,
+    })
+}
+
+fn print(text: &str) -> Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         // A reader such as `head` may have seen enough.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
-        _ => Ok(Outcome::Done),
+        _ => Ok(()),
     }
 }
 

@@ -121,7 +121,13 @@ fn notes(body: &str) -> Notes {
 
 fn annotated(comments: &Comments, body: &str) -> Result<Items, NotesError> {
     let mut items = items();
-    annotate(&mut items, comments, &notes(body), &Known::default())?;
+    annotate(
+        &mut items,
+        comments,
+        &notes(body),
+        &Known::default(),
+        "2.21",
+    )?;
     Ok(items)
 }
 
@@ -262,8 +268,50 @@ fn a_note_on_what_another_release_has_is_no_mistake() {
         &Comments::default(),
         &note,
         &Known::from_apis([&elsewhere]),
+        "2.21",
     )
     .unwrap();
+}
+
+#[test]
+fn a_note_for_some_releases_is_said_only_of_those() {
+    let note = notes(
+        "[item.SP_S]
+        evidence = \"seen\"
+        presence = [
+            { value = \"required\", fields = [\"open\"], releases = \"..2.13\", evidence = \"old\" },
+            { value = \"optional\", fields = [\"open\"], releases = \"2.14..\", evidence = \"new\" },
+        ]
+        fields.open = { neutral = \"0\", releases = \"2.9\" }",
+    );
+    let said = |release: &str| {
+        let mut items = items();
+        let (comments, known) = (Comments::default(), Known::default());
+        annotate(&mut items, &comments, &note, &known, release).unwrap();
+        let open = of(&items, "SP_S").fields[1].clone();
+        (open.presence.map(|one| one.value), open.neutral.is_some())
+    };
+    assert_eq!(said("2.8"), (Some(Presence::Required), false));
+    assert_eq!(said("2.9"), (Some(Presence::Required), true));
+    assert_eq!(said("2.14"), (Some(Presence::Optional), false));
+    let error = Notes::parse("demo", &format!("{HEAD}item.SP_S.releases = \"new\""));
+    assert!(matches!(error, Err(NotesError::Malformed(_))), "{error:?}");
+}
+
+#[test]
+fn a_side_may_follow_from_a_pattern() {
+    let with = "[prefixes]\nSP_ = \"plugin\"\n\"SP_*_Args\" = \"core\"";
+    let notes = Notes::parse("demo", &format!("headers = [\"demo.h\"]\n{with}")).unwrap();
+    let names = ["SP_Table", "SP_Run_Args", "Other"];
+    let mut items: Items = names
+        .map(|name| (name.to_string(), structure(Vec::new())))
+        .into();
+    let (comments, known) = (Comments::default(), Known::default());
+    annotate(&mut items, &comments, &notes, &known, "2.21").unwrap();
+    let side = |name: &str| of(&items, name).filled_by.clone().map(|one| one.value);
+    assert_eq!(side("SP_Table"), Some(Side::Plugin));
+    assert_eq!(side("SP_Run_Args"), Some(Side::Core));
+    assert_eq!(side("Other"), None);
 }
 
 #[test]
@@ -332,6 +380,7 @@ fn what_create_hands_out_destroy_takes_back() {
         &Comments::default(),
         &notes(""),
         &Known::default(),
+        "2.21",
     )
     .unwrap();
     let params = |slot: usize| match &of(&items, "Fns").fields[slot].ty {
@@ -398,7 +447,7 @@ fn a_functions_comment_says_who_owns() {
                 loc: loc(5),
             },
         );
-        annotate(&mut items, &comments, &notes(""), &Known::default()).unwrap();
+        annotate(&mut items, &comments, &notes(""), &Known::default(), "2.21").unwrap();
         let Item::Function(found) = &items["F"] else {
             unreachable!()
         };

@@ -6,8 +6,10 @@ use miette::Diagnostic;
 
 use super::*;
 use crate::clang::{DEFAULT_TARGET, Library};
+use crate::embedded::SNAPSHOTS;
 
 const BASE: &str = "#pragma once
+extern \"C\" {}
 typedef struct B_Thing B_Thing;
 #define B_SIZE TF_OFFSET_OF_END(B_Args, last)
 typedef struct B_Args { long struct_size; char last; } B_Args;
@@ -16,20 +18,22 @@ typedef struct B_Args { long struct_size; char last; } B_Args;
 const TOP: &str = "#pragma once
 #include <stddef.h>
 #define TF_OFFSET_OF_END(T, M) (offsetof(T, M) + sizeof(((T *)0)->M))
-#include \"base.h\"
-#include \"aside.h\"
+#include \"tensorflow/c/base.h\"
+#include \"tensorflow/c/aside.h\"
 #define T_MAJOR 1
 #define T_MINOR 4
+extern \"C\" {
 typedef struct B_Thing B_Thing;
 typedef struct T_Fns { void (*run)(B_Thing* thing, const B_Args* args); Aside* aside; } T_Fns;
 void T_Init(T_Fns* fns);
+}
 ";
 
 const ASIDE: &str = "#pragma once
 typedef struct Aside Aside; int Unrelated(void);";
 
 const TOP_NOTES: &str = "
-headers = [\"top.h\", \"once/top.h\"]
+headers = [\"tensorflow/c/top.h\", \"once/*/top.h\"]
 version = [\"T_MAJOR\", \"T_MINOR\"]
 prefixes = { T_ = \"plugin\" }
 entry_points = { T_Init = \"seen\" }
@@ -38,7 +42,7 @@ entry_points = { T_Init = \"seen\" }
 fn notes(aside: &str) -> Vec<Notes> {
     let all = [
         ("top", TOP_NOTES),
-        ("base", "headers = [\"base.h\"]"),
+        ("base", "headers = [\"*/base.h\"]"),
         ("gone", "headers = [\"gone.h\"]\ndocs = { G = \"text\" }"),
         ("aside", aside),
     ];
@@ -52,20 +56,23 @@ fn run(aside: &str) -> Option<Result<Vec<Api>, ExtractError>> {
         return None;
     }
     let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("tensorflow/c");
+    fs::create_dir_all(&folder).unwrap();
     for (name, text) in [("top.h", TOP), ("base.h", BASE), ("aside.h", ASIDE)] {
-        fs::write(root.path().join(name), text).unwrap();
+        fs::write(folder.join(name), text).unwrap();
     }
-    let known = Known::default();
     Some(extract_with(
         &notes(aside),
-        &known,
+        &LeftOut::default(),
+        &Known::default(),
         root.path(),
         "9.9",
         DEFAULT_TARGET,
     ))
 }
 
-const ASIDE_NOTES: &str = "headers = [\"aside.h\"]\nonly = [\"Aside\"]";
+const ASIDE_NOTES: &str =
+    "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"*/aside.h\" = [\"Aside\"] }";
 
 #[test]
 fn an_item_belongs_to_the_header_that_declares_it() {
@@ -118,7 +125,9 @@ fn equal_headers_give_equal_bytes() {
 
 #[test]
 fn a_type_that_no_api_declares_is_named() {
-    let Some(apis) = run("headers = [\"aside.h\"]\nonly = [\"Unrelated\"]") else {
+    let Some(apis) = run(
+        "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"tensorflow/c/aside.h\" = [\"Unrelated\"] }",
+    ) else {
         return;
     };
     let error = apis.unwrap_err();
@@ -130,6 +139,92 @@ fn a_type_that_no_api_declares_is_named() {
         error.code().unwrap().to_string(),
         "sp_gen::extract::undeclared"
     );
+}
+
+#[test]
+fn a_header_that_nobody_assigned_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir_all(root.path().join("tensorflow/c")).unwrap();
+    for name in ["top.h", "new.h", "aside.h"] {
+        fs::write(
+            root.path().join("tensorflow/c").join(name),
+            "extern \"C\" {}",
+        )
+        .unwrap();
+    }
+    let notes = [Notes::parse("top", "headers = [\"tensorflow/c/top.h\"]").unwrap()];
+    let left_out = LeftOut::parse("\"*/aside.h\" = \"a reason\"").unwrap();
+    let error = headers::of(&notes, &left_out, root.path()).unwrap_err();
+    let ExtractError::Strays { headers } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(headers, &[Stray("tensorflow/c/new.h".into())]);
+    assert_eq!(
+        error.code().unwrap().to_string(),
+        "sp_gen::extract::header_unassigned"
+    );
+    let all = LeftOut::parse("\"*.h\" = \"a reason\"").unwrap();
+    assert_eq!(
+        headers::of(&notes, &all, root.path()).unwrap(),
+        ["tensorflow/c/top.h"]
+    );
+}
+
+#[test]
+fn what_one_api_names_of_a_shared_header_another_does_not_take_along() {
+    let handle = |name: &str| {
+        let text = format!(
+            r#"{{"kind":"handle","pointer":false,"loc":"tensorflow/c/x.h:{}"}}"#,
+            name.len()
+        );
+        (name.to_string(), serde_json::from_str(&text).unwrap())
+    };
+    let function = r#"{"kind":"function","symbol":"F","loc":"tensorflow/c/x.h:9","signature":{"ret":"void","params":[
+        {"name":"a","type":"Mine*"},{"name":"b","type":"Theirs*"}]}}"#;
+    let mut all = Items::from(["Mine", "Theirs", "Neither"].map(handle));
+    all.insert("F".into(), serde_json::from_str(function).unwrap());
+    let of = |api: &str, only: &str| {
+        let text = format!(
+            "headers = [\"tensorflow/c/x.h\"]\nonly = {{ \"tensorflow/c/x.h\" = [\"{only}\"] }}"
+        );
+        Notes::parse(api, &text).unwrap()
+    };
+    let notes = [of("first", "F"), of("second", "Theirs")];
+    let claimed = claimed(&notes, &notes[0]);
+    let first = take(&notes[0], &claimed, &mut all);
+    assert_eq!(first.keys().collect::<Vec<_>>(), ["F", "Mine"]);
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["Neither", "Theirs"]);
+}
+
+#[test]
+fn every_locked_header_is_assigned_and_no_pattern_is_idle() {
+    #[derive(serde::Deserialize)]
+    struct Sources {
+        release: BTreeMap<String, Locked>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Locked {
+        headers: BTreeMap<String, String>,
+    }
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../headers/sources.toml");
+    let lock: Sources = toml::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+    let locked = lock.release.values().flat_map(|one| one.headers.keys());
+    let locked: BTreeSet<&String> = locked.collect();
+    let (notes, left_out) = (Notes::all().unwrap(), LeftOut::embedded().unwrap());
+    let patterns: Vec<&String> = notes
+        .iter()
+        .flat_map(|one| one.headers.iter().chain(one.only.keys()))
+        .chain(left_out.0.keys())
+        .collect();
+    let matches = crate::contract::notes::matches;
+    for header in &locked {
+        let found = patterns.iter().any(|pattern| matches(pattern, header));
+        assert!(found, "{header} is neither an API's nor left out");
+    }
+    for pattern in patterns {
+        let found = locked.iter().any(|header| matches(pattern, header));
+        assert!(found, "no release has a header {pattern}");
+    }
 }
 
 #[test]
@@ -152,7 +247,7 @@ fn the_notes_and_snapshots_in_the_binary_agree() {
         );
         let notes = notes.iter().find(|one| one.api == api.name).unwrap();
         for (name, item) in &api.items {
-            assert!(notes.headers.contains(&item.loc().file), "{file}: {name}");
+            assert!(notes.has_header(&item.loc().file), "{file}: {name}");
         }
     }
 }
