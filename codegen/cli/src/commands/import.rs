@@ -1,6 +1,7 @@
 //! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
 
 use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
 use crate::import::lock::Lock;
 use crate::import::place::Place;
@@ -232,17 +233,27 @@ fn snapshots(done: &Imported, place: &Place) -> Result<()> {
     let written = snapshot::write(&done.include, done.release, &place.snapshots);
     let written = written
         .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
-    match written.len() {
-        0 => eprintln!(
-            "  snapshots in {} are up to date",
-            place.snapshots.display()
-        ),
-        count => eprintln!(
-            "  {count} snapshots written in {}",
-            place.snapshots.display()
-        ),
+    let folder = place.snapshots.display();
+    match written.files.len() {
+        0 => eprintln!("  snapshots in {folder} are up to date"),
+        count => eprintln!("  {count} snapshots written in {folder}"),
+    }
+    match &written.changes {
+        Some((last, changes)) if !written.files.is_empty() => tell(*last, changes),
+        _ => {}
     }
     Ok(())
+}
+
+/// What a reader of the new snapshots should look at.
+fn tell(last: Release, changes: &[Change]) {
+    if changes.is_empty() {
+        return eprintln!("  nothing differs from {last}");
+    }
+    eprintln!("  beside {last}:");
+    for change in changes {
+        eprintln!("    {change}");
+    }
 }
 
 fn cost(moved: Moved, took: Duration) -> String {

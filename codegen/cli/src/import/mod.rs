@@ -2,7 +2,10 @@
 //!
 //! Everything is read and checked in memory first: what fails has written nothing.
 
+pub mod changes;
 pub mod closure;
+#[cfg(test)]
+mod crafted;
 pub mod crowd;
 pub mod index;
 pub mod lock;

@@ -1,5 +1,6 @@
 //! What a release's stored headers declare, as IR: `<api>/<minor>.json`, each replaced whole.
 
+use super::changes::{self, Change};
 use super::release::Release;
 use crate::extract::ExtractError;
 use miette::Diagnostic;
@@ -27,15 +28,22 @@ pub enum SnapshotError {
     },
 }
 
-/// Reads the headers and writes the snapshots that changed; returns those.
-pub fn write(
-    include: &Path,
-    release: Release,
-    folder: &Path,
-) -> Result<Vec<PathBuf>, SnapshotError> {
+/// What became of a release's snapshots.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The files that were written: those that differed.
+    pub files: Vec<PathBuf>,
+    /// The release before, and how each API differs from it; nothing where no such release is known.
+    pub changes: Option<(Release, Vec<Change>)>,
+}
+
+/// Reads the headers and writes the snapshots that changed.
+pub fn write(include: &Path, release: Release, folder: &Path) -> Result<Written, SnapshotError> {
     let minor = release.minor().to_string();
     let apis = crate::extract::complete(include, &minor)?;
-    write_all(&apis, &minor, folder)
+    let changes = changes::since_last(&apis, release, folder);
+    let files = write_all(&apis, &minor, folder)?;
+    Ok(Written { files, changes })
 }
 
 /// Writes all or, where one fails beforehand, none: every file is staged before the first rename.

@@ -48,7 +48,7 @@ impl Wheel<RangeReader> {
 }
 
 impl<R: Read + Seek> Wheel<R> {
-    fn read_directory(
+    pub(super) fn read_directory(
         origin: String,
         reader: R,
         remote: Option<RangeReader>,

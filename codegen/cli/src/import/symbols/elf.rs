@@ -194,7 +194,7 @@ pub fn versions(definitions: &[u8], names: &[u8]) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::import) mod tests {
     use super::*;
     use crate::import::symbols::binary::tests::Memory;
 

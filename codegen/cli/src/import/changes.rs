@@ -1,0 +1,201 @@
+//! What a release changed, told after an import: which items came, went and changed beside the release
+//! before it, and which new structs want a note.
+
+use super::release::Release;
+use crate::embedded::SNAPSHOTS;
+use sp_ir::{Api, Item};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// How one API differs from the release before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The API.
+    pub api: String,
+    /// Items that were not there.
+    pub new: Vec<String>,
+    /// Items that are no more.
+    pub gone: Vec<String>,
+    /// Items that say something else, but for where they stand and what is written of them.
+    pub changed: Vec<String>,
+    /// New structs and callbacks of which no note says anything.
+    pub unsaid: Vec<String>,
+}
+
+/// The changes of `apis` beside the newest release before theirs that is known: that release, and a
+/// line's worth for each API that differs. Nothing where none is known.
+pub fn since_last(apis: &[Api], release: Release, folder: &Path) -> Option<(Release, Vec<Change>)> {
+    let last = known(folder)
+        .into_iter()
+        .filter(|one| *one < release.minor())
+        .max()?;
+    let names: BTreeSet<String> = apis
+        .iter()
+        .map(|api| api.name.clone())
+        .chain(names(folder))
+        .collect();
+    let change = |name: String| {
+        let new = apis.iter().find(|api| api.name == name);
+        between(&name, snapshot(folder, &name, last).as_ref(), new)
+    };
+    Some((last, names.into_iter().filter_map(change).collect()))
+}
+
+fn between(name: &str, old: Option<&Api>, new: Option<&Api>) -> Option<Change> {
+    let (old_items, new_items) = (facts(old), facts(new));
+    let mut change = Change {
+        api: name.to_owned(),
+        ..Change::default()
+    };
+    for (item, fact) in &new_items {
+        match old_items.get(item) {
+            None => change.new.push(item.clone()),
+            Some(before) if before != fact => change.changed.push(item.clone()),
+            Some(_) => {}
+        }
+    }
+    let is_gone = |item: &&String| !new_items.contains_key(*item);
+    change.gone = old_items.keys().filter(is_gone).cloned().collect();
+    let items = new.into_iter().flat_map(|api| api.items.iter());
+    let unsaid = items
+        .filter(|(_, item)| wants_note(item))
+        .map(|(name, _)| name.to_string());
+    change.unsaid = unsaid.filter(|item| change.new.contains(item)).collect();
+    let differs = !(change.new.is_empty() && change.gone.is_empty() && change.changed.is_empty());
+    differs.then_some(change)
+}
+
+fn wants_note(item: &Item) -> bool {
+    match item {
+        Item::Struct(found) => found.doc.is_none(),
+        Item::Callback(found) => found.doc.is_none(),
+        _ => false,
+    }
+}
+
+/// Each item's facts as JSON, without its place and our own words.
+fn facts(api: Option<&Api>) -> BTreeMap<String, serde_json::Value> {
+    let items = api.into_iter().flat_map(|api| api.items.iter());
+    let fact = |(name, item)| -> (String, serde_json::Value) {
+        let mut value = serde_json::to_value(item).unwrap_or_default();
+        strip(&mut value);
+        (ToString::to_string(name), value)
+    };
+    items.map(fact).collect()
+}
+
+fn strip(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(map) => {
+            map.retain(|key, _| !matches!(key.as_str(), "loc" | "doc" | "evidence"));
+            map.values_mut().for_each(strip);
+        }
+        serde_json::Value::Array(values) => values.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+/// The minors that the folder or the binary has snapshots of.
+fn known(folder: &Path) -> BTreeSet<Release> {
+    let of = |file: &str| file.rsplit('/').next()?.strip_suffix(".json")?.parse().ok();
+    let carried = SNAPSHOTS.iter().filter_map(|(file, _)| of(file));
+    let apis = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = apis.flat_map(|api| fs::read_dir(api.path()).into_iter().flatten().flatten());
+    let stored = files.filter_map(|file| of(file.file_name().to_str()?));
+    carried.chain(stored).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let carried = SNAPSHOTS
+        .iter()
+        .filter_map(|(file, _)| Some(file.split_once('/')?.0.to_owned()));
+    let apis = fs::read_dir(folder).into_iter().flatten().flatten();
+    let stored = apis.filter_map(|api| api.file_name().to_str().map(str::to_owned));
+    carried.chain(stored).collect()
+}
+
+fn snapshot(folder: &Path, api: &str, release: Release) -> Option<Api> {
+    let name = format!("{api}/{release}.json");
+    let stored = fs::read_to_string(folder.join(&name)).ok();
+    let carried = || {
+        let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
+        found.map(|(_, text)| (*text).to_owned())
+    };
+    Api::from_json(&stored.or_else(carried)?).ok()
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lists = [
+            ("new", &self.new),
+            ("gone", &self.gone),
+            ("changed", &self.changed),
+            ("new and in no note", &self.unsaid),
+        ];
+        let some = lists.iter().filter(|(_, items)| !items.is_empty());
+        let some: Vec<String> = some
+            .map(|(word, items)| format!("{} {word} ({})", items.len(), shown(items)))
+            .collect();
+        write!(f, "{}: {}", self.api, some.join(", "))
+    }
+}
+
+/// The first few.
+fn shown(items: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let list = items[..items.len().min(SHOWN)].join(", ");
+    match items.len() > SHOWN {
+        true => list + ", ...",
+        false => list,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::release::Release;
+
+    fn api(name: &str, release: &str) -> Api {
+        let file = format!("{name}/{release}.json");
+        let found = SNAPSHOTS.iter().find(|(known, _)| *known == file);
+        Api::from_json(found.unwrap().1).unwrap()
+    }
+
+    #[test]
+    fn what_came_with_2_7_is_told() {
+        let (new, old) = (api("stream_executor", "2.7"), api("stream_executor", "2.6"));
+        let change = between("stream_executor", Some(&old), Some(&new)).unwrap();
+        assert!(
+            change.changed.contains(&"SP_StreamExecutor".to_owned()),
+            "{change}"
+        );
+        assert!(
+            change.to_string().starts_with("stream_executor: "),
+            "{change}"
+        );
+    }
+
+    #[test]
+    fn an_item_that_only_moved_did_not_change() {
+        let (new, old) = (api("tf_buffer", "2.21"), api("tf_buffer", "2.20"));
+        assert_eq!(between("tf_buffer", Some(&old), Some(&new)), None);
+    }
+
+    #[test]
+    fn the_release_before_is_the_newest_known_before() {
+        let empty = tempfile::tempdir().unwrap();
+        let release: Release = "2.10.1".parse().unwrap();
+        let apis = [api("grappler", "2.10")];
+        let (last, _) = since_last(&apis, release, empty.path()).unwrap();
+        assert_eq!(last.to_string(), "2.9");
+        assert!(since_last(&apis, "2.4".parse().unwrap(), empty.path()).is_none());
+    }
+
+    #[test]
+    fn an_api_that_is_gone_is_all_gone() {
+        let old = api("grappler", "2.10");
+        let change = between("grappler", Some(&old), None).unwrap();
+        assert_eq!(change.gone.len(), old.items.len());
+    }
+}

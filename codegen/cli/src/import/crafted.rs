@@ -1,0 +1,120 @@
+//! Wheels that were made to do harm: each is refused or read as far as it goes, without a panic and
+//! without taking memory for what it only claims.
+
+use super::problem::Problem;
+use super::source::Source;
+use super::symbols;
+use super::wheel::Wheel;
+use std::io::{Cursor, Write};
+use zip::write::SimpleFileOptions;
+
+const OPS: &str = "tensorflow/include/tensorflow/c/ops.h";
+const CC: &str = "tensorflow/libtensorflow_cc.so.2";
+
+fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        let options = SimpleFileOptions::default().large_file(large);
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, Problem> {
+    Wheel::read_directory("x.whl".into(), Cursor::new(bytes), None)
+}
+
+/// Reads all that an import reads.
+fn read_all(bytes: Vec<u8>) -> Result<(), Problem> {
+    let mut wheel = open(bytes)?;
+    wheel.identity()?;
+    for name in wheel.names().clone() {
+        wheel.read(&name)?;
+    }
+    for member in wheel.libraries() {
+        symbols::exports(&mut wheel.library(&member)?)?;
+    }
+    Ok(())
+}
+
+/// Where in the central directory the entry of the last member begins.
+fn last_entry(bytes: &[u8]) -> usize {
+    let heads = bytes.windows(4).enumerate();
+    let entries = heads.filter(|(_, head)| *head == b"PK\x01\x02");
+    entries.map(|(at, _)| at).max().unwrap()
+}
+
+fn two() -> Vec<u8> {
+    zipped(&[(OPS, b"int x;"), (CC, &[0x7f; 300])], false)
+}
+
+#[test]
+fn a_name_that_occurs_twice_is_read_once() {
+    let mut bytes = zipped(
+        &[(OPS, b"one"), (&OPS.replace("ops", "spo"), b"two")],
+        false,
+    );
+    let twin = OPS.replace("ops", "spo").into_bytes();
+    while let Some(at) = bytes.windows(twin.len()).position(|part| part == twin) {
+        bytes[at..at + twin.len()].copy_from_slice(OPS.as_bytes());
+    }
+    let Ok(mut wheel) = open(bytes) else {
+        return;
+    };
+    assert_eq!(wheel.names().len(), 1);
+    let text = wheel.read("tensorflow/c/ops.h").unwrap();
+    assert!(text == b"one" || text == b"two");
+}
+
+#[test]
+fn a_size_that_is_only_claimed_takes_no_memory() {
+    for (at, claimed) in [(24, u32::MAX - 1), (20, u32::MAX - 1)] {
+        let mut bytes = two();
+        let place = last_entry(&bytes) + at;
+        bytes[place..place + 4].copy_from_slice(&claimed.to_le_bytes());
+        assert!(read_all(bytes).is_err(), "{at}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_cut_is_an_error() {
+    let bytes = two();
+    let start = bytes
+        .windows(4)
+        .position(|head| head == b"PK\x01\x02")
+        .unwrap();
+    for length in 0..bytes.len() {
+        let cut = read_all(bytes[..length].to_vec());
+        assert!(cut.is_err(), "{length} of {}", bytes.len());
+    }
+    let mut holed = bytes[..start].to_vec();
+    holed.extend(&bytes[bytes.len() - 22..]);
+    assert!(read_all(holed).is_err());
+}
+
+#[test]
+fn zip64_is_read_as_zip_is() {
+    let bytes = zipped(&[(OPS, b"int x;")], true);
+    let mut wheel = open(bytes.clone()).unwrap();
+    assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"int x;");
+    for length in 0..bytes.len() {
+        assert!(read_all(bytes[..length].to_vec()).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn any_byte_may_be_changed() {
+    for large in [false, true] {
+        let library = symbols::elf::tests::library(&["TF_A", "TF_B"], true, 16);
+        let bytes = zipped(&[(OPS, b"int x;"), (CC, &library)], large);
+        for at in 0..bytes.len() {
+            for value in [0, 0x7f, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                // An error or not: no panic, no endless reading.
+                let _ = read_all(changed);
+            }
+        }
+    }
+}
