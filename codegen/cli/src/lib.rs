@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod embedded;
 pub mod emit;
 pub mod extract;
+pub mod history;
 pub mod import;
 pub mod scaffold;
 pub mod symbols;

@@ -5,6 +5,7 @@
 
 pub mod completions;
 pub mod generate;
+pub mod history;
 pub mod import;
 pub mod ir;
 pub mod new;
@@ -23,6 +24,8 @@ pub enum Command {
     Generate(generate::Args),
     /// Show what sp-gen knows of an API
     Ir(ir::Args),
+    /// Show what became of an API, a struct or a function over the releases
+    History(history::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -35,6 +38,7 @@ impl Command {
             Self::Import(args) => import::run(args),
             Self::Generate(args) => generate::run(args),
             Self::Ir(args) => ir::run(args),
+            Self::History(args) => history::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

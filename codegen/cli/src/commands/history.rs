@@ -1,0 +1,58 @@
+//! `sp-gen history [<NAME>]`: what became of an API, a struct or a function over the releases.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use clap::ValueEnum;
+use miette::IntoDiagnostic;
+use sp_ir::History;
+
+use crate::diagnostic::{Outcome, Result};
+use crate::history::{Paint, Subject, json, page, snapshots, text};
+
+/// Arguments of `history`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// An API, a struct, a function, a callback or a field (`SP_Device.ordinal`); all APIs if absent
+    #[arg(value_name = "API|STRUCT|FUNCTION")]
+    name: Option<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// How to print a history.
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// For a terminal
+    Text,
+    /// For programs
+    Json,
+    /// A page for a browser, in one file
+    Html,
+}
+
+/// Prints the history.
+pub fn run(args: Args) -> Result {
+    let apis = snapshots(&std::env::current_dir().into_diagnostic()?)?;
+    let history = History::of(&apis);
+    let subject = Subject::find(&history, args.name.as_deref())?;
+    let printed = match args.format {
+        Format::Text => text(&history, &subject, paint()),
+        Format::Json => json(&history, &subject),
+        Format::Html => page(&history, &subject).into_diagnostic()?,
+    };
+    match std::io::stdout().write_all(printed.as_bytes()) {
+        // A reader such as `head` may have seen enough.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        _ => Ok(Outcome::Done),
+    }
+}
+
+/// Colour only on a terminal, and never with NO_COLOR.
+fn paint() -> Paint {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match std::io::stdout().is_terminal() && !refused {
+        true => Paint::Ansi,
+        false => Paint::Plain,
+    }
+}

@@ -1,0 +1,89 @@
+//! Types and signatures as a C programmer writes them.
+
+use sp_ir::{Param, Signature, Type};
+
+/// A type: `const char*`, `void (*)(size_t)`.
+pub fn spell(ty: &Type) -> String {
+    match ty {
+        Type::Void => "void".into(),
+        Type::Int { bits, signed: true } => format!("int{bits}_t"),
+        Type::Int { bits, .. } => format!("uint{bits}_t"),
+        Type::Float { bits: 32 } => "float".into(),
+        Type::Float { bits: 64 } => "double".into(),
+        Type::Float { bits } => format!("_Float{bits}"),
+        Type::Bool => "bool".into(),
+        Type::Char => "char".into(),
+        Type::Size => "size_t".into(),
+        Type::Named(name) => name.clone(),
+        Type::Pointer { pointee, mutable } => match (&**pointee, mutable) {
+            (_, true) => format!("{}*", spell(pointee)),
+            (Type::Pointer { .. }, false) => format!("{} const*", spell(pointee)),
+            (_, false) => format!("const {}*", spell(pointee)),
+        },
+        Type::Array { elem, len } => format!("{}[{len}]", spell(elem)),
+        Type::Function(inner) => declare("(*)", inner),
+    }
+}
+
+/// A function of that name: `void run(size_t count)`.
+pub fn declare(name: &str, signature: &Signature) -> String {
+    let params: Vec<String> = signature.params.iter().map(parameter).collect();
+    let params = match params.is_empty() {
+        true => "void".into(),
+        false => params.join(", "),
+    };
+    format!("{} {name}({params})", spell(&signature.ret))
+}
+
+/// The same, with a line for each parameter where it gets long.
+pub fn broken(name: &str, signature: &Signature) -> String {
+    const WIDTH: usize = 90;
+    let whole = declare(name, signature);
+    if whole.chars().count() <= WIDTH || signature.params.is_empty() {
+        return whole;
+    }
+    let params: Vec<String> = signature.params.iter().map(parameter).collect();
+    let ret = spell(&signature.ret);
+    format!("{ret} {name}(\n    {})", params.join(",\n    "))
+}
+
+/// A parameter: `const char* name`.
+pub fn parameter(param: &Param) -> String {
+    match &param.ty {
+        Type::Function(inner) => declare(&format!("(*{})", param.name), inner),
+        ty => format!("{} {}", spell(ty), param.name).trim_end().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(pointee: Type, mutable: bool) -> Type {
+        Type::Pointer {
+            pointee: Box::new(pointee),
+            mutable,
+        }
+    }
+
+    #[test]
+    fn it_is_c() {
+        let text = pointer(Type::Char, false);
+        assert_eq!(spell(&text), "const char*");
+        assert_eq!(spell(&pointer(text.clone(), false)), "const char* const*");
+        let param = Param {
+            name: "text".into(),
+            ty: text,
+            direction: None,
+            transfer: None,
+            scope: None,
+        };
+        let signature = Signature {
+            params: vec![param],
+            ret: Type::Void,
+        };
+        assert_eq!(declare("say", &signature), "void say(const char* text)");
+        let callback = Type::Function(Box::new(signature));
+        assert_eq!(spell(&callback), "void (*)(const char* text)");
+    }
+}

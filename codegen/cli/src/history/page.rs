@@ -1,0 +1,260 @@
+//! A history as one page that needs nothing else: one row a field, one column a release.
+
+mod squares;
+
+use askama::Template;
+use sp_ir::{Epoch, History, Signature};
+
+use super::event::{What, events, lifetime};
+use super::lint::lints;
+use super::lookup::Subject;
+use super::table::{Row, Table};
+use super::{c, span};
+use squares::Square;
+
+#[derive(Template)]
+#[template(path = "report/history.html.jinja")]
+struct Page<'a> {
+    title: String,
+    releases: &'a [String],
+    chapters: Vec<Chapter>,
+}
+
+/// An API, or the one item that was asked for.
+struct Chapter {
+    name: String,
+    about: String,
+    /// Items by what happened in each release.
+    overview: Vec<Line>,
+    blocks: Vec<Block>,
+    quiet: Vec<String>,
+    lints: Vec<(String, String)>,
+}
+
+/// A row of squares, one a release.
+struct Line {
+    name: String,
+    about: String,
+    former: String,
+    /// Set where a section of the struct begins.
+    section: Option<String>,
+    /// Where on the page there is more about it.
+    link: bool,
+    squares: Vec<Square>,
+}
+
+/// An item in detail.
+struct Block {
+    name: String,
+    about: String,
+    /// Whether it is the one that was asked for.
+    open: bool,
+    sizes: Vec<Line>,
+    fields: Vec<Line>,
+    declarations: Vec<Declarations>,
+    events: Vec<(String, String)>,
+}
+
+/// What something was declared as, by releases.
+struct Declarations {
+    name: String,
+    runs: Vec<(String, String)>,
+}
+
+/// The page about `subject`.
+///
+/// # Errors
+/// Where the template fails.
+pub fn page(history: &History, subject: &Subject) -> askama::Result<String> {
+    let (title, chapters) = match subject {
+        Subject::All => {
+            let apis = history.apis.keys().map(|api| chapter(history, api));
+            ("TensorFlow's C plugin APIs".into(), apis.collect())
+        }
+        Subject::Api(api) => (api.clone(), vec![chapter(history, api)]),
+        Subject::Struct(name) | Subject::Function(name) | Subject::Other(name) => {
+            (name.clone(), vec![single(history, name)])
+        }
+    };
+    Page {
+        title,
+        releases: &history.releases,
+        chapters,
+    }
+    .render()
+    .map(|text| text + "\n")
+}
+
+fn chapter(history: &History, api: &str) -> Chapter {
+    let subject = Subject::Api(api.into());
+    let mut names = subject.items(history);
+    names.sort_by_key(|name| kind(history, name));
+    let (eventful, quiet): (Vec<&str>, Vec<&str>) = names
+        .iter()
+        .partition(|name| !events(history, name).is_empty());
+    let changed = |name: &&&str| {
+        let events = events(history, name);
+        let counts = |what| matches!(what, What::Changed | What::Extended);
+        events.iter().any(|event| counts(event.what))
+    };
+    let detailed: Vec<&str> = eventful.iter().filter(changed).copied().collect();
+    let overview = eventful.iter().map(|name| Line {
+        link: detailed.contains(name),
+        ..Line::of(name, kind(history, name), squares::item(history, name))
+    });
+    Chapter {
+        name: api.into(),
+        about: about_api(history, api),
+        overview: overview.collect(),
+        blocks: detailed.iter().map(|name| block(history, name)).collect(),
+        quiet: quiet.iter().map(|name| name.to_string()).collect(),
+        lints: findings(history, &names),
+    }
+}
+
+fn single(history: &History, name: &str) -> Chapter {
+    let mut block = block(history, name);
+    block.open = true;
+    Chapter {
+        name: String::new(),
+        about: String::new(),
+        overview: Vec::new(),
+        blocks: vec![block],
+        quiet: Vec::new(),
+        lints: findings(history, &[name]),
+    }
+}
+
+impl Line {
+    fn of(name: &str, about: &str, squares: Vec<Square>) -> Self {
+        Self {
+            name: name.into(),
+            about: about.into(),
+            former: String::new(),
+            section: None,
+            link: false,
+            squares,
+        }
+    }
+}
+
+fn kind<'h>(history: &'h History, name: &str) -> &'h str {
+    let owner = name.split('.').next().unwrap_or(name);
+    let origins = history.items.get(owner).and_then(|epochs| epochs.last());
+    match origins {
+        Some(origin) if owner == name => &origin.shape.kind,
+        Some(_) => "field",
+        None => "",
+    }
+}
+
+fn about_api(history: &History, api: &str) -> String {
+    let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
+    let releases: Vec<String> = epochs.iter().flat_map(|one| one.releases.clone()).collect();
+    let versions: Vec<&str> = epochs
+        .iter()
+        .filter_map(|one| one.shape.as_deref())
+        .collect();
+    let version = match versions.as_slice() {
+        [] => "no version of its own".into(),
+        [one] => format!("its own version reads {one} in all of them"),
+        [first, .., last] => format!("its own version {first} to {last}"),
+    };
+    format!(
+        "TensorFlow {}; {version}",
+        span(&history.releases, &releases)
+    )
+}
+
+fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {
+    let found = names.iter().flat_map(|name| lints(history, name));
+    found
+        .map(|lint| (lint.rule.into(), format!("{}, {}", lint.item, lint.text)))
+        .collect()
+}
+
+fn block(history: &History, name: &str) -> Block {
+    let table = Table::of(history, name);
+    let when = match lifetime(history, name) {
+        when if when.is_empty() => String::new(),
+        when => format!(", {when}"),
+    };
+    let rows = table.iter().flat_map(|table| &table.rows);
+    let retyped = rows.filter_map(|row| types(history, name, row));
+    let fields = table
+        .as_ref()
+        .map_or_else(Vec::new, |table| fields(history, table));
+    let happened = events(history, name).into_iter();
+    let happened = happened.filter(|event| !event.text.starts_with("was "));
+    Block {
+        name: name.into(),
+        about: format!("{}{when}", kind(history, name)),
+        open: false,
+        sizes: table
+            .as_ref()
+            .map_or_else(Vec::new, |table| sizes(history, table)),
+        fields,
+        declarations: signatures(history, name)
+            .into_iter()
+            .chain(retyped)
+            .collect(),
+        events: happened.map(|event| (event.release, event.text)).collect(),
+    }
+}
+
+fn sizes(history: &History, table: &Table) -> Vec<Line> {
+    let layout = squares::size(history, table, |column| Some(column.layout.size));
+    let said = squares::size(history, table, |column| column.struct_size);
+    vec![
+        Line::of("sizeof", "bytes", layout),
+        Line::of("struct_size", "bytes, as the protocol says", said),
+    ]
+}
+
+fn fields(history: &History, table: &Table) -> Vec<Line> {
+    let mut section = None;
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        let newest = row.cells.iter().rev().find_map(|cell| cell.field.as_ref());
+        let now = newest.and_then(|field| field.section.clone());
+        let begins = now.is_some() && now != section;
+        section = now.or(section);
+        let former = row
+            .former
+            .iter()
+            .map(|(name, last)| format!("{name} to {last}"));
+        lines.push(Line {
+            former: former.collect::<Vec<_>>().join(", "),
+            section: section.clone().filter(|_| begins),
+            ..Line::of(&row.name, &row.ty, squares::field(history, table, row))
+        });
+    }
+    lines
+}
+
+/// The types of a field that had several.
+fn types(history: &History, name: &str, row: &Row) -> Option<Declarations> {
+    let epochs = history.fields.get(&format!("{name}.{}", row.name))?;
+    let run = |epoch: &Epoch<sp_ir::Field>| {
+        let run = span(&history.releases, &epoch.releases);
+        (run, c::spell(&epoch.shape.ty))
+    };
+    (epochs.len() > 1).then(|| Declarations {
+        name: row.name.clone(),
+        runs: epochs.iter().map(run).collect(),
+    })
+}
+
+fn signatures(history: &History, name: &str) -> Option<Declarations> {
+    let all = [&history.functions, &history.callbacks, &history.slots];
+    let epochs = all.into_iter().find_map(|epochs| epochs.get(name))?;
+    let short = name.rsplit('.').next().unwrap_or(name);
+    let run = |epoch: &Epoch<Signature>| {
+        let run = span(&history.releases, &epoch.releases);
+        (run, c::broken(short, &epoch.shape))
+    };
+    Some(Declarations {
+        name: String::new(),
+        runs: epochs.iter().map(run).collect(),
+    })
+}

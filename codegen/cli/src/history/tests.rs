@@ -1,0 +1,170 @@
+//! What is known of TensorFlow's history, over the committed snapshots.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use sp_ir::History;
+
+use super::event::events;
+use super::*;
+
+static HISTORY: LazyLock<History> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    History::of(&snapshots(folder).unwrap())
+});
+
+/// Each epoch's releases and `struct_size`.
+fn sizes(name: &str) -> Vec<(String, u64)> {
+    let table = Table::of(&HISTORY, name).unwrap();
+    let columns = table.columns.iter();
+    let size = |column: &Column| {
+        let run = span(&HISTORY.releases, &column.releases);
+        (run, column.struct_size.unwrap_or(column.layout.size))
+    };
+    columns.map(size).collect()
+}
+
+/// What became of a field in a column.
+fn marks<'t>(table: &'t Table, field: &str, column: usize) -> &'t [Mark] {
+    let row = table.rows.iter().find(|row| row.name == field).unwrap();
+    &row.cells[column].marks
+}
+
+fn rules(name: &str) -> Vec<&'static str> {
+    lints(&HISTORY, name).iter().map(|lint| lint.rule).collect()
+}
+
+#[test]
+fn the_stream_executor_was_inserted_into() {
+    let known = [("2.4–2.6".into(), 264), ("2.7–2.21".into(), 288)];
+    assert_eq!(sizes("SP_StreamExecutor"), known);
+    let table = Table::of(&HISTORY, "SP_StreamExecutor").unwrap();
+    let inserted = table.marked(1, Mark::Inserted);
+    assert_eq!(inserted, ["mem_zero", "memset", "memset32"]);
+    assert_eq!(table.marked(1, Mark::Moved), ["host_callback"]);
+    assert!(table.columns[1].breaks);
+    let order: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
+    let at = order.iter().position(|name| *name == "mem_zero").unwrap();
+    assert_eq!(
+        order[at..at + 4],
+        ["mem_zero", "memset", "memset32", "host_callback"]
+    );
+    assert_eq!(
+        rules("SP_StreamExecutor"),
+        ["layout_changed_version_not_bumped"]
+    );
+}
+
+#[test]
+fn what_was_appended_breaks_nothing() {
+    let platform = sizes("SP_Platform");
+    let known = [("2.5–2.8".into(), 34), ("2.9–2.21".into(), 35)];
+    assert_eq!(platform[platform.len() - 2..], known);
+    let table = Table::of(&HISTORY, "SP_Platform").unwrap();
+    let last = table.columns.len() - 1;
+    assert_eq!(marks(&table, "force_memory_growth", last), [Mark::Appended]);
+    assert!(!table.columns[last].breaks);
+    let known = [("2.5–2.9".into(), 88), ("2.10–2.21".into(), 92)];
+    assert_eq!(sizes("TP_OptimizerConfigs"), known);
+}
+
+#[test]
+fn a_change_that_struct_size_does_not_show_is_reported() {
+    let table = Table::of(&HISTORY, "TP_Optimizer").unwrap();
+    assert_eq!(table.columns.len(), 2);
+    assert_eq!(marks(&table, "optimize_func", 1), [Mark::Retyped]);
+    let slot = &HISTORY.slots["TP_Optimizer.optimize_func"];
+    let counts: Vec<_> = slot
+        .iter()
+        .map(|epoch| (epoch.first(), epoch.shape.params.len()))
+        .collect();
+    assert_eq!(counts, [("2.5", 4), ("2.6", 5)]);
+    assert!(rules("TP_Optimizer").contains(&"epochs_indistinguishable"));
+}
+
+#[test]
+fn an_argument_more_is_an_event() {
+    let functions = &HISTORY.functions["TF_AssignVariable"];
+    let counts: Vec<_> = functions
+        .iter()
+        .map(|epoch| (epoch.first(), epoch.shape.params.len()))
+        .collect();
+    assert_eq!(counts, [("2.6", 5), ("2.10", 6)]);
+    let found = events(&HISTORY, "TF_AssignVariable");
+    let changed = found.iter().find(|event| event.what == What::Changed);
+    assert_eq!(changed.unwrap().release, "2.10");
+}
+
+#[test]
+fn another_name_for_status_is_no_change() {
+    for name in ["TF_GetCode", "TF_SetStatus", "TF_NewStatus"] {
+        assert_eq!(HISTORY.functions[name].len(), 1, "{name}");
+    }
+    let found = events(&HISTORY, "TF_Status");
+    assert!(
+        found.iter().all(|event| event.what == What::Renamed),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn pjrt_gave_a_reserved_member_its_name_in_place() {
+    assert_eq!(HISTORY.structs["PJRT_Error_Message_Args"].len(), 1);
+    let table = Table::of(&HISTORY, "PJRT_Error_Message_Args").unwrap();
+    let row = &table.rows[1];
+    assert_eq!(row.name, "extension_start");
+    assert_eq!(row.former, [("priv".to_string(), "2.16".to_string())]);
+}
+
+#[test]
+fn names_are_found_or_the_closest_are_said() {
+    let find = |name| Subject::find(&HISTORY, Some(name));
+    assert_eq!(find("kernels").unwrap(), Subject::Api("kernels".into()));
+    let found = find("SP_Device.ordinal").unwrap();
+    assert_eq!(found, Subject::Struct("SP_Device".into()));
+    let error = find("sp_streamexecuter").unwrap_err();
+    let help = miette::Diagnostic::help(&error).unwrap().to_string();
+    assert!(help.contains("SP_StreamExecutor"), "{help}");
+}
+
+#[test]
+fn text_says_sizes_and_marks() {
+    let subject = Subject::Struct("SP_StreamExecutor".into());
+    let printed = text(&HISTORY, &subject, Paint::Plain);
+    for part in ["2.4–2.6", "2.7–2.21", "264", "288", "inserted", "moved"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert!(!printed.contains('\x1b') && printed.ends_with('\n'));
+    let all = text(&HISTORY, &Subject::All, Paint::Plain);
+    assert!(all.contains("stream_executor") && all.contains("pjrt"));
+}
+
+#[test]
+fn json_has_its_keys() {
+    let subject = Subject::Struct("SP_Platform".into());
+    let value: serde_json::Value = serde_json::from_str(&json(&HISTORY, &subject)).unwrap();
+    assert_eq!(value["schema"], 1);
+    let epochs = value["items"]["SP_Platform"]["epochs"].as_array().unwrap();
+    let last = epochs.last().unwrap();
+    assert_eq!(
+        (&last["struct_size"], &last["size"]),
+        (&35.into(), &40.into())
+    );
+    let field = &last["fields"].as_array().unwrap()[6];
+    assert_eq!(field["name"], "force_memory_growth");
+    assert_eq!(field["marks"][0], "appended");
+    assert!(value["apis"]["stream_executor"].is_array());
+}
+
+#[test]
+fn the_page_stands_alone() {
+    let subject = Subject::Struct("SP_StreamExecutor".into());
+    let html = page(&HISTORY, &subject).unwrap();
+    for foreign in ["http:", "https:", "src=", "<link", "@import", "url("] {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+    for release in &HISTORY.releases {
+        assert!(html.contains(&format!("<th>{release}</th>")), "{release}");
+    }
+    assert!(html.contains("inserted edge") && html.contains("moved edge"));
+}
