@@ -10,18 +10,25 @@ use sp_ir::{Field, Loc, Presence, Side, Struct, Type};
 use crate::attribute::{FieldFacts, StructFacts};
 use crate::ty::{InScope, ident, print_type};
 
+/// The releases that have an item or a member of it, in words: `2.7 on`. Empty where nothing is
+/// known, and for a member whose releases are the item's own.
+pub trait Dates {
+    /// Of the item, or of its member where `member` is not empty.
+    fn of(&self, item: &str, member: &str) -> &str;
+}
+
 /// Prints `item` as it stands in sp-abi.
 ///
 /// A `neutral` that is not a Rust expression is printed as a `compile_error!`, since whoever reads
 /// the IR has refused it before.
-pub fn print_struct(name: &str, item: &Struct) -> TokenStream {
+pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream {
     let attributes = print_struct_attributes(item);
-    let doc = print_doc(&struct_doc(item), &item.loc);
-    let versioned = item.struct_size.is_some();
+    let doc = print_doc(&struct_doc(item), &item.loc, dates.of(name, ""));
+    let versioned = is_versioned(item);
     let fields = item
         .fields
         .iter()
-        .map(|field| print_field(field, versioned));
+        .map(|field| print_field(field, versioned, dates.of(name, &field.name)));
     let name = ident(name);
     quote! {
         #doc
@@ -33,16 +40,23 @@ pub fn print_struct(name: &str, item: &Struct) -> TokenStream {
 }
 
 fn print_struct_attributes(item: &Struct) -> TokenStream {
-    if item.struct_size.is_none() {
+    if !is_versioned(item) {
         return quote!(#[derive(Clone, Copy, Debug)] #[repr(C)]);
     }
     let facts = StructFacts::of(item).to_tokens();
     quote!(#[derive(Clone, Copy, Debug, sp_runtime::Abi)] #[repr(C)] #facts)
 }
 
+/// Whether it takes part in the `struct_size` protocol itself: one that opens with a base, whose
+/// `struct_size` is the whole's, does so through that base.
+pub fn is_versioned(item: &Struct) -> bool {
+    let first = item.fields.first();
+    item.struct_size.is_some() && first.is_some_and(|field| field.name == "struct_size")
+}
+
 /// Prints `pub name: type`, with its doc and, in a versioned struct, its facts.
-pub fn print_field(field: &Field, versioned: bool) -> TokenStream {
-    let doc = print_doc(&field_doc(field), &field.loc);
+pub fn print_field(field: &Field, versioned: bool, releases: &str) -> TokenStream {
+    let doc = print_doc(&field_doc(field), &field.loc, releases);
     let facts = match FieldFacts::of(field) {
         Ok(facts) if versioned => facts.to_tokens(),
         Ok(_) => TokenStream::new(),
@@ -53,11 +67,19 @@ pub fn print_field(field: &Field, versioned: bool) -> TokenStream {
     quote!(#doc #facts pub #name: #ty)
 }
 
-/// Prints a doc: one line, and below it the place in the header that it rests on.
-pub fn print_doc(line: &str, source: &Loc) -> TokenStream {
-    let line = format!(" {line}");
-    let source = format!(" Source: `{}:{}`.", source.file, source.line);
-    quote!(#[doc = #line] #[doc = ""] #[doc = #source])
+/// Prints a doc: what is said, and below it the place in the header that it rests on and the
+/// releases that have it, where those are known.
+pub fn print_doc(text: &str, source: &Loc, releases: &str) -> TokenStream {
+    let lines = text.lines().map(|line| match line.trim_end() {
+        "" => String::new(),
+        line => format!(" {line}"),
+    });
+    let releases = match releases {
+        "" => String::new(),
+        known => format!(", {known}"),
+    };
+    let source = format!(" Source: `{}:{}`{releases}.", source.file, source.line);
+    quote!(#(#[doc = #lines])* #[doc = ""] #[doc = #source])
 }
 
 /// The line about a struct: the notes' own, or what the facts say.
@@ -125,6 +147,27 @@ mod tests {
     use super::*;
     use sp_ir::{Evidence, Layout, Stated, StructSize};
 
+    /// Every item has been there for long, `type` came later.
+    struct Always;
+
+    impl Dates for Always {
+        fn of(&self, _: &str, member: &str) -> &str {
+            match member {
+                "" => "2.5 on",
+                "type" => "2.7 on",
+                _ => "",
+            }
+        }
+    }
+
+    #[test]
+    fn docs_say_since_when() {
+        let printed = print_struct("Demo", &demo(None), &Always).to_string();
+        assert!(printed.contains("Source: `demo.h:3`, 2.5 on."), "{printed}");
+        assert!(printed.contains("Source: `demo.h:8`, 2.7 on."), "{printed}");
+        assert!(printed.contains("Source: `demo.h:0`.\""), "{printed}");
+    }
+
     fn loc(line: u32) -> Loc {
         Loc {
             file: "demo.h".into(),
@@ -185,7 +228,7 @@ mod tests {
             last_field: "type".into(),
             value: 12,
         };
-        let printed = print_struct("Demo", &demo(Some(size)));
+        let printed = print_struct("Demo", &demo(Some(size)), &Always);
         let item: syn::ItemStruct = syn::parse2(printed).unwrap();
         let facts = StructFacts::parse(&item.attrs).unwrap();
         assert_eq!(facts.filled_by, Some(Side::Plugin));
@@ -196,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_struct_without_struct_size_is_plain() {
-        let item: syn::ItemStruct = syn::parse2(print_struct("Demo", &demo(None))).unwrap();
+        let item: syn::ItemStruct =
+            syn::parse2(print_struct("Demo", &demo(None), &Always)).unwrap();
         let abi = |attrs: &[syn::Attribute]| attrs.iter().any(|a| a.path().is_ident("abi"));
         assert!(!abi(&item.attrs) && !item.fields.iter().any(|f| abi(&f.attrs)));
     }

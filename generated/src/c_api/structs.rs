@@ -5,7 +5,7 @@ use core::ffi::c_char;
 
 /// Text and its length; the memory stays the callee's.
 ///
-/// Source: `tensorflow/c/c_api.h:92`.
+/// Source: `tensorflow/c/c_api.h:92`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_StringView {

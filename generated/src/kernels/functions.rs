@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Allocates the output at index in this shape; core ignores dtype and len. The caller deletes the handle.
 ///
-/// Source: `tensorflow/c/kernels.h:499`.
+/// Source: `tensorflow/c/kernels.h:499`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_AllocateOutput: Function<
     unsafe extern "C" fn(
@@ -23,7 +23,7 @@ pub static TF_AllocateOutput: Function<
 
 /// Allocates a tensor for the time of this computation; the caller deletes the handle.
 ///
-/// Source: `tensorflow/c/kernels.h:521`.
+/// Source: `tensorflow/c/kernels.h:521`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_AllocateTemp: Function<
     unsafe extern "C" fn(
@@ -38,7 +38,7 @@ pub static TF_AllocateTemp: Function<
 
 /// Says that such work has ended.
 ///
-/// Source: `tensorflow/c/kernels.h:537`.
+/// Source: `tensorflow/c/kernels.h:537`, 2.15 on.
 // SAFETY: the signature is the header's.
 pub static TF_DecNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
@@ -46,7 +46,7 @@ pub static TF_DecNumDeferredOps: Function<
 
 /// Discards a description that will not be registered.
 ///
-/// Source: `tensorflow/c/kernels.h:155`.
+/// Source: `tensorflow/c/kernels.h:155`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteKernelBuilder: Function<
     unsafe extern "C" fn(builder: *mut TF_KernelBuilder),
@@ -54,7 +54,7 @@ pub static TF_DeleteKernelBuilder: Function<
 
 /// The element type that the output at i must have; the process aborts where there is none.
 ///
-/// Source: `tensorflow/c/kernels.h:248`.
+/// Source: `tensorflow/c/kernels.h:248`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ExpectedOutputDataType: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, i: i32) -> TF_DataType,
@@ -62,7 +62,7 @@ pub static TF_ExpectedOutputDataType: Function<
 
 /// Reuses the memory of one of the candidate inputs for an output, or allocates; the caller deletes the handle.
 ///
-/// Source: `tensorflow/c/kernels.h:510`.
+/// Source: `tensorflow/c/kernels.h:510`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ForwardInputOrAllocateOutput: Function<
     unsafe extern "C" fn(
@@ -79,7 +79,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
 
 /// The number of the device that the kernel runs on.
 ///
-/// Source: `tensorflow/c/kernels.h:282`.
+/// Source: `tensorflow/c/kernels.h:282`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetDeviceId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
@@ -87,7 +87,7 @@ pub static TF_GetDeviceId: Function<
 
 /// The name of the device that the kernel runs on; it lives as long as the kernel.
 ///
-/// Source: `tensorflow/c/kernels.h:288`.
+/// Source: `tensorflow/c/kernels.h:288`, 2.16 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetDeviceName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
@@ -95,7 +95,7 @@ pub static TF_GetDeviceName: Function<
 
 /// The number of the frame, in a loop.
 ///
-/// Source: `tensorflow/c/kernels.h:269`.
+/// Source: `tensorflow/c/kernels.h:269`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetFrameId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> u64,
@@ -103,7 +103,7 @@ pub static TF_GetFrameId: Function<
 
 /// The version of the graph's format.
 ///
-/// Source: `tensorflow/c/kernels.h:296`.
+/// Source: `tensorflow/c/kernels.h:296`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetGraphDefVersion: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
@@ -111,7 +111,7 @@ pub static TF_GetGraphDefVersion: Function<
 
 /// The input at i; the caller deletes the handle with TF_DeleteTensor.
 ///
-/// Source: `tensorflow/c/kernels.h:182`.
+/// Source: `tensorflow/c/kernels.h:182`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetInput: Function<
     unsafe extern "C" fn(
@@ -124,7 +124,7 @@ pub static TF_GetInput: Function<
 
 /// The number of the iteration, in a loop.
 ///
-/// Source: `tensorflow/c/kernels.h:272`.
+/// Source: `tensorflow/c/kernels.h:272`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetIterId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
@@ -132,7 +132,7 @@ pub static TF_GetIterId: Function<
 
 /// The output at i, set before; the caller deletes the handle.
 ///
-/// Source: `tensorflow/c/kernels.h:219`.
+/// Source: `tensorflow/c/kernels.h:219`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetMutableOutput: Function<
     unsafe extern "C" fn(
@@ -144,7 +144,7 @@ pub static TF_GetMutableOutput: Function<
 
 /// The name of the node; it lives as long as the kernel.
 ///
-/// Source: `tensorflow/c/kernels.h:302`.
+/// Source: `tensorflow/c/kernels.h:302`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetOpKernelName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
@@ -152,7 +152,7 @@ pub static TF_GetOpKernelName: Function<
 
 /// The name of the input at index; it lives as long as the kernel.
 ///
-/// Source: `tensorflow/c/kernels.h:315`.
+/// Source: `tensorflow/c/kernels.h:315`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetOpKernelRequestedInput: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: usize) -> TF_StringView,
@@ -160,7 +160,8 @@ pub static TF_GetOpKernelRequestedInput: Function<
 
 /// The rendezvous, through which devices exchange tensors.
 ///
-/// Source: `tensorflow/c/kernels.h:292`.
+/// Source: `tensorflow/c/kernels.h:292`, 2.16 on.
+#[cfg(feature = "next_pluggable_device")]
 // SAFETY: the signature is the header's.
 pub static TF_GetRendezvous: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_RendezvousThunk,
@@ -168,7 +169,7 @@ pub static TF_GetRendezvous: Function<
 
 /// The container that resources go to by default; it lives as long as the kernel.
 ///
-/// Source: `tensorflow/c/kernels.h:308`.
+/// Source: `tensorflow/c/kernels.h:308`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetResourceMgrDefaultContainerName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
@@ -176,7 +177,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
 
 /// Writes the session's configuration into a buffer, serialized.
 ///
-/// Source: `tensorflow/c/kernels.h:228`.
+/// Source: `tensorflow/c/kernels.h:228`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetSerializedConfigProto: Function<
     unsafe extern "C" fn(
@@ -188,7 +189,7 @@ pub static TF_GetSerializedConfigProto: Function<
 
 /// Writes the graph's function library into a buffer, serialized.
 ///
-/// Source: `tensorflow/c/kernels.h:223`.
+/// Source: `tensorflow/c/kernels.h:223`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetSerializedFunctionDefLibrary: Function<
     unsafe extern "C" fn(
@@ -200,7 +201,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
 
 /// Writes the resource handle that is the input at i into a buffer, serialized.
 ///
-/// Source: `tensorflow/c/kernels.h:233`.
+/// Source: `tensorflow/c/kernels.h:233`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetSerializedResourceHandleProto: Function<
     unsafe extern "C" fn(
@@ -213,7 +214,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
 
 /// The number of the step.
 ///
-/// Source: `tensorflow/c/kernels.h:275`.
+/// Source: `tensorflow/c/kernels.h:275`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetStepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
@@ -221,7 +222,7 @@ pub static TF_GetStepId: Function<
 
 /// The plugin's own stream that the kernel shall use.
 ///
-/// Source: `tensorflow/c/kernels.h:167`.
+/// Source: `tensorflow/c/kernels.h:167`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetStream: Function<
     unsafe extern "C" fn(
@@ -232,7 +233,7 @@ pub static TF_GetStream: Function<
 
 /// Says that work goes on after the kernel has returned.
 ///
-/// Source: `tensorflow/c/kernels.h:536`.
+/// Source: `tensorflow/c/kernels.h:536`, 2.15 on.
 // SAFETY: the signature is the header's.
 pub static TF_IncNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
@@ -240,12 +241,12 @@ pub static TF_IncNumDeferredOps: Function<
 
 /// The plugin's entry point for kernels: registers all of them.
 ///
-/// Source: `tensorflow/c/kernels.h:68`.
+/// Source: `tensorflow/c/kernels.h:68`, 2.5 on.
 pub type TF_InitKernel = unsafe extern "C" fn();
 
 /// The element type of the input at index; the process aborts where there is none.
 ///
-/// Source: `tensorflow/c/kernels.h:203`.
+/// Source: `tensorflow/c/kernels.h:203`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_InputDatatype: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: i32) -> TF_DataType,
@@ -253,7 +254,7 @@ pub static TF_InputDatatype: Function<
 
 /// Where the inputs of a named list begin and end.
 ///
-/// Source: `tensorflow/c/kernels.h:197`.
+/// Source: `tensorflow/c/kernels.h:197`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_InputRange: Function<
     unsafe extern "C" fn(
@@ -265,7 +266,7 @@ pub static TF_InputRange: Function<
 
 /// Whether the input at i is in host memory.
 ///
-/// Source: `tensorflow/c/kernels.h:253`.
+/// Source: `tensorflow/c/kernels.h:253`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_IsHostMemoryInput: Function<
     unsafe extern "C" fn(
@@ -277,7 +278,7 @@ pub static TF_IsHostMemoryInput: Function<
 
 /// Whether the output at i is to be in host memory.
 ///
-/// Source: `tensorflow/c/kernels.h:258`.
+/// Source: `tensorflow/c/kernels.h:258`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_IsHostMemoryOutput: Function<
     unsafe extern "C" fn(
@@ -289,7 +290,7 @@ pub static TF_IsHostMemoryOutput: Function<
 
 /// Asks for an input or output to be in host memory.
 ///
-/// Source: `tensorflow/c/kernels.h:123`.
+/// Source: `tensorflow/c/kernels.h:123`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_HostMemory: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, arg_name: *const c_char),
@@ -297,7 +298,7 @@ pub static TF_KernelBuilder_HostMemory: Function<
 
 /// Sets the kernel's label, which a node may ask for.
 ///
-/// Source: `tensorflow/c/kernels.h:131`.
+/// Source: `tensorflow/c/kernels.h:131`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_Label: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, label: *const c_char),
@@ -305,7 +306,7 @@ pub static TF_KernelBuilder_Label: Function<
 
 /// Sets the kernel's priority among those that fit a node; higher wins.
 ///
-/// Source: `tensorflow/c/kernels.h:127`.
+/// Source: `tensorflow/c/kernels.h:127`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_Priority: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, priority_number: i32),
@@ -313,7 +314,7 @@ pub static TF_KernelBuilder_Priority: Function<
 
 /// Restricts the kernel to one type of one attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:117`.
+/// Source: `tensorflow/c/kernels.h:117`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_TypeConstraint: Function<
     unsafe extern "C" fn(
@@ -326,7 +327,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
 
 /// As TF_NewKernelBuilder, for a kernel that goes on after its function has returned, and then calls done.
 ///
-/// Source: `tensorflow/c/kernels.h:109`.
+/// Source: `tensorflow/c/kernels.h:109`, 2.13 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewAsyncKernelBuilder: Function<
     unsafe extern "C" fn(
@@ -348,7 +349,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
 
 /// Begins the description of a kernel; its three functions make, run and end one kernel object.
 ///
-/// Source: `tensorflow/c/kernels.h:98`.
+/// Source: `tensorflow/c/kernels.h:98`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewKernelBuilder: Function<
     unsafe extern "C" fn(
@@ -364,7 +365,7 @@ pub static TF_NewKernelBuilder: Function<
 
 /// How many inputs there are.
 ///
-/// Source: `tensorflow/c/kernels.h:171`.
+/// Source: `tensorflow/c/kernels.h:171`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumInputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
@@ -372,7 +373,7 @@ pub static TF_NumInputs: Function<
 
 /// How many outputs there are.
 ///
-/// Source: `tensorflow/c/kernels.h:175`.
+/// Source: `tensorflow/c/kernels.h:175`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumOutputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
@@ -380,7 +381,7 @@ pub static TF_NumOutputs: Function<
 
 /// Says that the kernel cannot be made.
 ///
-/// Source: `tensorflow/c/kernels.h:238`.
+/// Source: `tensorflow/c/kernels.h:238`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction, status: *mut TF_Status),
@@ -388,7 +389,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
 
 /// A bool attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:377`.
+/// Source: `tensorflow/c/kernels.h:377`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrBool: Function<
     unsafe extern "C" fn(
@@ -401,7 +402,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
 
 /// A list of bools, cut at max_vals.
 ///
-/// Source: `tensorflow/c/kernels.h:450`.
+/// Source: `tensorflow/c/kernels.h:450`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
     unsafe extern "C" fn(
@@ -415,7 +416,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
 
 /// A float attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:368`.
+/// Source: `tensorflow/c/kernels.h:368`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrFloat: Function<
     unsafe extern "C" fn(
@@ -428,7 +429,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
 
 /// A list of floats, cut at max_vals.
 ///
-/// Source: `tensorflow/c/kernels.h:440`.
+/// Source: `tensorflow/c/kernels.h:440`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
     unsafe extern "C" fn(
@@ -442,7 +443,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
 
 /// A function attribute as a serialized NameAttrList; the caller owns the buffer.
 ///
-/// Source: `tensorflow/c/kernels.h:483`.
+/// Source: `tensorflow/c/kernels.h:483`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrFunction: Function<
     unsafe extern "C" fn(
@@ -454,7 +455,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
 
 /// A number attribute that fits 32 bits.
 ///
-/// Source: `tensorflow/c/kernels.h:350`.
+/// Source: `tensorflow/c/kernels.h:350`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrInt32: Function<
     unsafe extern "C" fn(
@@ -467,7 +468,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
 
 /// A list of numbers that fit 32 bits, cut at max_vals.
 ///
-/// Source: `tensorflow/c/kernels.h:420`.
+/// Source: `tensorflow/c/kernels.h:420`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
     unsafe extern "C" fn(
@@ -481,7 +482,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
 
 /// A number attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:359`.
+/// Source: `tensorflow/c/kernels.h:359`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrInt64: Function<
     unsafe extern "C" fn(
@@ -494,7 +495,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
 
 /// A list of numbers, cut at max_vals.
 ///
-/// Source: `tensorflow/c/kernels.h:430`.
+/// Source: `tensorflow/c/kernels.h:430`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
     unsafe extern "C" fn(
@@ -508,7 +509,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
 
 /// How long an attribute's list is, and how much space all of it needs; -1 where a number has no meaning.
 ///
-/// Source: `tensorflow/c/kernels.h:332`.
+/// Source: `tensorflow/c/kernels.h:332`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrSize: Function<
     unsafe extern "C" fn(
@@ -522,7 +523,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
 
 /// A string attribute, cut at max_length and without a NUL.
 ///
-/// Source: `tensorflow/c/kernels.h:389`.
+/// Source: `tensorflow/c/kernels.h:389`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrString: Function<
     unsafe extern "C" fn(
@@ -536,7 +537,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
 
 /// A list of strings: their bytes go into storage, their addresses and lengths into the two arrays.
 ///
-/// Source: `tensorflow/c/kernels.h:462`.
+/// Source: `tensorflow/c/kernels.h:462`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrStringList: Function<
     unsafe extern "C" fn(
@@ -553,7 +554,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
 
 /// A tensor attribute; the caller owns the tensor.
 ///
-/// Source: `tensorflow/c/kernels.h:400`.
+/// Source: `tensorflow/c/kernels.h:400`, 2.8 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrTensor: Function<
     unsafe extern "C" fn(
@@ -566,7 +567,7 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
 
 /// A list of tensors, cut at max_values; the caller owns those that are not null.
 ///
-/// Source: `tensorflow/c/kernels.h:475`.
+/// Source: `tensorflow/c/kernels.h:475`, 2.8 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
     unsafe extern "C" fn(
@@ -580,7 +581,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
 
 /// A type attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:341`.
+/// Source: `tensorflow/c/kernels.h:341`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrType: Function<
     unsafe extern "C" fn(
@@ -593,7 +594,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
 
 /// A list of types, cut at max_vals.
 ///
-/// Source: `tensorflow/c/kernels.h:410`.
+/// Source: `tensorflow/c/kernels.h:410`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
     unsafe extern "C" fn(
@@ -607,7 +608,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
 
 /// The name of the node that the kernel is for.
 ///
-/// Source: `tensorflow/c/kernels.h:491`.
+/// Source: `tensorflow/c/kernels.h:491`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction) -> TF_StringView,
@@ -615,7 +616,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
 
 /// The node as a serialized NodeDef; the caller owns the buffer.
 ///
-/// Source: `tensorflow/c/kernels.h:265`.
+/// Source: `tensorflow/c/kernels.h:265`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetNodeDef: Function<
     unsafe extern "C" fn(
@@ -626,7 +627,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
 
 /// Whether the node has an attribute.
 ///
-/// Source: `tensorflow/c/kernels.h:487`.
+/// Source: `tensorflow/c/kernels.h:487`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_HasAttr: Function<
     unsafe extern "C" fn(
@@ -638,7 +639,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
 
 /// Says that this computation failed.
 ///
-/// Source: `tensorflow/c/kernels.h:243`.
+/// Source: `tensorflow/c/kernels.h:243`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelContext_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, status: *mut TF_Status),
@@ -646,7 +647,7 @@ pub static TF_OpKernelContext_Failure: Function<
 
 /// Registers a kernel under a name of its own.
 ///
-/// Source: `tensorflow/c/kernels.h:138`.
+/// Source: `tensorflow/c/kernels.h:138`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_RegisterKernelBuilder: Function<
     unsafe extern "C" fn(
@@ -658,7 +659,7 @@ pub static TF_RegisterKernelBuilder: Function<
 
 /// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder.
 ///
-/// Source: `tensorflow/c/kernels.h:149`.
+/// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_RegisterKernelBuilderWithKernelDef: Function<
     unsafe extern "C" fn(
@@ -671,7 +672,7 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
 
 /// Tells core that an async kernel has finished.
 ///
-/// Source: `tensorflow/c/kernels.h:62`.
+/// Source: `tensorflow/c/kernels.h:62`, 2.13 on.
 // SAFETY: the signature is the header's.
 pub static TF_RunAsyncOpKernelDoneCallback: Function<
     unsafe extern "C" fn(*mut TF_AsyncOpKernelDoneCallback),
@@ -679,7 +680,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
 
 /// Makes a tensor the output at i; the caller still deletes its handle.
 ///
-/// Source: `tensorflow/c/kernels.h:210`.
+/// Source: `tensorflow/c/kernels.h:210`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetOutput: Function<
     unsafe extern "C" fn(
@@ -692,7 +693,7 @@ pub static TF_SetOutput: Function<
 
 /// The number of the step, as TF_GetStepId.
 ///
-/// Source: `tensorflow/c/kernels.h:262`.
+/// Source: `tensorflow/c/kernels.h:262`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_StepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,

@@ -5,7 +5,7 @@ use core::marker::{PhantomData, PhantomPinned};
 
 /// What an async kernel calls when it has finished.
 ///
-/// Source: `tensorflow/c/kernels.h:59`.
+/// Source: `tensorflow/c/kernels.h:59`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TF_AsyncOpKernelDoneCallback {
@@ -15,7 +15,7 @@ pub struct TF_AsyncOpKernelDoneCallback {
 
 /// A kernel that is being described for registration.
 ///
-/// Source: `tensorflow/c/kernels.h:56`.
+/// Source: `tensorflow/c/kernels.h:56`, 2.4 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TF_KernelBuilder {
@@ -25,7 +25,7 @@ pub struct TF_KernelBuilder {
 
 /// What a kernel may ask while it is made; core's, and gone when create_func returns.
 ///
-/// Source: `tensorflow/c/kernels.h:57`.
+/// Source: `tensorflow/c/kernels.h:57`, 2.4 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TF_OpKernelConstruction {
@@ -35,7 +35,7 @@ pub struct TF_OpKernelConstruction {
 
 /// What a kernel may ask while it computes; core's, and gone when compute_func returns or, for an async kernel, when done has run.
 ///
-/// Source: `tensorflow/c/kernels.h:58`.
+/// Source: `tensorflow/c/kernels.h:58`, 2.4 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TF_OpKernelContext {

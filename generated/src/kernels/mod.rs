@@ -7,10 +7,12 @@ mod layout;
 mod structs;
 
 use crate::c_api::TF_StringView;
+
+#[cfg(feature = "next_pluggable_device")]
+use crate::next_pluggable_device::TF_RendezvousThunk;
 use crate::stream_executor::SP_Stream;
 use crate::tf_buffer::TF_Buffer;
 use crate::tf_datatype::TF_DataType;
-use crate::tf_rendezvous::TF_RendezvousThunk;
 use crate::tf_status::TF_Status;
 use crate::tf_tensor::{TF_AllocatorAttributes, TF_Tensor};
 pub use functions::*;

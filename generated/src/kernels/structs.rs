@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 /// Where a named list of inputs begins and ends.
 ///
-/// Source: `tensorflow/c/kernels.h:185`.
+/// Source: `tensorflow/c/kernels.h:185`, 2.11 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(

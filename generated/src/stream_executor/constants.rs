@@ -3,15 +3,15 @@
 
 /// Major version of the API; it has not moved although layouts have.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:85`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:85`, 2.4 on.
 pub const SE_MAJOR: i32 = 0;
 
 /// Minor version of the API; it has not moved although layouts have.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:86`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:86`, 2.4 on.
 pub const SE_MINOR: i32 = 0;
 
 /// Patch version of the API; it has not moved although layouts have.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:87`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:87`, 2.4 on.
 pub const SE_PATCH: i32 = 1;

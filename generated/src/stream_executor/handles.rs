@@ -5,21 +5,21 @@ use core::ffi::c_void;
 
 /// A plugin's event.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:94`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:94`, 2.4 on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct SP_Event(pub *mut c_void);
 
 /// A plugin's stream.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:93`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:93`, 2.4 on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct SP_Stream(pub *mut c_void);
 
 /// A plugin's timer.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:95`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:95`, 2.4 on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct SP_Timer(pub *mut c_void);

@@ -11,6 +11,7 @@ mod macros;
 mod structs;
 mod traits;
 
+pub mod epochs;
 pub mod shims;
 
 use crate::tf_status::TF_Status;

@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_void};
 
 /// What core hands to create_device_fns.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -33,7 +33,7 @@ pub struct SE_CreateDeviceFnsParams {
 
 /// What core hands to create_device: the number, and the device to fill in.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:187`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:187`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -64,7 +64,7 @@ pub struct SE_CreateDeviceParams {
 
 /// What core hands to create_stream_executor.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:420`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:420`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -91,7 +91,7 @@ pub struct SE_CreateStreamExecutorParams {
 
 /// What the plugin fills in its first entry point: the platform, its functions, and how to end both.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:509`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:509`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -157,7 +157,7 @@ pub struct SE_PlatformRegistrationParams {
 
 /// What a device's allocator has done so far, in bytes.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:107`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:107`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -218,7 +218,7 @@ pub struct SP_AllocatorStats {
 
 /// One device: its number, the plugin's own object, and names to print.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(filled_by = "plugin", struct_size = "SP_DEVICE_STRUCT_SIZE", last = "pci_bus_id")]
@@ -259,7 +259,7 @@ pub struct SP_Device {
 
 /// What a device says of itself.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -300,7 +300,7 @@ pub struct SP_DeviceFns {
 
 /// A piece of device memory.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:141`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:141`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -334,7 +334,7 @@ pub struct SP_DeviceMemoryBase {
 
 /// A platform: the name and device type under which its devices appear, and how core shall allocate for them.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:430`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:430`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -368,17 +368,17 @@ pub struct SP_Platform {
     pub supports_unified_memory: u8,
     /// Not 0 where core shall put its own best-fit allocator over this device's memory.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:452`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:452`, 2.5 on.
     pub use_bfc_allocator: u8,
     /// Not 0 where core shall take memory as it needs it, instead of most of it up front.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:457`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:457`, 2.9 on.
     pub force_memory_growth: u8,
 }
 
 /// How core makes and ends a platform's devices and their function tables.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -399,7 +399,7 @@ pub struct SP_PlatformFns {
     pub ext: *mut c_void,
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`, 2.5 on.
     #[abi(presence = "required")]
     pub get_device_count: Option<
         unsafe extern "C" fn(
@@ -468,7 +468,7 @@ pub struct SP_PlatformFns {
     /// Fills in the functions that read a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
-    #[abi(presence = "required")]
+    #[abi(presence = "optional")]
     pub create_timer_fns: Option<
         unsafe extern "C" fn(
             platform: *const SP_Platform,
@@ -487,7 +487,7 @@ pub struct SP_PlatformFns {
 
 /// How core runs a device: memory, streams, events, timers, copies. Called from several threads at once.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -668,7 +668,7 @@ pub struct SP_StreamExecutor {
     /// Makes a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
-    #[abi(presence = "required")]
+    #[abi(presence = "optional")]
     pub create_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -679,14 +679,14 @@ pub struct SP_StreamExecutor {
     /// Ends a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
-    #[abi(presence = "required", neutral = "()")]
+    #[abi(presence = "optional", neutral = "()")]
     pub destroy_timer: Option<
         unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
     >,
     /// Puts a timer's start at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
-    #[abi(presence = "required")]
+    #[abi(presence = "optional")]
     pub start_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -698,7 +698,7 @@ pub struct SP_StreamExecutor {
     /// Puts a timer's stop at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
-    #[abi(presence = "required")]
+    #[abi(presence = "optional")]
     pub stop_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -819,7 +819,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues the zeroing of size bytes.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`, 2.7 on.
     #[abi(presence = "required")]
     pub mem_zero: Option<
         unsafe extern "C" fn(
@@ -832,7 +832,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`, 2.7 on.
     #[abi(presence = "required")]
     pub memset: Option<
         unsafe extern "C" fn(
@@ -846,7 +846,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`, 2.7 on.
     #[abi(presence = "required")]
     pub memset32: Option<
         unsafe extern "C" fn(
@@ -874,7 +874,7 @@ pub struct SP_StreamExecutor {
 
 /// How core reads a timer.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -896,6 +896,6 @@ pub struct SP_TimerFns {
     /// Nanoseconds between a timer's start and its stop.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
-    #[abi(presence = "required", neutral = "0")]
+    #[abi(presence = "optional", neutral = "0")]
     pub nanoseconds: Option<unsafe extern "C" fn(timer: SP_Timer) -> u64>,
 }

@@ -7,7 +7,7 @@ use sp_runtime::{Error, Prefix, PrefixMut, Result};
 
 /// What fills a [`SP_DeviceFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`, 2.4 on.
 pub trait DeviceFns: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const HAS_GET_NUMA_NODE: bool = false;
@@ -45,11 +45,11 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
 
 /// What fills a [`SP_PlatformFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`, 2.4 on.
 pub trait PlatformFns: Send + Sync + Sized + 'static {
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`, 2.5 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -124,16 +124,23 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         stream_executor: PrefixMut<'_, SP_StreamExecutor>,
     );
 
+    #[doc(hidden)]
+    const HAS_CREATE_TIMER_FNS: bool = false;
     /// Fills in the functions that read a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
+    ///
+    /// Optional: the slot stays null unless this is written.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn create_timer_fns(
         platform: Prefix<'_, SP_Platform>,
         timer: PrefixMut<'_, SP_TimerFns>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        let _ = (platform, timer);
+        Err(Error::absent("SP_PlatformFns.create_timer_fns"))
+    }
 
     /// Frees what the plugin put into the timer functions, not the table itself.
     ///
@@ -149,7 +156,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
 /// What fills a [`SP_StreamExecutor`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`, 2.4 on.
 pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// What stands behind a [`SP_Stream`].
     type Stream: Send + Sync + 'static;
@@ -280,25 +287,51 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:317`.
     fn wait_for_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
+    #[doc(hidden)]
+    const HAS_CREATE_TIMER: bool = false;
     /// Makes a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
-    fn create_timer(&self) -> Result<Self::Timer>;
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn create_timer(&self) -> Result<Self::Timer> {
+        Err(Error::absent("SP_StreamExecutor.create_timer"))
+    }
 
+    #[doc(hidden)]
+    const HAS_DESTROY_TIMER: bool = false;
     /// Ends a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
-    fn destroy_timer(&self, timer: Self::Timer);
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn destroy_timer(&self, timer: Self::Timer) {
+        let _ = timer;
+    }
 
+    #[doc(hidden)]
+    const HAS_START_TIMER: bool = false;
     /// Puts a timer's start at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
-    fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()> {
+        let _ = (stream, timer);
+        Err(Error::absent("SP_StreamExecutor.start_timer"))
+    }
 
+    #[doc(hidden)]
+    const HAS_STOP_TIMER: bool = false;
     /// Puts a timer's stop at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
-    fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()> {
+        let _ = (stream, timer);
+        Err(Error::absent("SP_StreamExecutor.stop_timer"))
+    }
 
     /// Queues a copy from device to host.
     ///
@@ -412,7 +445,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues the zeroing of size bytes.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -425,7 +458,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -439,7 +472,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -467,13 +500,20 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
 /// What fills a [`SP_TimerFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`, 2.4 on.
 pub trait TimerFns: Send + Sync + Sized + 'static {
     /// What stands behind a [`SP_Timer`].
     type Timer: Send + Sync + 'static;
 
+    #[doc(hidden)]
+    const HAS_NANOSECONDS: bool = false;
     /// Nanoseconds between a timer's start and its stop.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
-    fn nanoseconds(timer: &Self::Timer) -> u64;
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn nanoseconds(timer: &Self::Timer) -> u64 {
+        let _ = timer;
+        0
+    }
 }

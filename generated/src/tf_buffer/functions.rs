@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Ends a buffer, and its bytes if it has a function for that.
 ///
-/// Source: `tensorflow/c/tf_buffer.h:49`.
+/// Source: `tensorflow/c/tf_buffer.h:49`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = unsafe {
     Function::new(c"TF_DeleteBuffer")
@@ -15,7 +15,7 @@ pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = uns
 
 /// The three fields, copied; the bytes stay the buffer's.
 ///
-/// Source: `tensorflow/c/tf_buffer.h:51`.
+/// Source: `tensorflow/c/tf_buffer.h:51`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetBuffer: Function<
     unsafe extern "C" fn(buffer: *mut TF_Buffer) -> TF_Buffer,
@@ -23,7 +23,7 @@ pub static TF_GetBuffer: Function<
 
 /// Makes an empty buffer, for a function to write into.
 ///
-/// Source: `tensorflow/c/tf_buffer.h:47`.
+/// Source: `tensorflow/c/tf_buffer.h:47`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
     Function::new(c"TF_NewBuffer")
@@ -31,7 +31,7 @@ pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = un
 
 /// Makes a buffer with a copy of proto_len bytes.
 ///
-/// Source: `tensorflow/c/tf_buffer.h:43`.
+/// Source: `tensorflow/c/tf_buffer.h:43`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewBufferFromString: Function<
     unsafe extern "C" fn(proto: *const c_void, proto_len: usize) -> *mut TF_Buffer,

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 
 /// A block of bytes and the function that frees it, if any.
 ///
-/// Source: `tensorflow/c/tf_buffer.h:35`.
+/// Source: `tensorflow/c/tf_buffer.h:35`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_Buffer {

@@ -3,7 +3,7 @@
 
 /// The type of a tensor's elements.
 ///
-/// Source: `tensorflow/c/tf_datatype.h:30`.
+/// Source: `tensorflow/c/tf_datatype.h:30`, 2.4 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct TF_DataType(pub u32);
@@ -57,25 +57,25 @@ impl TF_DataType {
     pub const TF_UINT32: Self = Self(22);
     /// `TF_UINT64` is 23.
     pub const TF_UINT64: Self = Self(23);
-    /// `TF_FLOAT8_E5M2` is 24.
+    /// `TF_FLOAT8_E5M2` is 24; 2.12 on.
     pub const TF_FLOAT8_E5M2: Self = Self(24);
-    /// `TF_FLOAT8_E4M3FN` is 25.
+    /// `TF_FLOAT8_E4M3FN` is 25; 2.12 on.
     pub const TF_FLOAT8_E4M3FN: Self = Self(25);
-    /// `TF_FLOAT8_E4M3FNUZ` is 26.
+    /// `TF_FLOAT8_E4M3FNUZ` is 26; 2.19 on.
     pub const TF_FLOAT8_E4M3FNUZ: Self = Self(26);
-    /// `TF_FLOAT8_E4M3B11FNUZ` is 27.
+    /// `TF_FLOAT8_E4M3B11FNUZ` is 27; 2.19 on.
     pub const TF_FLOAT8_E4M3B11FNUZ: Self = Self(27);
-    /// `TF_FLOAT8_E5M2FNUZ` is 28.
+    /// `TF_FLOAT8_E5M2FNUZ` is 28; 2.19 on.
     pub const TF_FLOAT8_E5M2FNUZ: Self = Self(28);
-    /// `TF_INT4` is 29.
+    /// `TF_INT4` is 29; 2.15 on.
     pub const TF_INT4: Self = Self(29);
-    /// `TF_UINT4` is 30.
+    /// `TF_UINT4` is 30; 2.15 on.
     pub const TF_UINT4: Self = Self(30);
-    /// `TF_INT2` is 31.
+    /// `TF_INT2` is 31; 2.20 on.
     pub const TF_INT2: Self = Self(31);
-    /// `TF_UINT2` is 32.
+    /// `TF_UINT2` is 32; 2.20 on.
     pub const TF_UINT2: Self = Self(32);
-    /// `TF_FLOAT4_E2M1FN` is 33.
+    /// `TF_FLOAT4_E2M1FN` is 33; 2.21 on.
     pub const TF_FLOAT4_E2M1FN: Self = Self(33);
     /// The C name of the value, if it is a known one.
     pub const fn name(self) -> Option<&'static str> {

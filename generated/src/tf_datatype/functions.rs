@@ -6,7 +6,7 @@ use sp_runtime::Function;
 
 /// Bytes per element; 0 where the length varies or the type is unknown.
 ///
-/// Source: `tensorflow/c/tf_datatype.h:74`.
+/// Source: `tensorflow/c/tf_datatype.h:74`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DataTypeSize: Function<unsafe extern "C" fn(dt: TF_DataType) -> usize> = unsafe {
     Function::new(c"TF_DataTypeSize")

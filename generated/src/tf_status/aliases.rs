@@ -5,15 +5,15 @@ use super::*;
 
 /// What kind of failure it was; 0 is none.
 ///
-/// Source: `tensorflow/c/tf_status.h:31`.
+/// Source: `tensorflow/c/tf_status.h:31`, 2.4 on.
 pub type TF_Code = TSL_Code;
 
 /// Is shown one payload.
 ///
-/// Source: `tensorflow/c/tf_status.h:74`.
+/// Source: `tensorflow/c/tf_status.h:74`, 2.14 on.
 pub type TF_PayloadVisitor = TSL_PayloadVisitor;
 
 /// A code, a message and payloads; core's memory.
 ///
-/// Source: `tensorflow/c/tf_status.h:26`.
+/// Source: `tensorflow/c/tf_status.h:26`, 2.4 on.
 pub type TF_Status = TSL_Status;

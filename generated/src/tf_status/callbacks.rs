@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_void};
 
 /// Is shown one payload.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:68`.
+/// Source: `xla/tsl/c/tsl_status.h:68`, 2.14 on.
 pub type TSL_PayloadVisitor = Option<
     unsafe extern "C" fn(key: *const c_char, value: *const c_char, capture: *mut c_void),
 >;

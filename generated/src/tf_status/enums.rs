@@ -3,7 +3,7 @@
 
 /// What kind of failure it was; 0 is none. The values are those of gRPC.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:28`.
+/// Source: `xla/tsl/c/tsl_status.h:28`, 2.12 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct TSL_Code(pub u32);

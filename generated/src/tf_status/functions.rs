@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Ends a status of TF_NewStatus.
 ///
-/// Source: `tensorflow/c/tf_status.h:58`.
+/// Source: `tensorflow/c/tf_status.h:58`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = unsafe {
     Function::new(c"TF_DeleteStatus")
@@ -15,7 +15,7 @@ pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = uns
 
 /// Shows each payload to visitor.
 ///
-/// Source: `tensorflow/c/tf_status.h:75`.
+/// Source: `tensorflow/c/tf_status.h:75`, 2.14 on.
 // SAFETY: the signature is the header's.
 pub static TF_ForEachPayload: Function<
     unsafe extern "C" fn(
@@ -27,7 +27,7 @@ pub static TF_ForEachPayload: Function<
 
 /// The code.
 ///
-/// Source: `tensorflow/c/tf_status.h:86`.
+/// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_Code> = unsafe {
     Function::new(c"TF_GetCode")
@@ -35,7 +35,7 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
 
 /// The message, NUL-terminated; it lives until the status changes.
 ///
-/// Source: `tensorflow/c/tf_status.h:92`.
+/// Source: `tensorflow/c/tf_status.h:92`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Message: Function<
     unsafe extern "C" fn(s: *const TF_Status) -> *const c_char,
@@ -43,7 +43,7 @@ pub static TF_Message: Function<
 
 /// Makes a status that says no failure.
 ///
-/// Source: `tensorflow/c/tf_status.h:55`.
+/// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = unsafe {
     Function::new(c"TF_NewStatus")
@@ -51,7 +51,7 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
 
 /// Attaches a value under a key, unless the status says no failure.
 ///
-/// Source: `tensorflow/c/tf_status.h:68`.
+/// Source: `tensorflow/c/tf_status.h:68`, 2.7 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TF_Status, key: *const c_char, value: *const c_char),
@@ -59,7 +59,7 @@ pub static TF_SetPayload: Function<
 
 /// Sets code and message; what was there is lost. The message is copied.
 ///
-/// Source: `tensorflow/c/tf_status.h:62`.
+/// Source: `tensorflow/c/tf_status.h:62`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TF_Status, code: TF_Code, msg: *const c_char),
@@ -67,7 +67,7 @@ pub static TF_SetStatus: Function<
 
 /// Sets the status from an errno.
 ///
-/// Source: `tensorflow/c/tf_status.h:82`.
+/// Source: `tensorflow/c/tf_status.h:82`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TF_Status, error_code: i32, context: *const c_char),
@@ -75,7 +75,7 @@ pub static TF_SetStatusFromIOError: Function<
 
 /// As TF_DeleteStatus.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:54`.
+/// Source: `xla/tsl/c/tsl_status.h:54`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = unsafe {
     Function::new(c"TSL_DeleteStatus")
@@ -83,7 +83,7 @@ pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = u
 
 /// As TF_ForEachPayload.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:70`.
+/// Source: `xla/tsl/c/tsl_status.h:70`, 2.14 on.
 // SAFETY: the signature is the header's.
 pub static TSL_ForEachPayload: Function<
     unsafe extern "C" fn(
@@ -95,7 +95,7 @@ pub static TSL_ForEachPayload: Function<
 
 /// As TF_GetCode.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:80`.
+/// Source: `xla/tsl/c/tsl_status.h:80`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_GetCode: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> TSL_Code,
@@ -103,7 +103,7 @@ pub static TSL_GetCode: Function<
 
 /// As TF_Message.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:86`.
+/// Source: `xla/tsl/c/tsl_status.h:86`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_Message: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> *const c_char,
@@ -111,7 +111,7 @@ pub static TSL_Message: Function<
 
 /// As TF_NewStatus.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:51`.
+/// Source: `xla/tsl/c/tsl_status.h:51`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = unsafe {
     Function::new(c"TSL_NewStatus")
@@ -119,7 +119,7 @@ pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = 
 
 /// As TF_SetPayload.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:63`.
+/// Source: `xla/tsl/c/tsl_status.h:63`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, key: *const c_char, value: *const c_char),
@@ -127,7 +127,7 @@ pub static TSL_SetPayload: Function<
 
 /// As TF_SetStatus.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:58`.
+/// Source: `xla/tsl/c/tsl_status.h:58`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, code: TSL_Code, msg: *const c_char),
@@ -135,7 +135,7 @@ pub static TSL_SetStatus: Function<
 
 /// As TF_SetStatusFromIOError.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:76`.
+/// Source: `xla/tsl/c/tsl_status.h:76`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, error_code: i32, context: *const c_char),

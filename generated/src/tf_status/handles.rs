@@ -3,5 +3,5 @@
 
 /// A code, a message and payloads; core's memory.
 ///
-/// Source: `xla/tsl/c/tsl_status.h:23`.
+/// Source: `xla/tsl/c/tsl_status.h:23`, 2.12 on.
 pub use sp_runtime::RawStatus as TSL_Status;

@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Makes a tensor with a host buffer of len bytes, unset.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:90`.
+/// Source: `tensorflow/c/tf_tensor.h:90`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_AllocateTensor: Function<
     unsafe extern "C" fn(
@@ -20,7 +20,7 @@ pub static TF_AllocateTensor: Function<
 
 /// Ends a handle, and with the last one the buffer.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:99`.
+/// Source: `tensorflow/c/tf_tensor.h:99`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = unsafe {
     Function::new(c"TF_DeleteTensor")
@@ -28,7 +28,7 @@ pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = uns
 
 /// The length of one dimension; dim_index must be below TF_NumDims.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:113`.
+/// Source: `tensorflow/c/tf_tensor.h:113`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Dim: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor, dim_index: i32) -> i64,
@@ -36,7 +36,7 @@ pub static TF_Dim: Function<
 
 /// Makes a tensor of a buffer of the caller's, which deallocator ends.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:69`.
+/// Source: `tensorflow/c/tf_tensor.h:69`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewTensor: Function<
     unsafe extern "C" fn(
@@ -54,7 +54,7 @@ pub static TF_NewTensor: Function<
 
 /// The number of dimensions.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:109`.
+/// Source: `tensorflow/c/tf_tensor.h:109`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> = unsafe {
     Function::new(c"TF_NumDims")
@@ -62,7 +62,7 @@ pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> =
 
 /// Gives the tensor another shape.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:105`.
+/// Source: `tensorflow/c/tf_tensor.h:105`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetShape: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor, dims: *const i64, num_dims: i32),
@@ -70,7 +70,7 @@ pub static TF_SetShape: Function<
 
 /// Makes one tensor share another's buffer under a new type and shape of equal length.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:148`.
+/// Source: `tensorflow/c/tf_tensor.h:148`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorBitcastFrom: Function<
     unsafe extern "C" fn(
@@ -85,7 +85,7 @@ pub static TF_TensorBitcastFrom: Function<
 
 /// The length of the buffer in bytes.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:116`.
+/// Source: `tensorflow/c/tf_tensor.h:116`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorByteSize: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> usize,
@@ -93,7 +93,7 @@ pub static TF_TensorByteSize: Function<
 
 /// The buffer: host memory, or whatever the device's memory means to the plugin.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:119`.
+/// Source: `tensorflow/c/tf_tensor.h:119`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorData: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
@@ -101,7 +101,7 @@ pub static TF_TensorData: Function<
 
 /// How core likes its buffers aligned, in bytes.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:79`.
+/// Source: `tensorflow/c/tf_tensor.h:79`, 2.17 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> = unsafe {
     Function::new(c"TF_TensorDefaultAlignment")
@@ -109,7 +109,7 @@ pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> 
 
 /// The number of elements.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:122`.
+/// Source: `tensorflow/c/tf_tensor.h:122`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorElementCount: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor) -> i64,
@@ -117,7 +117,7 @@ pub static TF_TensorElementCount: Function<
 
 /// Whether the buffer is aligned as core likes it.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:155`.
+/// Source: `tensorflow/c/tf_tensor.h:155`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorIsAligned: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> bool,
@@ -125,7 +125,7 @@ pub static TF_TensorIsAligned: Function<
 
 /// Takes the buffer over into a new tensor if nobody else has it; else null, and the old tensor stays.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:96`.
+/// Source: `tensorflow/c/tf_tensor.h:96`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorMaybeMove: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor) -> *mut TF_Tensor,
@@ -133,7 +133,7 @@ pub static TF_TensorMaybeMove: Function<
 
 /// The element type.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:102`.
+/// Source: `tensorflow/c/tf_tensor.h:102`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorType: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> TF_DataType,

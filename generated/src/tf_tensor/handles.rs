@@ -5,7 +5,7 @@ use core::marker::{PhantomData, PhantomPinned};
 
 /// A tensor; core's memory. Each handle must be deleted.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:57`.
+/// Source: `tensorflow/c/tf_tensor.h:57`, 2.4 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct TF_Tensor {

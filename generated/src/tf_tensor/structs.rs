@@ -3,7 +3,7 @@
 
 /// Where a temporary tensor shall be allocated.
 ///
-/// Source: `tensorflow/c/tf_tensor.h:31`.
+/// Source: `tensorflow/c/tf_tensor.h:31`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use sp_expand::structure::is_versioned;
 use sp_ir::{Api, Handle, Item, Struct, Type};
 
 /// Where every name is declared.
@@ -33,6 +34,20 @@ impl<'a> Catalog<'a> {
             }
         }
         (Self { items, variants }, problems)
+    }
+
+    /// The names of one release, whose doubles somebody else has refused.
+    pub fn over(apis: impl Iterator<Item = &'a Api>) -> Self {
+        let named = |api: &'a Api| {
+            let home = api.name.as_str();
+            api.items
+                .iter()
+                .map(move |(name, item)| (name.as_str(), (home, item)))
+        };
+        Self {
+            items: apis.flat_map(named).collect(),
+            variants: BTreeMap::new(),
+        }
     }
 
     /// The item called `name`.
@@ -78,7 +93,7 @@ impl<'a> Catalog<'a> {
     /// The struct with a `struct_size` that `ty` is.
     pub fn versioned(&self, ty: &'a Type) -> Option<(&'a str, &'a Struct)> {
         match self.named(ty)? {
-            (name, Item::Struct(item)) if item.struct_size.is_some() => Some((name, item)),
+            (name, Item::Struct(item)) if is_versioned(item) => Some((name, item)),
             _ => None,
         }
     }

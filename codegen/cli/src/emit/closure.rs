@@ -25,7 +25,7 @@ pub fn undeclared(api: &Api, catalog: &Catalog<'_>) -> Vec<String> {
 }
 
 /// The names that the item's types mention.
-fn names(item: &Item) -> BTreeSet<&str> {
+pub fn names(item: &Item) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     match item {
         Item::Struct(it) => {

@@ -2,18 +2,19 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use sp_expand::structure::print_doc;
+use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::ident;
-use sp_ir::{Constant, Item, Items, Value};
+use sp_ir::{Constant, Item, Value};
 
 use super::catalog::Catalog;
+use super::module::Source;
 
 /// The constants of an API; `problems` gets those that stand for a name nobody declares.
-pub fn emit(items: &Items, catalog: &Catalog<'_>, problems: &mut Vec<String>) -> TokenStream {
+pub fn emit(source: &Source<'_>, problems: &mut Vec<String>) -> TokenStream {
     let mut tokens = TokenStream::new();
-    for (name, item) in items {
+    for (name, item) in &source.api.items {
         let Item::Constant(item) = item else { continue };
-        match constant(name, item, catalog) {
+        match constant(name, item, source) {
             Ok(printed) => tokens.extend(printed),
             Err(problem) => problems.push(problem),
         }
@@ -21,16 +22,20 @@ pub fn emit(items: &Items, catalog: &Catalog<'_>, problems: &mut Vec<String>) ->
     tokens
 }
 
-fn constant(name: &str, item: &Constant, catalog: &Catalog<'_>) -> Result<TokenStream, String> {
+fn constant(name: &str, item: &Constant, source: &Source<'_>) -> Result<TokenStream, String> {
     let (line, ty, value) = match &item.value {
         Value::Int(value) => number(name, *value),
         Value::Text(text) => (format!("`{name}`, a text."), quote!(&str), quote!(#text)),
         Value::Name(other) => {
-            let (ty, value) = named(name, other, catalog)?;
+            let (ty, value) = named(name, other, source.catalog)?;
             (format!("`{other}` by another name."), ty, value)
         }
     };
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc);
+    let doc = print_doc(
+        item.doc.as_ref().unwrap_or(&line),
+        &item.loc,
+        source.timeline.of(name, ""),
+    );
     let name = ident(name);
     Ok(quote!(#doc pub const #name: #ty = #value;))
 }

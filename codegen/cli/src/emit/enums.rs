@@ -5,30 +5,40 @@ use std::collections::HashSet;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use sp_expand::structure::print_doc;
+use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::{InScope, ident, print_type};
-use sp_ir::{Enum, Item, Items, Variant};
+use sp_ir::{Enum, Item, Variant};
+
+use super::module::Source;
 
 /// The enumerations of an API.
-pub fn emit(items: &Items) -> TokenStream {
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    let items = &source.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Enum(item) => Some(enumeration(name, item)),
+            Item::Enum(item) => Some(enumeration(name, item, source.timeline)),
             _ => None,
         })
         .collect()
 }
 
-fn enumeration(name: &str, item: &Enum) -> TokenStream {
+fn enumeration(name: &str, item: &Enum, dates: &dyn Dates) -> TokenStream {
     let line = format!(
         "An open enumeration; {} values are known.",
         item.variants.len()
     );
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc);
+    let doc = print_doc(
+        item.doc.as_ref().unwrap_or(&line),
+        &item.loc,
+        dates.of(name, ""),
+    );
     let repr = print_type(&item.repr, &InScope);
     let ident = ident(name);
-    let constants = item.variants.iter().map(constant);
+    let constants = item
+        .variants
+        .iter()
+        .map(|variant| constant(variant, dates.of(name, &variant.name)));
     let names = names(&item.variants);
     let unknown = format!("{name}({{}})");
     quote! {
@@ -57,10 +67,14 @@ fn enumeration(name: &str, item: &Enum) -> TokenStream {
     }
 }
 
-fn constant(variant: &Variant) -> TokenStream {
+fn constant(variant: &Variant, releases: &str) -> TokenStream {
     let name = ident(&variant.name);
     let value = Literal::i64_unsuffixed(variant.value);
-    let doc = format!(" `{}` is {}.", variant.name, variant.value);
+    let releases = match releases {
+        "" => String::new(),
+        known => format!("; {known}"),
+    };
+    let doc = format!(" `{}` is {}{releases}.", variant.name, variant.value);
     quote!(#[doc = #doc] pub const #name: Self = Self(#value);)
 }
 

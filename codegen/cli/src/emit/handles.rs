@@ -2,50 +2,59 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_expand::structure::print_doc;
+use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type, print_type};
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
+use super::module::Source;
+
 /// The handles of an API.
-pub fn emit(items: &Items) -> TokenStream {
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    let items = &source.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Handle(item) => Some(handle(name, item)),
+            Item::Handle(item) => Some(handle(name, item, source.timeline.of(name, ""))),
             _ => None,
         })
         .collect()
 }
 
 /// The aliases of an API.
-pub fn emit_aliases(items: &Items) -> TokenStream {
+pub fn emit_aliases(source: &Source<'_>) -> TokenStream {
+    let items = &source.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Alias(item) => Some(alias(name, item)),
+            Item::Alias(item) => Some(alias(name, item, source.timeline.of(name, ""))),
             _ => None,
         })
         .collect()
 }
 
 /// The callbacks of an API.
-pub fn emit_callbacks(items: &Items) -> TokenStream {
+pub fn emit_callbacks(source: &Source<'_>) -> TokenStream {
+    print_callbacks(&source.api.items, source.timeline)
+}
+
+/// The callbacks among `items`.
+pub fn print_callbacks(items: &Items, dates: &dyn Dates) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Callback(item) => Some(callback(name, item)),
+            Item::Callback(item) => Some(callback(name, item, dates.of(name, ""))),
             _ => None,
         })
         .collect()
 }
 
-fn handle(name: &str, item: &Handle) -> TokenStream {
+fn handle(name: &str, item: &Handle, releases: &str) -> TokenStream {
     let line = if item.pointer {
         "A pointer whose target is hidden."
     } else {
         "An opaque type."
     };
-    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc);
+    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc, releases);
     let name = ident(name);
     if let Some(rust) = item
         .rust
@@ -73,16 +82,16 @@ fn handle(name: &str, item: &Handle) -> TokenStream {
     }
 }
 
-fn alias(name: &str, item: &Alias) -> TokenStream {
+fn alias(name: &str, item: &Alias, releases: &str) -> TokenStream {
     let line = format!("Another name for `{}`.", print_type(&item.ty, &InScope));
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc);
+    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc, releases);
     let (name, ty) = (ident(name), print_type(&item.ty, &InScope));
     quote!(#doc pub type #name = #ty;)
 }
 
-fn callback(name: &str, item: &Callback) -> TokenStream {
+fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
     let line = "A function that the other side hands over; it may be null.";
-    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc);
+    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc, releases);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     quote!(#doc pub type #name = Option<#ty>;)
 }

@@ -5,8 +5,15 @@ use quote::quote;
 use sp_expand::ty::ident;
 use sp_ir::{Field, Item, Items, Layout, StructSize};
 
+use super::module::Source;
+
 /// The layout asserts of an API; the snapshots hold 64-bit layouts.
-pub fn emit(items: &Items) -> TokenStream {
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    print(&source.api.items)
+}
+
+/// The layout asserts of the structs and unions among `items`.
+pub fn print(items: &Items) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use quote::{format_ident, quote};
-use sp_ir::Item;
+use sp_ir::{Item, Items};
 
 use super::catalog::Catalog;
 
@@ -31,7 +31,7 @@ const RUNTIME: &[&str] = &[
 /// The imports of an API's file called `part`, which holds `items`.
 pub fn imports(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenStream {
     // Each table's callbacks are a module of their own, with imports of its own.
-    if part == "shims" {
+    if matches!(part, "shims" | "epochs") {
         return TokenStream::new();
     }
     let mut mentioned = BTreeSet::new();
@@ -58,19 +58,40 @@ pub fn shim_imports(items: &TokenStream) -> TokenStream {
     quote!(use super::super::*; #outside)
 }
 
-/// The names of other APIs that the files of `api` mention, by the API that has them.
+/// The imports of an epoch's module, two below the API's own, which declares `items` itself.
+pub fn epoch_imports(code: &TokenStream, items: &Items, catalog: &Catalog<'_>) -> TokenStream {
+    let mut mentioned = mentioned(code);
+    if code.to_string().contains("STRUCT_SIZE") {
+        mentioned.insert("Versioned".to_owned());
+    }
+    let elsewhere = |name: &String| catalog.item(name).is_some() && !items.contains_key(name);
+    let siblings = mentioned.iter().any(elsewhere).then(|| {
+        quote!(
+            use super::super::*;
+        )
+    });
+    let outside = outside(&mentioned);
+    quote!(#siblings #outside)
+}
+
+/// The names that `code` begins a path with.
+pub fn mentioned(code: &TokenStream) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    mention(code.clone(), &mut names);
+    names
+}
+
+/// The names of other APIs among those that the files of `api` mention, by the API that has them.
 pub fn foreign<'a, 'b>(
     api: &str,
-    files: impl Iterator<Item = &'b TokenStream>,
+    mentioned: impl Iterator<Item = &'b String>,
     catalog: &Catalog<'a>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
-    let mut mentioned = BTreeSet::new();
-    files.for_each(|items| mention(items.clone(), &mut mentioned));
     let mut foreign: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for name in mentioned {
-        match catalog.home(&name) {
+        match catalog.home(name) {
             Some(home) if home != api => {
-                foreign.entry(home).or_default().insert(name);
+                foreign.entry(home).or_default().insert(name.clone());
             }
             _ => {}
         }
@@ -107,9 +128,14 @@ fn outside(mentioned: &BTreeSet<String>) -> TokenStream {
 /// The names that `tokens` begin a path with.
 fn mention(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let mut after_colons = false;
-    for token in tokens {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
         match &token {
-            TokenTree::Ident(name) if !after_colons => {
+            // What stands before a colon is a parameter or a field, which has that name itself.
+            TokenTree::Ident(name)
+                if !after_colons
+                    && !tokens.peek().is_some_and(|it| is_colon(it, Spacing::Alone)) =>
+            {
                 names.insert(name.to_string());
             }
             TokenTree::Group(group) => mention(group.stream(), names),

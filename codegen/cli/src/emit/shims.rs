@@ -8,12 +8,17 @@ use sp_ir::{Receiver, Type};
 
 use super::catalog::Catalog;
 use super::comment::safety;
+use super::module::Source;
 use super::scope;
 use super::slots::{Parameter, Role, Slot, Table, associated};
 
 /// The callbacks for an API's tables, one module per table.
-pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> TokenStream {
-    tables.iter().map(|table| module(table, catalog)).collect()
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    let tables = source.tables();
+    tables
+        .iter()
+        .map(|table| module(table, source.catalog))
+        .collect()
 }
 
 fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {

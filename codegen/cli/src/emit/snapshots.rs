@@ -8,6 +8,7 @@ use miette::Diagnostic;
 use sp_ir::{Api, SnapshotError};
 use thiserror::Error;
 
+use super::crew;
 use crate::import::release::Release;
 
 /// Why snapshots cannot be read.
@@ -52,36 +53,38 @@ fn named(release: &Option<Release>) -> String {
     release.map_or_else(String::new, |release| format!(" of {release}"))
 }
 
-/// Every API at `release`, or at the newest release that any of them has. APIs are sorted by name.
+/// Every API in every release up to `release`, or in all of them. Sorted by API, then by release.
 ///
 /// # Errors
-/// Where there is none, or one cannot be read.
+/// Where there is none of `release`, or none at all, or one cannot be read.
 pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let found = find(folder)?;
     let wanted = release.map(Release::minor);
-    let newest = found.iter().map(|(release, _)| *release).max();
-    let chosen = wanted.or(newest);
-    let apis: Vec<_> = found
-        .iter()
-        .filter(|(release, _)| Some(*release) == chosen)
-        .map(|(_, path)| snapshot(path))
-        .collect::<Result<_, _>>()?;
-    if apis.is_empty() {
+    let last = wanted.or(found.iter().map(|(release, _)| *release).max());
+    if !found.iter().any(|(release, _)| Some(*release) == last) {
         let folder = folder.to_owned();
         return Err(ReadError::None { folder, release });
     }
-    Ok(apis)
+    let chosen: Vec<_> = found
+        .into_iter()
+        .filter(|(release, _)| Some(*release) <= last)
+        .map(|(_, path)| path)
+        .collect();
+    crew::each(&chosen, |path| snapshot(path))
+        .into_iter()
+        .collect()
 }
 
-/// The snapshots by release, sorted by path.
+/// The snapshots by API, then by release.
 fn find(folder: &Path) -> Result<Vec<(Release, PathBuf)>, ReadError> {
     let mut found = Vec::new();
     for api in entries(folder)?.iter().filter(|path| path.is_dir()) {
-        for path in entries(api)? {
-            if let Some(release) = release_of(&path) {
-                found.push((release, path));
-            }
-        }
+        let snapshots = entries(api)?.into_iter();
+        let mut releases: Vec<_> = snapshots
+            .filter_map(|path| Some((release_of(&path)?, path)))
+            .collect();
+        releases.sort();
+        found.extend(releases);
     }
     Ok(found)
 }
@@ -131,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_release_is_taken_by_number() {
+    fn releases_are_sorted_by_number() {
         let texts = [api("a", "2.9"), api("a", "2.21"), api("b", "2.21")];
         let folder = folder(&[
             ("a/2.9.json", &texts[0]),
@@ -143,7 +146,7 @@ mod tests {
             .iter()
             .map(|it| (it.name.as_str(), it.release.as_str()))
             .collect();
-        assert_eq!(names, [("a", "2.21"), ("b", "2.21")]);
+        assert_eq!(names, [("a", "2.9"), ("a", "2.21"), ("b", "2.21")]);
         let old = read(folder.path(), Some("2.9".parse().unwrap())).unwrap();
         assert_eq!(old.len(), 1);
     }

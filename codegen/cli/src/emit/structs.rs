@@ -3,26 +3,59 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use sp_expand::print_struct;
-use sp_expand::structure::{print_doc, print_field};
-use sp_expand::ty::ident;
-use sp_ir::{Item, Items, Union};
+use sp_expand::structure::{Dates, is_versioned, print_doc, print_field};
+use sp_expand::ty::{InScope, ident, print_type};
+use sp_ir::{Item, Items, Struct, Union};
+
+use super::module::Source;
 
 /// The structs and unions of an API.
-pub fn emit(items: &Items) -> TokenStream {
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    print(&source.api.items, source.timeline)
+}
+
+/// The structs and unions among `items`.
+pub fn print(items: &Items, dates: &dyn Dates) -> TokenStream {
     items
         .iter()
         .map(|(name, item)| match item {
-            Item::Struct(item) => print_struct(name, item),
-            Item::Union(item) => union(name, item),
+            Item::Struct(item) => {
+                let size = size_of_base(name, item);
+                let item = print_struct(name, item, dates);
+                quote!(#item #size)
+            }
+            Item::Union(item) => union(name, item, dates),
             _ => TokenStream::new(),
         })
         .collect()
 }
 
-fn union(name: &str, item: &Union) -> TokenStream {
+/// What goes into the base's `struct_size`, for a struct that opens with a base.
+fn size_of_base(name: &str, item: &Struct) -> Option<TokenStream> {
+    let size = item.struct_size.as_ref().filter(|_| !is_versioned(item))?;
+    let last = item.fields.iter().find(|it| it.name == size.last_field)?;
+    let (name, field) = (ident(name), ident(&last.name));
+    let ty = print_type(&last.ty, &InScope);
+    let doc = format!(" What `{}` says: the end of `{}`.", size.symbol, last.name);
+    Some(quote! {
+        impl #name {
+            #[doc = #doc]
+            pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, #field) + size_of::<#ty>();
+        }
+    })
+}
+
+fn union(name: &str, item: &Union, dates: &dyn Dates) -> TokenStream {
     let line = format!("A union of {} bytes.", item.layout.size);
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc);
-    let fields = item.fields.iter().map(|field| print_field(field, false));
+    let doc = print_doc(
+        item.doc.as_ref().unwrap_or(&line),
+        &item.loc,
+        dates.of(name, ""),
+    );
+    let fields = item
+        .fields
+        .iter()
+        .map(|field| print_field(field, false, dates.of(name, &field.name)));
     let ident = ident(name);
     quote! {
         #doc

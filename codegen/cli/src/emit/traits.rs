@@ -2,32 +2,33 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_expand::structure::{field_doc, print_doc};
+use sp_expand::structure::{Dates, field_doc, print_doc};
 use sp_expand::ty::InScope;
 use sp_ir::Type;
 
-use super::catalog::Catalog;
 use super::method::signature;
+use super::module::Source;
 use super::slots::{Slot, Table, associated};
 
 /// The traits for an API's tables.
-pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> TokenStream {
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    let tables = source.tables();
     tables
         .iter()
-        .map(|table| author_trait(table, catalog))
+        .map(|table| author_trait(table, source))
         .collect()
 }
 
-fn author_trait(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
+fn author_trait(table: &Table<'_>, source: &Source<'_>) -> TokenStream {
     let name = &table.author;
     let line = format!("What fills a [`{}`]: one method per slot.", table.name);
-    let doc = print_doc(&line, &table.item.loc);
+    let doc = print_doc(&line, &table.item.loc, source.timeline.of(table.name, ""));
     let types = table.handles.iter().map(|handle| {
         let doc = format!(" What stands behind a [`{handle}`].");
         let name = associated(handle);
         quote!(#[doc = #doc] type #name: Send + Sync + 'static;)
     });
-    let methods = table.slots.iter().map(|slot| method(table, slot, catalog));
+    let methods = table.slots.iter().map(|slot| method(table, slot, source));
     quote! {
         #doc
         pub trait #name: Send + Sync + Sized + 'static {
@@ -37,8 +38,10 @@ fn author_trait(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
     }
 }
 
-fn method(table: &Table<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStream {
-    let doc = print_doc(&field_doc(slot.field), &slot.field.loc);
+fn method(table: &Table<'_>, slot: &Slot<'_>, source: &Source<'_>) -> TokenStream {
+    let catalog = source.catalog;
+    let releases = source.timeline.of(table.name, &slot.field.name);
+    let doc = print_doc(&field_doc(slot.field), &slot.field.loc, releases);
     let safety = slot.is_unsafe(catalog).then(|| {
         quote! {
             #[doc = ""]

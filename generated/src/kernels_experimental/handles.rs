@@ -3,22 +3,22 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// Tells of a cancelled step; core's memory.
+/// The agent of the coordination service; core's.
 ///
-/// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:36`.
+/// Source: `tensorflow/c/kernels_experimental.h:184`, 2.11 on.
 #[derive(Debug)]
 #[repr(C)]
-pub struct TFE_CancellationManager {
+pub struct TF_CoordinationServiceAgent {
     _opaque: [u8; 0],
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A device's context; core's memory.
+/// Locked variables.
 ///
-/// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:29`.
+/// Source: `tensorflow/c/kernels_experimental.h:32`, 2.6 on.
 #[derive(Debug)]
 #[repr(C)]
-pub struct TF_DeviceContext {
+pub struct TF_VariableInputLockHolder {
     _opaque: [u8; 0],
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }

@@ -1,0 +1,147 @@
+//! All releases of the APIs as one: each name's newest form, the releases that have it, and what
+//! older releases had besides. A plugin is built once and runs on all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sp_expand::structure::Dates;
+use sp_ir::{Api, Enum, Item};
+
+/// A minor release, comparable: `2.21` is `(2, 21)`.
+pub type Minor = (u32, u32);
+
+/// The releases that have each item and each member of it.
+#[derive(Default)]
+pub struct Timeline {
+    known: BTreeSet<Minor>,
+    dates: BTreeMap<(String, String), String>,
+}
+
+impl Dates for Timeline {
+    fn of(&self, item: &str, member: &str) -> &str {
+        let key = (item.to_owned(), member.to_owned());
+        self.dates.get(&key).map_or("", String::as_str)
+    }
+}
+
+impl Timeline {
+    /// What the snapshots tell.
+    pub fn of(apis: &[Api]) -> Self {
+        let known = apis.iter().map(|api| minor(&api.release)).collect();
+        let mut seen: BTreeMap<&str, BTreeMap<&str, BTreeSet<Minor>>> = BTreeMap::new();
+        for api in apis {
+            let release = minor(&api.release);
+            for (name, item) in &api.items {
+                let members = seen.entry(name).or_default();
+                for member in [""].into_iter().chain(members_of(item)) {
+                    members.entry(member).or_default().insert(release);
+                }
+            }
+        }
+        let mut timeline = Self {
+            known,
+            dates: BTreeMap::new(),
+        };
+        for (name, members) in &seen {
+            timeline.record(name, members);
+        }
+        timeline
+    }
+
+    /// A member's releases are told only where they are not the item's own.
+    fn record(&mut self, name: &str, members: &BTreeMap<&str, BTreeSet<Minor>>) {
+        // One release alone says nothing of when a thing came or went.
+        if self.known.len() < 2 {
+            return;
+        }
+        let whole = &members[""];
+        for (member, releases) in members {
+            if member.is_empty() || releases != whole {
+                let key = (name.to_owned(), (*member).to_owned());
+                self.dates.insert(key, self.spans(releases));
+            }
+        }
+    }
+
+    /// The releases in words: `2.5 to 2.18`, `2.7 on`, `2.5, 2.9 on`.
+    pub fn spans(&self, releases: &BTreeSet<Minor>) -> String {
+        let newest = self.known.last();
+        let mut runs: Vec<(Minor, Minor)> = Vec::new();
+        let mut goes_on = false;
+        for release in &self.known {
+            let has = releases.contains(release);
+            match runs.last_mut() {
+                Some(run) if has && goes_on => run.1 = *release,
+                _ if has => runs.push((*release, *release)),
+                _ => {}
+            }
+            goes_on = has;
+        }
+        let words = runs.iter().map(|(first, last)| match () {
+            () if Some(last) == newest => format!("{} on", dotted(*first)),
+            () if first == last => dotted(*first),
+            () => format!("{} to {}", dotted(*first), dotted(*last)),
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The newest form of every API; what only older releases have is kept as the last of them has it.
+pub fn newest(apis: &[Api]) -> Vec<Api> {
+    let mut order: Vec<&Api> = apis.iter().collect();
+    order.sort_by_key(|api| (std::cmp::Reverse(minor(&api.release)), api.name.clone()));
+    let mut merged: BTreeMap<&str, Api> = BTreeMap::new();
+    let mut homes: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    for api in order {
+        merged.entry(&api.name).or_insert_with(|| Api {
+            items: BTreeMap::new(),
+            ..api.clone()
+        });
+        for (name, item) in &api.items {
+            match homes.get(name.as_str()) {
+                Some((release, home)) if *release != api.release => {
+                    add_variants(merged.get_mut(home), name, item);
+                }
+                // New, or declared twice in one release, which the catalog refuses.
+                _ => {
+                    homes.insert(name, (&api.release, &api.name));
+                    let into = merged.get_mut(api.name.as_str());
+                    into.map(|it| it.items.insert(name.clone(), item.clone()));
+                }
+            }
+        }
+    }
+    merged.into_values().collect()
+}
+
+/// An older release's values that the enumeration no longer lists.
+fn add_variants(home: Option<&mut Api>, name: &str, older: &Item) {
+    let newer = home.and_then(|api| api.items.get_mut(name));
+    if let (Some(Item::Enum(newer)), Item::Enum(Enum { variants, .. })) = (newer, older) {
+        for variant in variants {
+            if newer.variants.iter().all(|it| it.name != variant.name) {
+                newer.variants.push(variant.clone());
+            }
+        }
+    }
+}
+
+/// The release as numbers; what is no release counts as before all.
+pub fn minor(release: &str) -> Minor {
+    let numbers = release.split_once('.');
+    let numbers = numbers.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    numbers.unwrap_or_default()
+}
+
+/// `2.21`.
+pub fn dotted((major, minor): Minor) -> String {
+    format!("{major}.{minor}")
+}
+
+fn members_of(item: &Item) -> Vec<&str> {
+    match item {
+        Item::Struct(it) => it.fields.iter().map(|it| it.name.as_str()).collect(),
+        Item::Union(it) => it.fields.iter().map(|it| it.name.as_str()).collect(),
+        Item::Enum(it) => it.variants.iter().map(|it| it.name.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
