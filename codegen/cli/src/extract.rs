@@ -20,7 +20,7 @@ use crate::clang::{self, ClangError, Declarations, Source};
 use crate::contract::{self, Items, Known, Notes, NotesError};
 use crate::import::problem::Problem;
 pub use headers::{LeftOut, Stray};
-pub use targets::{TARGETS, complete, releases};
+pub use targets::{TARGETS, complete, complete_with, releases};
 
 /// An include root gives no APIs.
 #[derive(Debug, Error, Diagnostic)]

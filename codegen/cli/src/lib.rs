@@ -12,6 +12,7 @@ pub mod emit;
 pub mod extract;
 pub mod history;
 pub mod import;
+pub mod lint;
 pub mod scaffold;
 pub mod symbols;
 pub mod tree;

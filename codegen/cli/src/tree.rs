@@ -1,17 +1,48 @@
 //! An API as a tree for reading: each item with its members, sizes and facts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sp_ir::{Api, Evidence, Field, Function, Item, Param, Signature, Stated, Struct, Type};
+use sp_ir::{
+    Api, Differs, Evidence, Field, Function, Item, Param, Signature, Stated, Struct, Type,
+};
 
 /// Draws the whole API.
 pub fn draw(api: &Api) -> String {
-    let mut out = format!("{} {}\n", api.name, api.release);
+    let version = api.version.as_ref();
+    let version = version.map_or(String::new(), |version| format!(", version {version}"));
+    let mut out = format!("{} {}{version}\n", api.name, api.release);
     for (name, item) in &api.items {
         // Writing to a String does not fail.
         let _ = draw_item(&mut out, name, item);
     }
+    for (triple, items) in &api.targets {
+        let _ = draw_target(&mut out, triple, items);
+    }
     out
+}
+
+/// What a target has otherwise.
+fn draw_target(
+    out: &mut String,
+    triple: &str,
+    items: &BTreeMap<String, Differs>,
+) -> std::fmt::Result {
+    writeln!(out, "├─ on {triple}")?;
+    for (name, differs) in items {
+        write!(out, "│  ├─ {name}")?;
+        if let Some(layout) = differs.layout {
+            write!(out, "  {} bytes", layout.size)?;
+        }
+        if let Some(size) = differs.struct_size {
+            write!(out, ", struct_size {size}")?;
+        }
+        if let Some(value) = differs.value {
+            write!(out, " = {value}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 fn draw_item(out: &mut String, name: &str, item: &Item) -> std::fmt::Result {

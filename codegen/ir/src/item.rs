@@ -85,6 +85,23 @@ pub struct Struct {
     pub loc: Loc,
 }
 
+impl Struct {
+    /// Which side fills a field: as is said of it, else the struct's, or the other where the field's
+    /// direction is out.
+    pub fn filler(&self, field: &Field) -> Option<Side> {
+        if let Some(said) = &field.filled_by {
+            return Some(said.value);
+        }
+        let side = self.filled_by.as_ref()?.value;
+        let is_out = field.direction.as_ref().map(|said| said.value) == Some(Direction::Out);
+        Some(match (side, is_out) {
+            (side, false) => side,
+            (Side::Core, true) => Side::Plugin,
+            (Side::Plugin, true) => Side::Core,
+        })
+    }
+}
+
 /// One member of a struct or union. Offsets and sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

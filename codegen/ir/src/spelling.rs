@@ -28,28 +28,56 @@ fn spell(ty: &Type) -> Option<String> {
             mutable: true,
         } => spell(pointee)? + "*",
         Type::Pointer { pointee, .. } => spell(pointee)? + " const*",
-        Type::Array { elem, len } => format!("{}[{len}]", spell(elem)?),
+        Type::Array { elem, len } => {
+            // In C the outer length comes first: `char[2][4]` is two times four.
+            let (mut elem, mut lengths) = (elem, format!("[{len}]"));
+            while let Type::Array { elem: inner, len } = &**elem {
+                (elem, lengths) = (inner, format!("{lengths}[{len}]"));
+            }
+            spell(elem)? + &lengths
+        }
         Type::Function(_) => return None,
     };
     Some(text)
 }
 
+/// More stars and brackets than any header has are no type, so that no text overflows the stack.
+const DEEPEST: usize = 64;
+
 fn parse(text: &str) -> Option<Type> {
+    let depth = text.bytes().filter(|one| matches!(one, b'*' | b'['));
+    (depth.count() <= DEEPEST).then(|| parse_within(text))?
+}
+
+fn parse_within(text: &str) -> Option<Type> {
     if let Some(pointee) = text.strip_suffix('*') {
         let bare = pointee.strip_suffix(" const");
         return Some(Type::Pointer {
-            pointee: Box::new(parse(bare.unwrap_or(pointee))?),
+            pointee: Box::new(parse_within(bare.unwrap_or(pointee))?),
             mutable: bare.is_none(),
         });
     }
-    if let Some((elem, len)) = text.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
-        return Some(Type::Array {
-            elem: Box::new(parse(elem)?),
-            len: len.parse().ok()?,
-        });
+    if text.ends_with(']') {
+        return array(text);
     }
     let is_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
     (!text.is_empty() && text.chars().all(is_word)).then(|| word(text))
+}
+
+fn array(mut text: &str) -> Option<Type> {
+    let mut lengths = Vec::new();
+    while let Some((elem, len)) = text.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+        lengths.push(len.parse().ok()?);
+        text = elem;
+    }
+    if lengths.is_empty() {
+        return None;
+    }
+    let wrap = |elem, len| Type::Array {
+        elem: Box::new(elem),
+        len,
+    };
+    Some(lengths.into_iter().fold(parse_within(text)?, wrap))
 }
 
 fn word(text: &str) -> Type {
@@ -175,7 +203,10 @@ mod tests {
             json(&pointer(pointer(Type::Char, false), false)),
             "\"char const* const*\""
         );
-        assert_eq!(json(&Type::Array { elem, len: 3 }), "\"uint8_t[3]\"");
+        let inner = Type::Array { elem, len: 4 };
+        assert_eq!(json(&inner), "\"uint8_t[4]\"");
+        let elem = Box::new(inner);
+        assert_eq!(json(&Type::Array { elem, len: 2 }), "\"uint8_t[2][4]\"");
         assert_eq!(json(&Type::Float { bits: 64 }), "\"double\"");
         assert_eq!(json(&Type::Named("int7_t".into())), "\"int7_t\"");
     }
@@ -206,11 +237,16 @@ mod tests {
             "\"a b\"",
             "\"x[\"",
             "\"x[y]\"",
+            "\"x]\"",
+            "\"[2]\"",
             "{}",
             "3",
             "{\"pointer\":\"\"}",
         ] {
             assert!(serde_json::from_str::<Type>(text).is_err(), "{text}");
+        }
+        for deep in ["*".repeat(100_000), "[1]".repeat(100_000)] {
+            assert!(parse(&format!("char{deep}")).is_none());
         }
     }
 }

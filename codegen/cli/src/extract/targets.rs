@@ -9,7 +9,8 @@ use std::thread;
 
 use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
 
-use super::{ExtractError, extract};
+use super::{ExtractError, LeftOut, extract_with};
+use crate::contract::{Known, Notes};
 
 /// The targets that a snapshot speaks of. The first is the one that its items describe.
 pub const TARGETS: [&str; 5] = [
@@ -20,14 +21,31 @@ pub const TARGETS: [&str; 5] = [
     "i686-unknown-linux-gnu",
 ];
 
-/// As [`extract`], with what every target has otherwise.
+/// As [`extract`](super::extract), with what every target has otherwise.
 ///
 /// # Errors
-/// As [`extract`]; and where a target has more than sizes, offsets and values otherwise.
+/// As [`extract`](super::extract); and where a target has more than sizes, offsets and values otherwise.
 pub fn complete(include_root: &Path, release: &str) -> Result<Vec<Api>, ExtractError> {
-    let mut apis = extract(include_root, release, TARGETS[0])?;
+    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+    let known = Known::committed();
+    complete_with(&notes, &left_out, &known, include_root, release)
+}
+
+/// [`complete`] with the given notes.
+///
+/// # Errors
+/// As [`complete`].
+pub fn complete_with(
+    notes: &[Notes],
+    left_out: &LeftOut,
+    known: &Known,
+    include_root: &Path,
+    release: &str,
+) -> Result<Vec<Api>, ExtractError> {
+    let read = |target: &str| extract_with(notes, left_out, known, include_root, release, target);
+    let mut apis = read(TARGETS[0])?;
     for target in &TARGETS[1..] {
-        let others = extract(include_root, release, target)?;
+        let others = read(target)?;
         for (api, other) in apis.iter_mut().zip(&others) {
             let differing = compare(api, other, target)?;
             if !differing.is_empty() {

@@ -1,0 +1,43 @@
+//! A small header with every construct that TensorFlow's have, as the snapshot that comes of it, for
+//! all targets. `SP_BLESS=1` writes the snapshot anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sp_gen::clang::Library;
+use sp_gen::contract::{Known, Notes};
+use sp_gen::extract::{LeftOut, complete_with};
+use sp_ir::Api;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs")
+}
+
+fn read() -> Option<Api> {
+    if let Err(missing) = Library::load() {
+        eprintln!("skipped: no libclang: {missing}");
+        return None;
+    }
+    let text = fs::read_to_string(folder().join("demo.toml")).unwrap();
+    let notes = [Notes::parse("demo", &text).unwrap()];
+    let (left_out, known) = (LeftOut::default(), Known::default());
+    let root = folder().join("include");
+    let mut apis = complete_with(&notes, &left_out, &known, &root, "2.21").unwrap();
+    assert_eq!(apis.len(), 1);
+    apis.pop()
+}
+
+#[test]
+fn every_construct_comes_out_as_blessed() {
+    let Some(api) = read() else { return };
+    let (path, text) = (folder().join("demo.json"), api.to_json());
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let blessed = fs::read_to_string(&path).unwrap();
+    for (line, (found, expected)) in text.lines().zip(blessed.lines()).enumerate() {
+        assert_eq!(found, expected, "line {} of {}", line + 1, path.display());
+    }
+    assert_eq!(text, blessed);
+    assert_eq!(Api::from_json(&text).unwrap(), api);
+}
