@@ -35,6 +35,8 @@ struct Chapter {
 struct Line {
     name: String,
     about: String,
+    /// What `about` has no room for.
+    hint: String,
     former: String,
     /// Set where a section of the struct begins.
     section: Option<String>,
@@ -98,6 +100,9 @@ fn chapter(history: &History, api: &str) -> Chapter {
         events.iter().any(|event| counts(event.what))
     };
     let detailed: Vec<&str> = eventful.iter().filter(changed).copied().collect();
+    // What changed says more than what came or went.
+    let mut eventful = eventful;
+    eventful.sort_by_key(|name| !detailed.contains(name));
     let overview = eventful.iter().map(|name| Line {
         link: detailed.contains(name),
         ..Line::of(name, kind(history, name), squares::item(history, name))
@@ -130,6 +135,7 @@ impl Line {
         Self {
             name: name.into(),
             about: about.into(),
+            hint: String::new(),
             former: String::new(),
             section: None,
             link: false,
@@ -226,7 +232,8 @@ fn fields(history: &History, table: &Table) -> Vec<Line> {
         lines.push(Line {
             former: former.collect::<Vec<_>>().join(", "),
             section: section.clone().filter(|_| begins),
-            ..Line::of(&row.name, &row.ty, squares::field(history, table, row))
+            hint: row.ty.clone(),
+            ..Line::of(&row.name, row.kind(), squares::field(history, table, row))
         });
     }
     lines

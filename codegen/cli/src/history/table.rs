@@ -92,6 +92,16 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
+impl Row {
+    /// The type as far as a line has room.
+    pub fn kind(&self) -> &str {
+        match self.ty.contains("(*)") {
+            true => "function",
+            false => &self.ty,
+        }
+    }
+}
+
 /// A struct or union through the releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {

@@ -180,7 +180,7 @@ impl Lines {
                 let padded = paint.mark(&row.cells[index].marks, &padded);
                 let _ = write!(text, "  {number:>wide$} {padded}");
             }
-            let _ = writeln!(out, "{}  {}", text, short(row));
+            let _ = writeln!(out, "{}  {}", text, row.kind());
         }
         if self.signs {
             let marks = [
@@ -208,14 +208,6 @@ fn words(cell: &Cell, signs: bool) -> (String, String) {
     };
     let between = if signs { "" } else { " " };
     (number.unwrap_or_else(|| "·".into()), marks.join(between))
-}
-
-/// The row's type, as far as a line has room.
-fn short(row: &Row) -> String {
-    match row.ty.contains("(*)") {
-        true => "function".into(),
-        false => row.ty.clone(),
-    }
 }
 
 /// The types that a field had, where it had several.
