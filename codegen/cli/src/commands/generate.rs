@@ -1,13 +1,17 @@
-//! `sp-gen generate [--release R] [--out DIR] [--check]`: the sp-abi crate from the committed IR.
+//! `sp-gen generate [--release R] [--out DIR] [--check] [--docs upstream]`: the sp-abi crate from the
+//! committed IR.
 
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, miette};
 
 use crate::diagnostic::{Outcome, Result};
-use crate::emit::{Files, disk, emit, snapshots};
+use sp_ir::Api;
+
+use crate::emit::{Files, disk, emit, snapshots, upstream};
 use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
+use crate::import::store::Store;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -15,7 +19,7 @@ const SHOWN: usize = 24;
 /// Arguments of `generate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The release to generate from; the newest snapshots if absent
+    /// The newest release that the crate shall know; the newest snapshots if absent
     #[arg(long, value_name = "R")]
     release: Option<Release>,
     /// Where the crate goes; the checkout's generated/ if absent
@@ -24,6 +28,18 @@ pub struct Args {
     /// Write nothing; exit 1 where the files on disk differ
     #[arg(long)]
     check: bool,
+    /// Whose sentences the docs are; `upstream` needs the release's headers, libclang and `--out`
+    #[arg(long, value_enum, default_value_t = Docs::Own, value_name = "WHOSE")]
+    docs: Docs,
+}
+
+/// Where docs come from.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Docs {
+    /// Ours.
+    Own,
+    /// The headers' own comments.
+    Upstream,
 }
 
 /// Writes the crate, or compares it.
@@ -35,11 +51,50 @@ pub fn run(args: Args) -> Result {
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(homeless()),
     };
-    let files = emit(&snapshots::read(&place.snapshots, args.release)?)?;
+    let mut apis = snapshots::read(&place.snapshots, args.release)?;
+    if args.docs == Docs::Upstream {
+        quote_headers(&mut apis, &place, &out, &here)?;
+    }
+    let files = emit(&apis)?;
     if args.check {
         check(&out, &files)
     } else {
         write(&out, &files)
+    }
+}
+
+/// Takes docs from the headers of the newest release, for a crate that nobody commits.
+fn quote_headers(apis: &mut [Api], place: &Place, out: &Path, here: &Path) -> Result<()> {
+    let committed = checkout(here).map(|root| root.join("generated"));
+    if committed.is_some_and(|it| same(&it, out)) {
+        return Err(miette!(
+            code = "sp_gen::generate::upstream_docs",
+            help = "say `--out DIR`, with a folder that is not the checkout's generated/",
+            "the headers' own comments do not go into what is committed"
+        ));
+    }
+    let releases = apis.iter().filter_map(|api| api.release.parse().ok());
+    let newest: Option<Release> = releases.max();
+    let store = Store::at(place.store.clone());
+    let exact = newest.and_then(|release| store.resolve(release));
+    let (Some(newest), Some(exact)) = (newest, exact) else {
+        let newest = newest.map_or_else(String::new, |it| it.to_string());
+        return Err(miette!(
+            code = "sp_gen::generate::headers_missing",
+            help = "`sp-gen import tensorflow {newest}` brings them",
+            "the headers of TensorFlow {newest} are not in {}",
+            place.store.display()
+        ));
+    };
+    let put = upstream::annotate(apis, &newest.to_string(), &store.include(exact))?;
+    eprintln!("{put} comments of TensorFlow {exact}'s headers");
+    Ok(())
+}
+
+fn same(left: &Path, right: &Path) -> bool {
+    match (left.canonicalize(), right.canonicalize()) {
+        (Ok(left), Ok(right)) => left == right,
+        _ => left == right,
     }
 }
 

@@ -26,6 +26,7 @@ mod spacing;
 mod structs;
 mod timeline;
 mod traits;
+pub mod upstream;
 
 #[cfg(test)]
 mod tests;
