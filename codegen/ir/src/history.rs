@@ -2,8 +2,9 @@
 //! layout, signature or values stayed as they were.
 //!
 //! It is computed from the releases' [`Api`]s alone. Other names for the same thing are no change,
-//! nor is constness, nor a member that only got another name where it stood. A release in which an
-//! item is absent ends no epoch: the epoch's releases then have a gap.
+//! nor are constness, what a `void*` is said to point to, a member that only got another name where
+//! it stood, and members that moved into a struct of their own without moving in memory. A release
+//! in which an item is absent ends no epoch: the epoch's releases then have a gap.
 
 mod alike;
 

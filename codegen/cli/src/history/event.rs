@@ -41,7 +41,7 @@ pub fn events(history: &History, name: &str) -> Vec<Event> {
     }
     for epochs in [&history.functions, &history.callbacks, &history.slots] {
         let epochs = epochs.get(name).map_or(&[][..], Vec::as_slice);
-        events.extend(epochs.windows(2).map(|pair| redeclared(name, pair)));
+        events.extend(epochs.windows(2).map(redeclared));
     }
     let epochs = history.enums.get(name).map_or(&[][..], Vec::as_slice);
     events.extend(epochs.windows(2).map(revalued));
@@ -71,7 +71,7 @@ fn presence(history: &History, name: &str) -> Vec<Event> {
     });
     for (index, pair) in history.releases.windows(2).enumerate() {
         match (has(&pair[0]), has(&pair[1])) {
-            (false, true) if Some(index + 1) > begun => {
+            (false, true) if Some(index + 1) > begun && !was_value(history, name, &pair[0]) => {
                 events.push(event(&pair[1], What::Appeared, "appeared"));
             }
             (true, false) => events.push(event(&pair[1], What::Went, "went")),
@@ -79,6 +79,13 @@ fn presence(history: &History, name: &str) -> Vec<Event> {
         }
     }
     events
+}
+
+/// Whether an enumeration had the name: a macro that stands for its value now is no news.
+fn was_value(history: &History, name: &str, release: &String) -> bool {
+    history.enums.values().flatten().any(|epoch| {
+        epoch.releases.contains(release) && epoch.shape.iter().any(|one| one.name == name)
+    })
 }
 
 fn moved(pair: &[Epoch<Origin>]) -> Event {
@@ -153,17 +160,42 @@ fn few(names: &[&str]) -> String {
     }
 }
 
-fn redeclared(name: &str, pair: &[Epoch<Signature>]) -> Event {
-    let short = name.rsplit('.').next().unwrap_or(name);
+fn redeclared(pair: &[Epoch<Signature>]) -> Event {
+    let (old, new) = (&pair[0].shape, &pair[1].shape);
+    let mut parts = vec![format!(
+        "{} → {} parameters",
+        old.params.len(),
+        new.params.len()
+    )];
+    for (word, params) in [("new", only(new, old)), ("gone", only(old, new))] {
+        if !params.is_empty() {
+            parts.push(format!("{word}: {}", params.join(", ")));
+        }
+    }
+    if old.ret != new.ret {
+        let (old, new) = (c::spell(&old.ret), c::spell(&new.ret));
+        parts.push(format!("returns {new}, before {old}"));
+    }
     Event {
         release: pair[1].first().into(),
         what: What::Changed,
-        text: format!(
-            "was {}; is {}",
-            c::declare(short, &pair[0].shape),
-            c::declare(short, &pair[1].shape)
-        ),
+        text: parts.join("; "),
     }
+}
+
+/// The parameters of one signature that the other has not.
+fn only(one: &Signature, other: &Signature) -> Vec<String> {
+    let mut others: Vec<String> = other.params.iter().map(c::parameter).collect();
+    let params = one.params.iter().map(c::parameter);
+    params
+        .filter(|param| match others.iter().position(|one| one == param) {
+            Some(found) => {
+                others.remove(found);
+                false
+            }
+            None => true,
+        })
+        .collect()
 }
 
 fn revalued(pair: &[Epoch<Vec<Variant>>]) -> Event {

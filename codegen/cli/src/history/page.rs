@@ -191,7 +191,6 @@ fn block(history: &History, name: &str) -> Block {
         .as_ref()
         .map_or_else(Vec::new, |table| fields(history, table));
     let happened = events(history, name).into_iter();
-    let happened = happened.filter(|event| !event.text.starts_with("was "));
     Block {
         name: name.into(),
         about: format!("{}{when}", kind(history, name)),
@@ -213,7 +212,7 @@ fn sizes(history: &History, table: &Table) -> Vec<Line> {
     let said = squares::size(history, table, |column| column.struct_size);
     vec![
         Line::of("sizeof", "bytes", layout),
-        Line::of("struct_size", "bytes, as the protocol says", said),
+        Line::of("struct_size", "bytes, unpadded", said),
     ]
 }
 

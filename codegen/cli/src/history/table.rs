@@ -209,7 +209,11 @@ fn continued(
                 marks.push(Mark::Moved);
             }
             if old.name != field.name {
-                marks.push(Mark::Renamed);
+                // Within an epoch it may have come later; then the epoch did not begin with it.
+                let since = history.since.get(&format!("{name}.{}", field.name));
+                if since.is_some_and(|since| since == epoch.first()) {
+                    marks.push(Mark::Renamed);
+                }
                 row.name = field.name.clone();
             } else if retyped(history, name, field, before, epoch) || old.size != field.size {
                 marks.push(Mark::Retyped);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use sp_ir::{Epoch, History, Signature};
 
-use super::event::{events, lifetime};
+use super::event::{What, events, lifetime};
 use super::lint::lints;
 use super::lookup::Subject;
 use super::table::{Cell, Mark, Row, Table};
@@ -297,7 +297,7 @@ fn other(history: &History, name: &str, paint: Paint) -> String {
 fn happened(history: &History, name: &str) -> String {
     let mut out = String::new();
     for event in events(history, name) {
-        if !event.text.starts_with("was ") {
+        if event.what != What::Changed || history.enums.contains_key(name) {
             let _ = writeln!(out, "\n{}: {}", event.release, event.text);
         }
     }

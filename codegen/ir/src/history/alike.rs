@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Record;
-use crate::{Api, Item, Signature, Type};
+use crate::{Api, Field, Item, Signature, Type};
 
 /// Names are followed this far into each other; C's recursion goes through pointers to names.
 const DEPTH: u8 = 8;
@@ -44,6 +44,33 @@ impl<'a> Declared<'a> {
         self.items.get(name).map(|(_, item)| *item)
     }
 
+    /// The record with its structs' fields in their place, as deep as they go.
+    fn opened(&self, record: &Record) -> Record {
+        let mut opened = record.clone();
+        opened.fields = self.leaves(&record.fields, 0, DEPTH);
+        opened
+    }
+
+    fn leaves(&self, fields: &[Field], base: u64, depth: u8) -> Vec<Field> {
+        let mut leaves = Vec::new();
+        for field in fields {
+            let item = match self.resolve(&field.ty) {
+                Type::Named(name) if depth > 0 => self.item(&name),
+                _ => None,
+            };
+            match item {
+                Some(Item::Struct(inner)) => {
+                    leaves.extend(self.leaves(&inner.fields, base + field.offset, depth - 1));
+                }
+                _ => leaves.push(Field {
+                    offset: base + field.offset,
+                    ..field.clone()
+                }),
+            }
+        }
+        leaves
+    }
+
     /// The type behind other names for it; a callback is its function.
     fn resolve(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
@@ -80,7 +107,15 @@ impl Pair<'_, '_> {
         self.types(old, new, DEPTH)
     }
 
+    /// Field by field; or, where one of them has put fields into a struct of its own, with all
+    /// such structs opened.
     fn records_within(&self, old: &Record, new: &Record, depth: u8) -> bool {
+        self.fields_alike(old, new, depth)
+            || (old.fields.len() != new.fields.len()
+                && self.fields_alike(&self.old.opened(old), &self.new.opened(new), depth))
+    }
+
+    fn fields_alike(&self, old: &Record, new: &Record, depth: u8) -> bool {
         let size = |record: &Record| record.struct_size.as_ref().map(|size| size.value);
         let fields = || old.fields.iter().zip(&new.fields);
         (old.union, old.layout, size(old)) == (new.union, new.layout, size(new))
@@ -107,6 +142,12 @@ impl Pair<'_, '_> {
         };
         match (&self.old.resolve(old), &self.new.resolve(new)) {
             (Type::Named(old), Type::Named(new)) => self.names(old, new, depth),
+            // What a free pointer points to may be said later; the pointer is the same.
+            (Type::Pointer { pointee: old, .. }, Type::Pointer { pointee: new, .. })
+                if **old == Type::Void || **new == Type::Void =>
+            {
+                true
+            }
             // Constness is the header's word to the compiler; nothing of it is passed.
             (Type::Pointer { pointee: old, .. }, Type::Pointer { pointee: new, .. }) => {
                 self.types(old, new, depth)

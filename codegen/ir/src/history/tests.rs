@@ -243,3 +243,27 @@ fn absence_leaves_a_gap_and_no_new_epoch() {
     let history = History::of(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.6"]);
 }
+
+#[test]
+fn fields_put_into_a_struct_of_their_own_are_no_change() {
+    let (a, b) = (("a", Type::Size), ("b", Type::Size));
+    let flat = structure(&[a.clone(), b.clone()]);
+    let Item::Struct(mut nested) = structure(&[("base", named("Base"))]) else {
+        unreachable!("structure() makes structs");
+    };
+    nested.fields[0].size = 16;
+    nested.layout.size = 16;
+    let base = structure(&[a, b]);
+    let apis = [
+        api("2.19", vec![("S", flat)]),
+        api("2.20", vec![("S", Item::Struct(nested)), ("Base", base)]),
+    ];
+    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.19 2.20"]);
+}
+
+#[test]
+fn a_free_pointer_may_get_its_type_later() {
+    let of = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
+    let apis = [api("2.16", of(Type::Void)), api("2.17", of(named("Base")))];
+    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.16 2.17"]);
+}
