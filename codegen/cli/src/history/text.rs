@@ -26,7 +26,7 @@ pub enum Paint {
 
 impl Paint {
     fn mark(self, marks: &[Mark], text: &str) -> String {
-        let code = marks.iter().map(|mark| match mark {
+        let code = marks.last().map(|mark| match mark {
             Mark::Appended => "32",
             Mark::Inserted => "1;33",
             Mark::Moved => "33",
@@ -34,7 +34,7 @@ impl Paint {
             Mark::Renamed => "36",
             Mark::Gone => "31",
         });
-        match (self, code.last()) {
+        match (self, code) {
             (Self::Ansi, Some(code)) => format!("\x1b[{code}m{text}\x1b[0m"),
             _ => text.into(),
         }
