@@ -61,7 +61,7 @@ impl<'a> Features<'a> {
         let candidates = edges.iter().filter(|((from, to), items)| {
             self.needs[from].contains(to)
                 && self.closure(to).contains(from)
-                && items.iter().all(|it| function(it))
+                && items.iter().all(&function)
         });
         let weakest = candidates.min_by_key(|(edge, items)| (items.len(), **edge));
         weakest.map(|(edge, _)| *edge)

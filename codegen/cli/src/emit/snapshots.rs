@@ -58,7 +58,11 @@ fn named(release: &Option<Release>) -> String {
 /// # Errors
 /// Where there is none of `release`, or none at all, or one cannot be read.
 pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let found = find(folder)?;
+    let found = if folder.exists() {
+        find(folder)?
+    } else {
+        Vec::new()
+    };
     let wanted = release.map(Release::minor);
     let last = wanted.or(found.iter().map(|(release, _)| *release).max());
     if !found.iter().any(|(release, _)| Some(*release) == last) {
@@ -156,6 +160,8 @@ mod tests {
         let folder = folder(&[("a/2.21.json", "{")]);
         let broken = read(folder.path(), None).unwrap_err().to_string();
         assert!(broken.contains("2.21.json"), "{broken}");
+        let nowhere = read(&folder.path().join("none"), None).unwrap_err();
+        assert!(nowhere.to_string().contains("no snapshot in"), "{nowhere}");
         let missing = read(folder.path(), Some("2.5".parse().unwrap())).unwrap_err();
         assert!(
             missing.to_string().contains("no snapshot of 2.5"),
