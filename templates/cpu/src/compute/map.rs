@@ -11,10 +11,7 @@ use super::simd::Isa;
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn map1<T: Sync, U: Send>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Sync)
-where
-    T: Copy,
-{
+pub fn map1<T: Copy + Sync, U: Send>(x: &[T], out: &mut [U], f: impl Fn(T) -> U + Sync) {
     map1_at(Cost::Cheap, x, out, f);
 }
 
