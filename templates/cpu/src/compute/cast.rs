@@ -17,7 +17,7 @@ pub trait Cast<To>: Copy {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn cast<A: Cast<B> + Sync, B: Send>(x: &[A], out: &mut [B]) {
+pub fn cast<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [B]) {
     map1(x, out, A::cast);
 }
 
