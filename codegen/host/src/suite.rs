@@ -69,7 +69,7 @@ pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
     match path.is_file() {
         true => Ok(path),
         false => Err(Error::Load(format!(
-            "{} is not there; the package's library needs crate-type \"cdylib\"",
+            "{} is not there; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
             path.display()
         ))),
     }
