@@ -5,24 +5,34 @@ fn sum<T: Element + Number, I: Element>(cx: &Host<'_>, attributes: &Sum) -> Resu
 pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
     ::sp_plugin::kernel::Entry<D>,
 > {
-    struct Body<T, I>(::core::marker::PhantomData<fn() -> (T, I)>);
-    impl<T: Element + Number, I: Element> ::sp_plugin::kernel::HostKernel
-    for Body<T, I> {
+    struct Body0;
+    impl ::sp_plugin::kernel::HostKernel for Body0 {
         type Attributes = Sum;
         #[allow(unused_variables)]
         fn compute(
             cx: &::sp_plugin::kernel::Host<'_>,
             attributes: &Sum,
         ) -> ::sp_plugin::Result<()> {
-            sum::<T, I>(cx, attributes)
+            sum::<f32, i32>(cx, attributes)
+        }
+    }
+    struct Body1;
+    impl ::sp_plugin::kernel::HostKernel for Body1 {
+        type Attributes = Sum;
+        #[allow(unused_variables)]
+        fn compute(
+            cx: &::sp_plugin::kernel::Host<'_>,
+            attributes: &Sum,
+        ) -> ::sp_plugin::Result<()> {
+            sum::<i64, i32>(cx, attributes)
         }
     }
     ::std::vec![
-        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body < f32, i32
-        > > > (c"Sum").constrain:: < f32 > (c"T").constrain:: < i32 > (c"Tidx")
+        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body0 > >
+        (c"Sum").constrain:: < f32 > (c"T").constrain:: < i32 > (c"Tidx")
         .in_host_memory(c"reduction_indices").priority(2),
-        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body < i64, i32
-        > > > (c"Sum").constrain:: < i64 > (c"T").constrain:: < i32 > (c"Tidx")
+        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body1 > >
+        (c"Sum").constrain:: < i64 > (c"T").constrain:: < i32 > (c"Tidx")
         .in_host_memory(c"reduction_indices").priority(2)
     ]
 }

@@ -28,11 +28,15 @@ pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
 
 fn entries(arguments: &Arguments, function: &ItemFn, shape: &Shape) -> TokenStream {
     let doc = format!("The registrations of `{}`.", arguments.op.value());
-    let body = body(function, shape);
-    let rows = arguments
-        .combinations()
-        .into_iter()
-        .map(|types| arguments.row(&types, shape));
+    let combinations = arguments.combinations();
+    let bodies = combinations
+        .iter()
+        .enumerate()
+        .map(|(n, types)| body(n, types, function, shape));
+    let rows = combinations
+        .iter()
+        .enumerate()
+        .map(|(n, types)| arguments.row(n, types, shape));
     let (generics, device) = match &shape.device {
         Some(device) => (None, quote! { #device }),
         None => (Some(quote! { <D: ::sp_plugin::Device> }), quote! { D }),
@@ -40,23 +44,18 @@ fn entries(arguments: &Arguments, function: &ItemFn, shape: &Shape) -> TokenStre
     quote! {
         #[doc = #doc]
         pub fn entries #generics () -> ::std::vec::Vec<::sp_plugin::kernel::Entry<#device>> {
-            #body
+            #(#bodies)*
             ::std::vec![#(#rows),*]
         }
     }
 }
 
-/// The function as a type, so that each instance of it can be a set of `extern "C"` callbacks.
-fn body(function: &ItemFn, shape: &Shape) -> TokenStream {
-    let name = &function.sig.ident;
-    let names: Vec<&Ident> = function
-        .sig
-        .generics
-        .type_params()
-        .map(|p| &p.ident)
-        .collect();
-    let (parameters, _, bounds) = function.sig.generics.split_for_impl();
-    let turbofish = (!names.is_empty()).then(|| quote! { ::<#(#names),*> });
+/// The function with these types, as a type of its own, so that it can be a set of `extern "C"`
+/// callbacks. It is not generic: the computation is compiled here, once, and not again in each
+/// plugin that registers it.
+fn body(n: usize, types: &[&Type], function: &ItemFn, shape: &Shape) -> TokenStream {
+    let (body, name) = (body_name(n), &function.sig.ident);
+    let turbofish = (!types.is_empty()).then(|| quote! { ::<#(#types),*> });
     let attributes = match &shape.attributes {
         Some(ty) => quote! { #ty },
         None => quote! { () },
@@ -73,8 +72,8 @@ fn body(function: &ItemFn, shape: &Shape) -> TokenStream {
         ),
     };
     quote! {
-        struct Body<#(#names),*>(::core::marker::PhantomData<fn() -> (#(#names,)*)>);
-        impl #parameters #kind for Body<#(#names),*> #bounds {
+        struct #body;
+        impl #kind for #body {
             type Attributes = #attributes;
             #[allow(unused_variables)]
             fn compute(cx: &#cx, attributes: &#attributes) -> ::sp_plugin::Result<()> {
@@ -82,6 +81,10 @@ fn body(function: &ItemFn, shape: &Shape) -> TokenStream {
             }
         }
     }
+}
+
+fn body_name(n: usize) -> Ident {
+    quote::format_ident!("Body{n}")
 }
 
 /// What the function's parameters say: `(cx: &Host<'_>)` or `(cx: &OnDevice<'_, D>)`, and
@@ -235,10 +238,10 @@ impl Arguments {
             })
     }
 
-    fn row(&self, types: &[&Type], shape: &Shape) -> TokenStream {
-        let body = quote! { Body<#(#types),*> };
+    fn row(&self, n: usize, types: &[&Type], shape: &Shape) -> TokenStream {
+        let body = body_name(n);
         let kernel = match shape.device {
-            Some(_) => body,
+            Some(_) => quote! { #body },
             None => quote! { ::sp_plugin::kernel::OnHost<#body> },
         };
         let op = c_string(&self.op);

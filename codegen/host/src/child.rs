@@ -16,6 +16,7 @@ use crate::outcome::{Outcome, Seen, Stop};
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
+const RELEASE: &str = "SP_HOST_RELEASE";
 const MARK: &str = "@sp-host";
 
 /// Seconds that a check may take, where the default is too short or too long.
@@ -35,13 +36,28 @@ fn limit() -> Duration {
 pub(crate) struct Task {
     pub check: String,
     pub plugin: PathBuf,
+    pub release: String,
 }
 
 /// The task that the environment names.
 pub(crate) fn task() -> Option<Task> {
-    let check = std::env::var(CHECK).ok()?;
-    let plugin = std::env::var_os(PLUGIN).map(PathBuf::from)?;
-    Some(Task { check, plugin })
+    Some(Task {
+        check: std::env::var(CHECK).ok()?,
+        plugin: std::env::var_os(PLUGIN).map(PathBuf::from)?,
+        release: child_release()?,
+    })
+}
+
+/// In a child, the TensorFlow release whose APIs its parent has.
+pub fn child_release() -> Option<String> {
+    std::env::var(RELEASE).ok()
+}
+
+/// Whether this process is a child that was started for one check.
+///
+/// What a test's `main` prepares on disk, its children find prepared.
+pub fn is_child() -> bool {
+    task().is_some()
 }
 
 /// Runs the child's part, says the verdict, and ends the process.
@@ -68,14 +84,22 @@ fn watch() {
 }
 
 /// Runs `check` on `plugin` in a child.
-pub(crate) fn spawn(check: &str, plugin: &Path) -> Outcome {
-    Outcome::new(check, try_spawn(check, plugin))
+pub(crate) fn spawn(check: &str, plugin: &Path, release: &str) -> Outcome {
+    Outcome::new(check, try_spawn(check, plugin, release))
 }
 
-fn try_spawn(check: &str, plugin: &Path) -> Seen {
+fn try_spawn(check: &str, plugin: &Path, release: &str) -> Seen {
+    if is_child() {
+        let text = "a child may start no children: call sp_host::child_main first in main";
+        return Err(Stop::Fail(text.into()));
+    }
     let failed = |error: std::io::Error| Stop::Fail(format!("no child process: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
-    let environment: [(&str, OsString); 2] = [(CHECK, check.into()), (PLUGIN, plugin.into())];
+    let environment: [(&str, OsString); 3] = [
+        (CHECK, check.into()),
+        (PLUGIN, plugin.into()),
+        (RELEASE, release.into()),
+    ];
     let mut child = Command::new(program)
         .envs(environment)
         .stdin(Stdio::null())

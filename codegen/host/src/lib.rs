@@ -2,7 +2,28 @@
 //! machine without TensorFlow. It is handed the API as data ([`sp_ir::Api`]) and finds no files.
 //!
 //! [`Host`] runs kernels in this process. [`conformance`] judges a plugin, each check in a child
-//! process. [`Suite`] is both, as the `main` of a test without a harness.
+//! process. [`Suite`] is both, as the `main` of a test without a harness:
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! use sp_host::{Host, Op, Suite, Tensor};
+//!
+//! fn adds(host: &Host) {
+//!     let x = Tensor::from([2], &[1f32, 2.0]);
+//!     let outputs = host.run(&Op::new("AddV2"), &[x.clone(), x]).unwrap();
+//!     assert_eq!(outputs, [Tensor::from([2], &[2f32, 4.0])]);
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     let apis: Vec<sp_ir::Api> = vec![]; // the snapshots of one release
+//!     let plugin = sp_host::plugin_beside_exe("myaccel").unwrap();
+//!     Suite::new(&apis, plugin).test("adds", adds).run()
+//! }
+//! ```
+//!
+//! Functions of core that this host does not implement report themselves when a plugin calls them;
+//! [`unimplemented`] lists them.
 
 mod call;
 mod check;
@@ -27,6 +48,7 @@ mod stand_in;
 mod suite;
 mod value;
 
+pub use child::{child_release, is_child};
 pub use core::Attr;
 pub use dtype::{DType, Element};
 pub use error::{Code, Error};
@@ -34,5 +56,6 @@ pub use host::{Host, Registered};
 pub use ledger::{Kind, Tally};
 pub use op::Op;
 pub use outcome::{Outcome, Verdict, exit_code, summary};
+pub use stand_in::unimplemented;
 pub use suite::{Suite, child_main, conformance, plugin_beside_exe};
 pub use value::Tensor;

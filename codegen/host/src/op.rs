@@ -13,6 +13,7 @@ pub struct Op {
     pub(crate) attrs: BTreeMap<String, Attr>,
     inputs: Vec<Argument>,
     outputs: Vec<Argument>,
+    pub(crate) keeps_inputs: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +113,7 @@ impl Op {
             attrs: BTreeMap::new(),
             inputs: vec![],
             outputs: vec![],
+            keeps_inputs: false,
         };
         match TABLE.iter().find(|known| known.name == name) {
             Some(known) => known.fill(empty),
@@ -158,6 +160,13 @@ impl Op {
             name: name.to_owned(),
             of: Of::Fixed(dtype),
         });
+        self
+    }
+
+    /// Somebody else still uses the inputs, as in an eager call, so that none may be forwarded to an
+    /// output. Otherwise the kernel may compute in place, as inside a graph.
+    pub fn keep_inputs(mut self) -> Self {
+        self.keeps_inputs = true;
         self
     }
 

@@ -87,6 +87,7 @@ impl Host {
             (placed, op.placed_outputs(host_memory)?),
             given,
         );
+        let _kept = op.keeps_inputs.then(|| context.state().given.clone());
         let context = ledger::give(context, Owner::Host);
         let result = self.finish(made, context);
         drop(ledger::take(context));

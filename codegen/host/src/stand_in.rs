@@ -149,6 +149,16 @@ extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
     0
 }
 
+/// The functions that core exports to plugins by `apis` and that this host does not implement. A
+/// plugin that calls one is told so: by its status where it passes one, and in the report.
+pub fn unimplemented(apis: &[Api]) -> Vec<String> {
+    let symbols: BTreeSet<&str> = functions(apis)
+        .map(|function| function.symbol.as_str())
+        .filter(|symbol| core::find(symbol).is_none())
+        .collect();
+    symbols.into_iter().map(str::to_owned).collect()
+}
+
 /// The functions of `apis` that core defines.
 fn exports(apis: &[Api], machine: Machine) -> Vec<Export> {
     let mut seen = BTreeSet::new();

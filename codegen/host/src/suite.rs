@@ -17,19 +17,21 @@ use crate::{Error, Host, Outcome};
 /// Runs every check on `plugin`, each in a child process: this executable again, which must call
 /// [`child_main`] first thing in its `main`.
 pub fn conformance(apis: &[Api], plugin: &Path) -> Vec<Outcome> {
-    let release = apis.first().map_or("nothing", |api| api.release.as_str());
-    debug_assert!(
-        child::task().is_none(),
-        "a child for {release} that did not call child_main"
-    );
+    let release = release(apis);
     check::ALL
         .iter()
-        .map(|check| child::spawn(check.id, plugin))
+        .map(|check| child::spawn(check.id, plugin, release))
         .collect()
 }
 
+/// The release that `apis` are of.
+fn release(apis: &[Api]) -> &str {
+    apis.first().map_or("", |api| api.release.as_str())
+}
+
 /// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
-/// otherwise does nothing. `apis` must be what the parent has.
+/// otherwise does nothing. `apis` must be those that the parent handed to [`conformance`]; where
+/// that may be one of several releases, [`child_release`](crate::child_release) says which.
 pub fn child_main(apis: &[Api]) {
     if let Some(task) = child::task() {
         child::perform(|| run_check(apis, &task));
@@ -38,6 +40,11 @@ pub fn child_main(apis: &[Api]) {
 
 fn run_check(apis: &[Api], task: &Task) -> Seen {
     let found = check::ALL.iter().find(|check| check.id == task.check);
+    let (ours, parents) = (release(apis), &task.release);
+    if ours != parents {
+        let text = format!("the child has the API of {ours}, its parent that of {parents}");
+        return Err(Stop::Fail(text));
+    }
     let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
     let session = Session {
         apis,
@@ -62,7 +69,7 @@ pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
     match path.is_file() {
         true => Ok(path),
         false => Err(Error::Load(format!(
-            "{} is not there; the package's library needs crate-type \"cdylib\"",
+            "{} is not there; the package's library needs crate-type [\"cdylib\", \"rlib\"]: without the rlib `cargo test` does not build it",
             path.display()
         ))),
     }
@@ -101,12 +108,15 @@ impl<'a> Suite<'a> {
         let (options, parts): (Vec<String>, Vec<String>) = std::env::args()
             .skip(1)
             .partition(|argument| argument.starts_with('-'));
-        let names = self.names(&parts);
+        let exact = options.iter().any(|option| option == "--exact");
+        let names = self.names(&parts, exact);
         if options.iter().any(|option| option == "--list") {
             names.iter().for_each(|name| println!("{name}: test"));
             return ExitCode::SUCCESS;
         }
-        let rows = names.iter().map(|name| child::spawn(name, &self.plugin));
+        let rows = names
+            .iter()
+            .map(|name| child::spawn(name, &self.plugin, release(self.apis)));
         let outcomes: Vec<Outcome> = rows.inspect(|row| println!("{row}")).collect();
         println!("{}", summary(&outcomes));
         exit_code(&outcomes)
@@ -117,7 +127,7 @@ impl<'a> Suite<'a> {
         self.serve();
         self.tests
             .iter()
-            .map(|(name, _)| child::spawn(name, &self.plugin))
+            .map(|(name, _)| child::spawn(name, &self.plugin, release(self.apis)))
             .collect()
     }
 
@@ -128,10 +138,14 @@ impl<'a> Suite<'a> {
         }
     }
 
-    fn names(&self, parts: &[String]) -> Vec<String> {
+    fn names(&self, parts: &[String], exact: bool) -> Vec<String> {
         let checks = check::ALL.iter().map(|check| check.id.to_owned());
         let all = checks.chain(self.tests.iter().map(|(name, _)| name.clone()));
-        all.filter(|name| parts.is_empty() || parts.iter().any(|part| name.contains(part)))
+        let matches = |name: &String, part: &String| match exact {
+            true => name == part,
+            false => name.contains(part.as_str()),
+        };
+        all.filter(|name| parts.is_empty() || parts.iter().any(|part| matches(name, part)))
             .collect()
     }
 

@@ -64,9 +64,23 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// What this host has not: protocol buffers, input lists, the rendezvous.
+const UNIMPLEMENTED: [&str; 9] = [
+    "TF_GetGraphDefVersion",
+    "TF_GetRendezvous",
+    "TF_GetSerializedConfigProto",
+    "TF_GetSerializedFunctionDefLibrary",
+    "TF_GetSerializedResourceHandleProto",
+    "TF_InputRange",
+    "TF_OpKernelConstruction_GetAttrFunction",
+    "TF_OpKernelConstruction_GetNodeDef",
+    "TF_RegisterKernelBuilderWithKernelDef",
+];
+
 fn main() {
     let apis = c::apis();
     sp_host::child_main(&apis);
+    assert_eq!(sp_host::unimplemented(&apis), UNIMPLEMENTED);
     let Some(compiler) = Compiler::find(&apis) else {
         println!("skipped: this machine has no C compiler (cc)");
         return;

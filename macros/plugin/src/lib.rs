@@ -23,7 +23,7 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
 /// Exports the entry points of a plugin.
 ///
-/// ```ignore
+/// ```text
 /// sp_plugin::plugin! {
 ///     device: MyAccel,
 ///     device_type: c"MYACCEL",

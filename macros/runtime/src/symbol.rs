@@ -123,11 +123,10 @@ mod tests {
     fn finds_what_the_process_has() {
         // SAFETY: the C library's own signature.
         let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
+        let getpid = getpid.get().unwrap();
         // SAFETY: takes no arguments.
-        assert_eq!(
-            unsafe { getpid.get().unwrap()() } as u32,
-            std::process::id()
-        );
+        let found = unsafe { getpid() };
+        assert_eq!(found as u32, std::process::id());
     }
 
     #[test]

@@ -33,29 +33,25 @@ fn snapshot(path: &str) -> Api {
 
 /// A C compiler and a folder for what it makes.
 pub struct Compiler {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
 }
 
 impl Compiler {
     /// Nothing, where the machine has no C compiler.
     pub fn find(apis: &[Api]) -> Option<Self> {
-        Command::new("cc")
-            .arg("--version")
-            .output()
-            .ok()
-            .filter(|out| out.status.success())?;
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let text = header::of(apis);
-        std::fs::write(folder.path().join("tensorflow.h"), text).expect("the header is written");
-        Some(Self { folder })
+        let version = Command::new("cc").arg("--version").output().ok()?;
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME"));
+        if !sp_host::is_child() {
+            std::fs::create_dir_all(&folder).expect("the folder is made");
+            let text = header::of(apis);
+            std::fs::write(folder.join("tensorflow.h"), text).expect("the header is written");
+        }
+        version.status.success().then_some(Self { folder })
     }
 
     /// The plugin with one `defect` (or none), as a shared object.
     pub fn plugin(&self, defect: &str) -> PathBuf {
-        let path = self
-            .folder
-            .path()
-            .join(format!("lib{}.so", defect.to_lowercase()));
+        let path = self.folder.join(format!("lib{}.so", defect.to_lowercase()));
         self.cc(&path, &[&format!("-D{defect}"), PLUGIN]);
         path
     }
@@ -65,14 +61,14 @@ impl Compiler {
     pub fn plugin_with_needed(&self) -> PathBuf {
         let mut libraries = vec![];
         for name in ["libtensorflow_framework.so.2", "libtensorflow_cc.so.2"] {
-            let path = self.folder.path().join(name);
+            let path = self.folder.join(name);
             self.cc(
                 &path,
                 &[&format!("-Wl,-soname,{name}"), "-x", "c", "/dev/null"],
             );
             libraries.push(path.display().to_string());
         }
-        let path = self.folder.path().join("libneeded.so");
+        let path = self.folder.join("libneeded.so");
         self.cc(
             &path,
             &[PLUGIN, "-Wl,--no-as-needed", &libraries[0], &libraries[1]],
@@ -84,12 +80,16 @@ impl Compiler {
         path
     }
 
+    /// A child finds what its parent made.
     fn cc(&self, output: &Path, arguments: &[&str]) {
+        if sp_host::is_child() {
+            return;
+        }
         let out = Command::new("cc")
             .args([
                 "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-pthread", "-I",
             ])
-            .arg(self.folder.path())
+            .arg(&self.folder)
             .args(arguments)
             .arg("-o")
             .arg(output)

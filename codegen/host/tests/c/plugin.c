@@ -329,7 +329,7 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
 #endif
 }
 
-// Kernels: AddV2 on equal shapes, Sum over everything, Neg done asynchronously.
+// Kernels: AddV2 on equal shapes, Sum over everything, Neg done asynchronously, in place if it may be.
 
 static void fail(TF_OpKernelContext *ctx, TSL_Code code, const char *message) {
   TF_Status *status = TF_NewStatus();
@@ -410,8 +410,9 @@ static void negate(void *kernel, TF_OpKernelContext *ctx, TF_AsyncOpKernelDoneCa
   const float *from = TF_TensorData(x);
   TF_DeleteTensor(x);
   TF_Tensor *y = TF_ForwardInputOrAllocateOutput(ctx, &candidate, 1, 0, dims, rank, &forwarded, status);
-  if (forwarded != 0) fail(ctx, TSL_INTERNAL, "the input was not forwarded");
   for (int64_t i = 0; i < count; ++i) ((float *)TF_TensorData(y))[i] = -from[i];
+  // In place where the input was forwarded, and only then.
+  if ((TF_TensorData(y) == from) != (forwarded == 0)) fail(ctx, TSL_INTERNAL, "forwarded or not?");
   TF_DeleteTensor(y);
   TF_DeleteStatus(status);
   TF_RunAsyncOpKernelDoneCallback(done);

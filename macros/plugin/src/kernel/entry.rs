@@ -138,20 +138,34 @@ struct Instance<A> {
     calls: &'static Calls,
 }
 
+// The callbacks below are made anew for each kernel, so they only name it; the work is in
+// `construct` and `run`, which are made once for a device.
+
 unsafe extern "C" fn create<D: Device, K: Kernel<D>>(
     construction: *mut TF_OpKernelConstruction,
 ) -> *mut c_void {
+    let read = |construction: &Construction<'_>, calls| {
+        let attributes = K::Attributes::read(construction)?;
+        Ok(handle::give(Instance { attributes, calls }))
+    };
+    // SAFETY: TensorFlow lends the construction for this call.
+    unsafe { construct(construction, TypeId::of::<(D, K)>(), &read) }
+}
+
+/// # Safety
+/// `construction` is live.
+unsafe fn construct(
+    construction: *mut TF_OpKernelConstruction,
+    kernel: TypeId,
+    read: &dyn Fn(&Construction<'_>, &'static Calls) -> Result<*mut c_void>,
+) -> *mut c_void {
     let made = guard::caught("a kernel's construction", || {
-        // SAFETY: TensorFlow lends the construction for this call.
-        let construction = unsafe { Construction::new(construction)? };
-        let calls = calls::of(TypeId::of::<(D, K)>())
+        let calls = calls::of(kernel)
             .ok_or_else(|| Error::internal("a kernel was made that was never registered"))?;
-        Ok(Instance {
-            attributes: K::Attributes::read(&construction)?,
-            calls,
-        })
+        // SAFETY: the caller vouches for the construction.
+        read(&unsafe { Construction::new(construction)? }, calls)
     });
-    made.map(handle::give).unwrap_or_else(|error| {
+    made.unwrap_or_else(|error| {
         // SAFETY: as above.
         unsafe { refuse(construction, &error) };
         ptr::null_mut()
@@ -162,17 +176,30 @@ unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
     instance: *mut c_void,
     context: *mut TF_OpKernelContext,
 ) {
-    let done = guard::caught("a kernel", || {
+    let body = |cx: &OnDevice<'_, D>| {
         if instance.is_null() {
             return Err(Error::internal("the kernel's construction failed"));
         }
         // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it after its calls.
         let instance = unsafe { handle::borrow::<Instance<K::Attributes>>(instance) };
-        // SAFETY: TensorFlow lends the context for this call.
-        let call = unsafe { Call::new(context)? };
-        let done = K::compute(&OnDevice::<D>::new(&call)?, &instance.attributes);
-        instance.calls.count(call.staged().get());
+        let done = K::compute(cx, &instance.attributes);
+        instance.calls.count(cx.call().staged().get());
         done
+    };
+    // SAFETY: TensorFlow lends the context for this call.
+    unsafe { run::<D>(context, &body) }
+}
+
+/// # Safety
+/// `context` is live.
+unsafe fn run<D: Device>(
+    context: *mut TF_OpKernelContext,
+    body: &dyn Fn(&OnDevice<'_, D>) -> Result<()>,
+) {
+    let done = guard::caught("a kernel", || {
+        // SAFETY: the caller vouches for the context.
+        let call = unsafe { Call::new(context)? };
+        body(&OnDevice::<D>::new(&call)?)
     });
     if let Err(error) = done {
         // SAFETY: as above.

@@ -21,11 +21,16 @@ impl<D: Device, B: HostKernel> Kernel<D> for OnHost<B> {
     type Attributes = B::Attributes;
 
     fn compute(cx: &OnDevice<'_, D>, attributes: &B::Attributes) -> Result<()> {
-        let memory = D::Access::open(cx.device(), cx.stream())?;
-        let host = Host::new(cx.call(), &memory)?;
-        B::compute(&host, attributes)?;
-        host.finish()
+        on_host(cx, &|host| B::compute(host, attributes))
     }
+}
+
+/// Made once for a device, not for each of its kernels.
+fn on_host<D: Device>(cx: &OnDevice<'_, D>, body: &dyn Fn(&Host<'_>) -> Result<()>) -> Result<()> {
+    let memory = D::Access::open(cx.device(), cx.stream())?;
+    let host = Host::new(cx.call(), &memory)?;
+    body(&host)?;
+    host.finish()
 }
 
 /// Device memory without its type, so that kernels need no type parameter for it.

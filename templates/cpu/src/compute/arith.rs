@@ -228,9 +228,7 @@ bits!(u8 i8 u16 i16 u32 i32 u64 i64);
 #[inline(always)]
 fn exp_f32(x: f32) -> f32 {
     const SHIFT: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer in the low bits
-    let scaled = (f64::from(x) * std::f64::consts::LOG2_E)
-        .max(-200.0)
-        .min(200.0);
+    let scaled = (f64::from(x) * std::f64::consts::LOG2_E).clamp(-200.0, 200.0);
     let shifted = scaled + SHIFT;
     let r = (scaled - (shifted - SHIFT)) * std::f64::consts::LN_2;
     let mut p = 1.0 / 40320.0;

@@ -17,7 +17,7 @@ pub trait Cast<To>: Copy {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn cast<A: Cast<B> + Sync, B: Send>(x: &[A], out: &mut [B]) {
+pub fn cast<A: Cast<B> + Sync, B: Copy + Send>(x: &[A], out: &mut [B]) {
     map1(x, out, A::cast);
 }
 
@@ -94,7 +94,7 @@ macro_rules! float_to_int {
         impl Cast<u64> for $float {
             #[inline(always)]
             fn cast(self) -> u64 {
-                let high = self >= 9_223_372_036_854_775_808.0 && self < 18_446_744_073_709_551_616.0;
+                let high = (9_223_372_036_854_775_808.0..18_446_744_073_709_551_616.0).contains(&self);
                 if high { self as u64 } else { <$float as Cast<i64>>::cast(self) as u64 }
             }
         }

@@ -19,6 +19,8 @@ pub mod simd;
 
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod tests;
 
 pub use error::{Error, Result};
 pub use parallel::Cost;

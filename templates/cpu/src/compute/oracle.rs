@@ -1,1 +1,78 @@
+//! The same computations as plainly as they can be written: one element at a time, by index. Tests compare with these.
 
+use super::arith::{Float, Number};
+use super::shape::len;
+
+/// The coordinates of each element of a tensor, in order.
+pub fn coordinates(dims: &[usize]) -> Vec<Vec<usize>> {
+    let at = |mut index: usize| {
+        let mut coordinates = vec![0; dims.len()];
+        for axis in (0..dims.len()).rev() {
+            coordinates[axis] = index % dims[axis];
+            index /= dims[axis];
+        }
+        coordinates
+    };
+    (0..len(dims)).map(at).collect()
+}
+
+/// Where an element of the result comes from in an operand that is broadcast.
+pub fn source(operand: &[usize], coordinates: &[usize]) -> usize {
+    let skip = coordinates.len() - operand.len();
+    let pairs = operand.iter().zip(&coordinates[skip..]);
+    pairs.fold(0, |index, (dim, at)| {
+        index * dim + if *dim == 1 { 0 } else { *at }
+    })
+}
+
+/// `f` over two operands, broadcast.
+pub fn map2<A: Copy, B: Copy, U>(
+    dims: &[usize],
+    (x, x_dims): (&[A], &[usize]),
+    (y, y_dims): (&[B], &[usize]),
+    f: impl Fn(A, B) -> U,
+) -> Vec<U> {
+    coordinates(dims)
+        .iter()
+        .map(|at| f(x[source(x_dims, at)], y[source(y_dims, at)]))
+        .collect()
+}
+
+/// For each element of the result, the elements that are reduced into it.
+pub fn reduce<T: Copy>(x: &[T], dims: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
+    let kept: Vec<usize> = (0..dims.len())
+        .filter(|axis| !axes.contains(axis))
+        .collect();
+    let kept_dims: Vec<usize> = kept.iter().map(|axis| dims[*axis]).collect();
+    let mut groups = vec![Vec::new(); len(&kept_dims)];
+    for (x, at) in x.iter().zip(coordinates(dims)) {
+        let at: Vec<usize> = kept.iter().map(|axis| at[*axis]).collect();
+        groups[source(&kept_dims, &at)].push(*x);
+    }
+    groups
+}
+
+/// The triple loop; `a` and `b` are read at `(i, p)` and `(p, j)`.
+pub fn matmul<T: Number>(
+    [m, k, n]: [usize; 3],
+    a: impl Fn(usize, usize) -> T,
+    b: impl Fn(usize, usize) -> T,
+) -> Vec<T> {
+    let element = |i, j| (0..k).fold(T::ZERO, |sum, p| sum.plus(a(i, p).times(b(p, j))));
+    (0..m)
+        .flat_map(|i| (0..n).map(move |j| (i, j)))
+        .map(|(i, j)| element(i, j))
+        .collect()
+}
+
+/// Loss and gradient of one row.
+pub fn cross_entropy<T: Float>(x: &[T], label: usize) -> (T, Vec<T>) {
+    let max = x
+        .iter()
+        .fold(x[0], |max, x| if *x > max { *x } else { max });
+    let exps: Vec<T> = x.iter().map(|x| x.minus(max).exp()).collect();
+    let sum = exps.iter().fold(T::ZERO, |sum, e| sum.plus(*e));
+    let mut gradient: Vec<T> = exps.iter().map(|e| e.over(sum)).collect();
+    gradient[label] = gradient[label].minus(T::ONE);
+    (sum.ln().minus(x[label].minus(max)), gradient)
+}

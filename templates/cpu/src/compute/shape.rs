@@ -97,33 +97,38 @@ impl<const N: usize> Broadcast<N> {
         &self.loops
     }
 
-    /// Visits the result's elements `start..start + count` as runs of the innermost loop: `visit(done, offsets, length)`, where `done`
-    /// counts from `start` and `offsets` are where each operand's run begins.
+    /// The position of an element of the result, to visit elements from there on.
+    pub fn position(&self, start: usize) -> Position<N> {
+        Position::new(&self.loops, start)
+    }
+
+    /// Visits the next `count` elements of the result as runs of the innermost loop: `visit(done, offsets, length)`, where `done` counts
+    /// elements of this call and `offsets` are where each operand's run begins. `position` moves on.
     #[inline(always)]
     pub fn runs(
         &self,
-        start: usize,
+        position: &mut Position<N>,
         count: usize,
         mut visit: impl FnMut(usize, [usize; N], usize),
     ) {
         let Some((inner, outer)) = self.loops.split_last() else {
             return;
         };
-        if outer.is_empty() {
-            return visit(0, inner.steps.map(|step| step * start), count);
-        }
-        let (mut odometer, mut at) = Odometer::at(outer, inner, start);
         let mut done = 0;
         while done < count {
+            let at = position.at;
             let length = (inner.len - at).min(count - done);
             visit(
                 done,
-                std::array::from_fn(|i| odometer.offsets[i] + at * inner.steps[i]),
+                std::array::from_fn(|i| position.offsets[i] + at * inner.steps[i]),
                 length,
             );
             done += length;
-            at = 0;
-            odometer.advance(outer);
+            position.at += length;
+            if position.at == inner.len {
+                position.at = 0;
+                position.advance(outer);
+            }
         }
     }
 }
@@ -152,26 +157,35 @@ fn push<const N: usize>(loops: &mut Vec<Loop<N>>, next: Loop<N>) {
     }
 }
 
-/// The position in the loops around the innermost one.
-struct Odometer<const N: usize> {
+/// Where in the loops an element of the result is.
+#[derive(Clone, Debug)]
+pub struct Position<const N: usize> {
+    /// In the innermost loop.
+    at: usize,
+    /// In the loops around it.
     counts: Vec<usize>,
+    /// Where each operand's innermost loop begins.
     offsets: [usize; N],
 }
 
-impl<const N: usize> Odometer<N> {
-    /// At an element of the result; with it, the position in the innermost loop.
-    fn at(outer: &[Loop<N>], inner: &Loop<N>, start: usize) -> (Self, usize) {
+impl<const N: usize> Position<N> {
+    fn new(loops: &[Loop<N>], start: usize) -> Self {
         let mut this = Self {
-            counts: vec![0; outer.len()],
+            at: 0,
+            counts: vec![0; loops.len().saturating_sub(1)],
             offsets: [0; N],
         };
+        let Some((inner, outer)) = loops.split_last() else {
+            return this;
+        };
+        this.at = start % inner.len.max(1);
         let mut rest = start / inner.len.max(1);
         for (count, each) in this.counts.iter_mut().zip(outer).rev() {
             *count = rest % each.len.max(1);
             rest /= each.len.max(1);
             (0..N).for_each(|i| this.offsets[i] += *count * each.steps[i]);
         }
-        (this, start % inner.len.max(1))
+        this
     }
 
     #[inline(always)]
@@ -246,7 +260,7 @@ mod tests {
         let plan = Broadcast::new([&[2, 1, 4], &[3, 1]]).unwrap();
         let elements = |start: usize, count: usize| {
             let mut seen = Vec::new();
-            plan.runs(start, count, |done, at, length| {
+            plan.runs(&mut plan.position(start), count, |done, at, length| {
                 assert_eq!(done, seen.len());
                 let steps = plan.loops().last().unwrap().steps;
                 (0..length).for_each(|i| seen.push([at[0] + i * steps[0], at[1] + i * steps[1]]));

@@ -22,7 +22,10 @@ impl StreamExecutor for CpuDevice {
         let start = self.memory.allocate(size);
         mem.announce();
         mem.set(SP_DeviceMemoryBase::opaque, start);
-        mem.set(SP_DeviceMemoryBase::size, if start.is_null() { 0 } else { size });
+        mem.set(
+            SP_DeviceMemoryBase::size,
+            if start.is_null() { 0 } else { size },
+        );
     }
 
     unsafe fn deallocate(&self, mut memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
@@ -64,7 +67,9 @@ impl StreamExecutor for CpuDevice {
     }
 
     unsafe fn device_memory_usage(&self, free: *mut i64, total: *mut i64) -> u8 {
-        let Some((available, all)) = Memory::machine() else { return 0 };
+        let Some((available, all)) = Memory::machine() else {
+            return 0;
+        };
         // SAFETY: TensorFlow lends both places.
         unsafe {
             free.write(signed(available));
@@ -236,7 +241,8 @@ impl StreamExecutor for CpuDevice {
         }
         if size > 0 {
             // SAFETY: `target` checked that the region has `size` bytes; it is aligned for words.
-            unsafe { slice::from_raw_parts_mut(start.cast::<u32>(), length(size)? / 4) }.fill(pattern);
+            unsafe { slice::from_raw_parts_mut(start.cast::<u32>(), length(size)? / 4) }
+                .fill(pattern);
         }
         Ok(())
     }
@@ -247,7 +253,9 @@ impl StreamExecutor for CpuDevice {
         callback_fn: SE_StatusCallbackFn,
         callback_arg: *mut c_void,
     ) -> u8 {
-        let (Some(callback), Ok(status)) = (callback_fn, Status::new()) else { return 0 };
+        let (Some(callback), Ok(status)) = (callback_fn, Status::new()) else {
+            return 0;
+        };
         // SAFETY: TensorFlow's own callback and argument, called once.
         unsafe { callback(callback_arg, status.as_ptr()) };
         if let Err(error) = status.check() {
@@ -282,7 +290,9 @@ fn length(size: u64) -> Result<usize> {
 
 /// The region's address, after checking that it holds `size` bytes.
 fn source(region: Prefix<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c_void> {
-    let start = region.get(SP_DeviceMemoryBase::opaque).unwrap_or(std::ptr::null_mut());
+    let start = region
+        .get(SP_DeviceMemoryBase::opaque)
+        .unwrap_or(std::ptr::null_mut());
     let has = region.get(SP_DeviceMemoryBase::size).unwrap_or(0);
     if size > 0 && (start.is_null() || size > has) {
         let message = format!("{size} bytes were asked of a region of {has} at {start:?}");

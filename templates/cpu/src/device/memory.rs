@@ -63,7 +63,10 @@ impl Memory {
     pub fn machine() -> Option<(u64, u64)> {
         let pages = |name| u64::try_from(sysconf(name)).ok();
         let page = pages(libc::_SC_PAGESIZE)?;
-        Some((pages(libc::_SC_AVPHYS_PAGES)? * page, pages(libc::_SC_PHYS_PAGES)? * page))
+        Some((
+            pages(libc::_SC_AVPHYS_PAGES)? * page,
+            pages(libc::_SC_PHYS_PAGES)? * page,
+        ))
     }
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {
@@ -99,7 +102,9 @@ impl Drop for Memory {
 }
 
 fn reserve(size: u64) -> *mut c_void {
-    let Ok(size @ 1..) = usize::try_from(size) else { return ptr::null_mut() };
+    let Ok(size @ 1..) = usize::try_from(size) else {
+        return ptr::null_mut();
+    };
     let alignment = if size >= HUGE { HUGE } else { ALIGNMENT };
     let mut start = ptr::null_mut();
     // SAFETY: the place is ours, and the alignment a power of two.
@@ -127,13 +132,25 @@ mod tests {
     #[test]
     fn blocks_are_aligned_and_counted() {
         let memory = Memory::default();
-        let blocks: Vec<_> = [1, 63, 4097, 3 << 20].map(|size| memory.allocate(size)).into();
-        assert!(blocks.iter().all(|block| !block.is_null() && (*block as usize).is_multiple_of(64)));
+        let blocks: Vec<_> = [1, 63, 4097, 3 << 20]
+            .map(|size| memory.allocate(size))
+            .into();
+        assert!(
+            blocks
+                .iter()
+                .all(|block| !block.is_null() && (*block as usize).is_multiple_of(64))
+        );
         let total = 1 + 63 + 4097 + (3 << 20);
-        assert_eq!((memory.usage().in_use, memory.usage().allocations), (total, 4));
+        assert_eq!(
+            (memory.usage().in_use, memory.usage().allocations),
+            (total, 4)
+        );
         blocks.into_iter().for_each(|block| memory.release(block));
         let usage = memory.usage();
-        assert_eq!((usage.in_use, usage.peak, usage.largest), (0, total, 3 << 20));
+        assert_eq!(
+            (usage.in_use, usage.peak, usage.largest),
+            (0, total, 3 << 20)
+        );
     }
 
     #[test]

@@ -13,7 +13,10 @@ pub struct Stream {
 impl Stream {
     /// Keeps the first error.
     pub fn fail(&self, error: Error) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
     }
 
     /// The first error, if there was one.

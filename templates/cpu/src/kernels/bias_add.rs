@@ -28,9 +28,16 @@ fn bias_add<T: Element + Number>(cx: &Host<'_>, format: &DataFormat) -> Result<(
     let (value, bias) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     let (dims, bias_dims) = (value.dims(), bias.dims());
     if dims.len() < 2 || bias_dims.len() != 1 {
-        let message = format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
+        let message =
+            format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
         return Err(Error::invalid_argument(message));
     }
-    compute(dims, format.layout()?, value.data(), bias.data(), cx.output(0, dims)?)?;
+    compute(
+        dims,
+        format.layout()?,
+        value.data(),
+        bias.data(),
+        cx.output(0, dims)?,
+    )?;
     Ok(())
 }

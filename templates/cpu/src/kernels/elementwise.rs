@@ -3,8 +3,8 @@
 use sp_plugin::kernel::Host;
 use sp_plugin::{Element, Result};
 
-use crate::compute::Broadcast;
-use crate::compute::map::{map1, map2};
+use crate::compute::map::{map1, map2_at};
+use crate::compute::{Broadcast, Cost};
 
 /// Output 0 is `f` of input 0, element by element.
 ///
@@ -21,8 +21,27 @@ pub fn unary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T) -> U + Sync) -
 /// # Errors
 /// Where the shapes do not broadcast, or an input or output is not what the op says.
 pub fn binary<T: Element, U: Element>(cx: &Host<'_>, f: impl Fn(T, T) -> U + Sync) -> Result<()> {
+    binary_at(Cost::Cheap, cx, f)
+}
+
+/// [`binary`] with a function of this cost, which decides how finely the work is divided.
+///
+/// # Errors
+/// As [`binary`].
+pub fn binary_at<T: Element, U: Element>(
+    cost: Cost,
+    cx: &Host<'_>,
+    f: impl Fn(T, T) -> U + Sync,
+) -> Result<()> {
     let (x, y) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     let plan = Broadcast::new([x.dims(), y.dims()])?;
-    map2(&plan, x.data(), y.data(), cx.output(0, plan.dims())?, f);
+    map2_at(
+        cost,
+        &plan,
+        x.data(),
+        y.data(),
+        cx.output(0, plan.dims())?,
+        f,
+    );
     Ok(())
 }

@@ -14,9 +14,16 @@ fn mat_mul<T: Element + Tiled>(cx: &Host<'_>, attributes: &MatMul) -> Result<()>
     let (a, b) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     let product = attributes.product(a.dims(), b.dims()).ok_or_else(|| {
         let (a, b) = (a.dims(), b.dims());
-        Error::invalid_argument(format!("Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"))
+        Error::invalid_argument(format!(
+            "Matrix size-incompatible: In[0]: {a:?}, In[1]: {b:?}"
+        ))
     })?;
-    matmul(product, a.data(), b.data(), cx.output(0, &[product.m, product.n])?);
+    matmul(
+        product,
+        a.data(),
+        b.data(),
+        cx.output(0, &[product.m, product.n])?,
+    );
     Ok(())
 }
 

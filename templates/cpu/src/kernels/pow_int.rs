@@ -5,5 +5,5 @@ use super::prelude::*;
 #[kernel(op = "Pow", T = [i64])]
 fn pow_int<T: Element + Integer>(cx: &Host<'_>) -> Result<()> {
     arith::nonnegative(cx.input::<T>(1)?.data())?;
-    binary(cx, arith::pow_int::<T>)
+    binary_at(Cost::Dear, cx, arith::pow_int::<T>)
 }

@@ -18,6 +18,10 @@ pub struct KeepDims {
 pub fn fold<T: Element, F: Fold<T>>(cx: &Host<'_>, attributes: &KeepDims) -> Result<()> {
     let x = cx.input::<T>(0)?;
     let plan = Reduction::new(x.dims(), &cx.host_integers(1)?)?;
-    reduce::<T, F>(&plan, x.data(), cx.output(0, &plan.dims(attributes.keep_dims))?);
+    reduce::<T, F>(
+        &plan,
+        x.data(),
+        cx.output(0, &plan.dims(attributes.keep_dims))?,
+    );
     Ok(())
 }

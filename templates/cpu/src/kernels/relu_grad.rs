@@ -8,7 +8,9 @@ fn relu_grad<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
     let (gradients, features) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     if gradients.dims() != features.dims() {
         let (g, x) = (gradients.dims(), features.dims());
-        return Err(Error::invalid_argument(format!("gradients {g:?} and features {x:?} differ")));
+        return Err(Error::invalid_argument(format!(
+            "gradients {g:?} and features {x:?} differ"
+        )));
     }
     binary(cx, relu::relu_grad::<T>)
 }

@@ -15,10 +15,16 @@ where
 {
     let (logits, labels) = (cx.input::<T>(0)?, cx.input::<L>(1)?);
     let &[rows, classes] = logits.dims() else {
-        return Err(Error::invalid_argument(format!("logits must be a matrix, not {:?}", logits.dims())));
+        return Err(Error::invalid_argument(format!(
+            "logits must be a matrix, not {:?}",
+            logits.dims()
+        )));
     };
     if labels.dims() != [rows] {
-        let message = format!("{rows} rows of logits need as many labels, not {:?}", labels.dims());
+        let message = format!(
+            "{rows} rows of logits need as many labels, not {:?}",
+            labels.dims()
+        );
         return Err(Error::invalid_argument(message));
     }
     if classes == 0 && rows > 0 {

@@ -8,6 +8,7 @@ mod lanes;
 mod mode;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+pub mod stream;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

@@ -1,0 +1,166 @@
+//! Products: floats within the bound that any order of adding keeps, integers exactly, NaN and infinities where the triple loop has them.
+
+use super::*;
+use crate::compute::matmul::{Product, Tiled, matmul, matmul_int};
+use crate::compute::oracle;
+
+/// A product of these dims with stored operands `a` and `b`, and a way to read them at `(i, p)` and `(p, j)`.
+fn at(
+    p: &Product,
+) -> (
+    impl Fn(usize, usize) -> usize,
+    impl Fn(usize, usize) -> usize,
+) {
+    let Product {
+        m,
+        k,
+        n,
+        transpose_a,
+        transpose_b,
+    } = *p;
+    (
+        move |i, p| if transpose_a { p * m + i } else { i * k + p },
+        move |p, j| if transpose_b { j * k + p } else { p * n + j },
+    )
+}
+
+fn check<T: Tiled + Into<f64> + std::fmt::Debug>(product: Product, a: &[T], b: &[T], epsilon: f64) {
+    let (left, right) = at(&product);
+    let dims = [product.m, product.k, product.n];
+    let plain = oracle::matmul(dims, |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
+    let exact = oracle::matmul(
+        dims,
+        |i, p| a[left(i, p)].into(),
+        |p, j| b[right(p, j)].into(),
+    );
+    let size = oracle::matmul(
+        dims,
+        |i, p| a[left(i, p)].into().abs(),
+        |p, j| b[right(p, j)].into().abs(),
+    );
+    on_every_isa(|isa| {
+        let mut c = vec![T::NAN; plain.len()];
+        matmul(product, a, b, &mut c);
+        for (i, got) in c.iter().enumerate() {
+            let (got, plain): (f64, f64) = ((*got).into(), plain[i].into());
+            let fine = match plain.is_finite() {
+                true => (got - exact[i]).abs() <= (product.k as f64 + 2.0) * epsilon * size[i],
+                false => got.is_nan() && plain.is_nan() || got == plain,
+            };
+            assert!(fine, "{isa} {product:?} element {i}: {got}, not {plain}");
+        }
+    });
+}
+
+fn product() -> impl Strategy<Value = Product> {
+    let size =
+        || prop_oneof![1 => Just(0_usize), 2 => Just(1), 8 => 2..20_usize, 4 => 20..80_usize];
+    (size(), size(), size(), any::<bool>(), any::<bool>()).prop_map(
+        |(m, k, n, transpose_a, transpose_b)| Product {
+            m,
+            k,
+            n,
+            transpose_a,
+            transpose_b,
+        },
+    )
+}
+
+/// Numbers that do not overflow when multiplied and added.
+fn entry() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        300 => -10.0..10.0_f64,
+        1 => proptest::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0])
+    ]
+}
+
+fn case() -> impl Strategy<Value = (Product, Vec<f64>, Vec<f64>)> {
+    product().prop_flat_map(|p| (Just(p), vec(entry(), p.m * p.k), vec(entry(), p.k * p.n)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn of_floats((product, a, b) in case()) {
+        let (s, t) = (of(&a, |x| x as f32), of(&b, |x| x as f32));
+        check(product, &s, &t, f32::EPSILON.into());
+        check(product, &a, &b, f64::EPSILON);
+    }
+
+    #[test]
+    fn of_integers((product, a, b) in case()) {
+        let (a, b) = (of(&a, |x| (x * 1e8) as i32), of(&b, |x| (x * 1e8) as i32));
+        let (left, right) = at(&product);
+        let wanted = oracle::matmul([product.m, product.k, product.n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
+        let wide = |x: &[i32]| x.iter().map(|x| i64::from(*x) << 8).collect::<Vec<_>>();
+        let (a_wide, b_wide) = (wide(&a), wide(&b));
+        let wanted_wide =
+            oracle::matmul([product.m, product.k, product.n], |i, p| a_wide[left(i, p)], |p, j| b_wide[right(p, j)]);
+        on_every_isa(|isa| {
+            let mut c = vec![-1; wanted.len()];
+            matmul_int(product, &a, &b, &mut c);
+            assert_same(isa, &c, &wanted);
+            let mut c = vec![-1_i64; wanted.len()];
+            matmul_int(product, &a_wide, &b_wide, &mut c);
+            assert_same(isa, &c, &wanted_wide);
+        });
+    }
+}
+
+/// Shapes that take every way through the blocks: several cuts of `k`, of rows, of columns, packed and not, many tasks.
+#[test]
+fn large_products_are_exact_where_the_sums_are() {
+    for (m, k, n) in [
+        (3, 600, 5),
+        (70, 300, 50),
+        (300, 7, 100),
+        (9, 3, 2200),
+        (100, 130, 200),
+        (1, 3000, 300),
+        (300, 3000, 1),
+    ] {
+        for (transpose_a, transpose_b) in
+            [(false, false), (true, false), (false, true), (true, true)]
+        {
+            let product = Product {
+                m,
+                k,
+                n,
+                transpose_a,
+                transpose_b,
+            };
+            let small = |len: usize, step: usize| {
+                (0..len)
+                    .map(|i| (i * step % 11) as f32 - 5.0)
+                    .collect::<Vec<_>>()
+            };
+            let (a, b) = (small(m * k, 7), small(k * n, 3));
+            let (left, right) = at(&product);
+            let wanted = oracle::matmul([m, k, n], |i, p| a[left(i, p)], |p, j| b[right(p, j)]);
+            on_every_isa(|isa| {
+                let mut c = vec![f32::NAN; m * n];
+                matmul(product, &a, &b, &mut c);
+                assert_same(isa, &c, &wanted);
+            });
+        }
+    }
+}
+
+#[test]
+fn no_terms_give_zeros() {
+    let product = Product::new([2, 0], [0, 3], false, false).unwrap();
+    let mut c = [f32::NAN; 6];
+    matmul(product, &[], &[], &mut c);
+    assert_eq!(c, [0.0; 6]);
+    let mut c = [1; 6];
+    matmul_int(product, &[], &[], &mut c);
+    assert_eq!(c, [0; 6]);
+}
+
+#[test]
+fn dims_are_taken_as_stored() {
+    let product = Product::new([5, 2], [3, 5], true, true).unwrap();
+    assert_eq!([product.m, product.k, product.n], [2, 5, 3]);
+    assert_eq!(Product::new([2, 3], [2, 3], false, false), None);
+}

@@ -1,0 +1,159 @@
+//! Reductions: exact for integers, within the pairwise bound for floats.
+
+use super::*;
+use crate::compute::reduce::{Fold, Mean, Reduction, Sum, reduce};
+use crate::compute::{Error, oracle};
+
+fn run<T: Copy + Send + Sync + Default, F: Fold<T>>(
+    x: &[T],
+    dims: &[usize],
+    axes: &[i64],
+) -> Vec<T> {
+    let plan = Reduction::new(dims, axes).unwrap();
+    let mut out = vec![T::default(); plan.len()];
+    reduce::<T, F>(&plan, x, &mut out);
+    out
+}
+
+/// Dims, values and axes, some counted from the last.
+fn case() -> impl Strategy<Value = (Vec<usize>, Vec<f64>, Vec<usize>, Vec<i64>)> {
+    (dims(), vec(0..3_u8, 5)).prop_flat_map(|(dims, pick)| {
+        let axes: Vec<usize> = (0..dims.len()).filter(|axis| pick[*axis] > 0).collect();
+        let sign = |axis: &usize| {
+            *axis as i64
+                - if pick[*axis] == 2 {
+                    dims.len() as i64
+                } else {
+                    0
+                }
+        };
+        let signed: Vec<i64> = axes.iter().rev().map(sign).collect();
+        (Just(dims.clone()), tensor(&dims), Just(axes), Just(signed))
+    })
+}
+
+/// Whether a float sum is as exact as adding in pairs and small groups makes it.
+fn close(got: f64, terms: &[f64], scale: f64, epsilon: f64) -> bool {
+    let sum: f64 = terms.iter().sum();
+    if !sum.is_finite() {
+        return got.is_nan() && sum.is_nan() || got == sum;
+    }
+    let magnitude: f64 = terms.iter().map(|x| x.abs()).sum();
+    (got - sum / scale).abs() <= 24.0 * epsilon * magnitude / scale + f64::from(f32::MIN_POSITIVE)
+}
+
+proptest! {
+    #[test]
+    fn of_integers((dims, x, axes, signed) in case()) {
+        let x = of(&x, |x| (x * 1e7) as i32);
+        let groups = oracle::reduce(&x, &dims, &axes);
+        let sums: Vec<i32> = groups.iter().map(|g| g.iter().fold(0, |a: i32, b| a.wrapping_add(*b))).collect();
+        let mean = |g: &Vec<i32>| g.iter().map(|x| i64::from(*x)).sum::<i64>() / (g.len() as i64).max(1);
+        let means: Vec<i32> = groups.iter().map(|g| mean(g) as i32).collect();
+        let wide: Vec<i64> = x.iter().map(|x| i64::from(*x)).collect();
+        let wide_means: Vec<i64> = groups.iter().map(mean).collect();
+        on_every_isa(|isa| {
+            assert_same(isa, &run::<i32, Sum>(&x, &dims, &signed), &sums);
+            assert_same(isa, &run::<i32, Mean>(&x, &dims, &signed), &means);
+            assert_same(isa, &run::<i64, Mean>(&wide, &dims, &signed), &wide_means);
+        });
+    }
+
+    #[test]
+    fn of_floats((dims, x, axes, signed) in case()) {
+        // Sums of huge values may overflow on the way in one order and not in another.
+        let s = of(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x as f32 });
+        let x = of(&x, |x| if x.is_finite() && x.abs() > 1e30 { 7.0 } else { x });
+        let single = oracle::reduce(&of(&s.iter().map(|x| f64::from(*x)).collect::<Vec<_>>(), |x| x), &dims, &axes);
+        let double = oracle::reduce(&x, &dims, &axes);
+        let singles = f64::from(f32::EPSILON);
+        on_every_isa(|isa| {
+            let (sums, means) = (run::<f32, Sum>(&s, &dims, &signed), run::<f32, Mean>(&s, &dims, &signed));
+            for ((sum, mean), terms) in sums.iter().zip(&means).zip(&single) {
+                assert!(close((*sum).into(), terms, 1.0, singles), "{isa}: {sum} {terms:?}");
+                let count = terms.len() as f64;
+                assert!(if terms.is_empty() { mean.is_nan() } else { close((*mean).into(), terms, count, singles) }, "{isa}");
+            }
+            assert_eq!(sums.len(), single.len());
+            for (sum, terms) in run::<f64, Sum>(&x, &dims, &signed).iter().zip(&double) {
+                assert!(close(*sum, terms, 1.0, f64::EPSILON), "{isa}: {sum} {terms:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn large_reductions_are_exact_where_the_sum_is() {
+    for (dims, axes) in [
+        (vec![300_007], vec![0]),
+        (vec![30_001, 10], vec![0]),
+        (vec![30_001, 10], vec![1]),
+        (vec![7, 50_000], vec![0]),
+        (vec![7, 50_000], vec![1]),
+        (vec![3, 1000, 100], vec![1]),
+        (vec![20, 30, 20, 30], vec![0, 2]),
+        (vec![20, 30, 20, 30], vec![1, 3]),
+    ] {
+        // Small integers: every order of adding gives the same.
+        let x: Vec<f32> = (0..len(&dims))
+            .map(|i| (i * 7919 % 13) as f32 - 6.0)
+            .collect();
+        let axes_plain: Vec<usize> = axes.iter().map(|axis| *axis as usize).collect();
+        let wanted: Vec<f32> = oracle::reduce(&x, &dims, &axes_plain)
+            .iter()
+            .map(|g| g.iter().sum())
+            .collect();
+        on_every_isa(|isa| assert_same(isa, &run::<f32, Sum>(&x, &dims, &axes), &wanted));
+    }
+}
+
+#[test]
+fn a_million_tenths_lose_almost_nothing() {
+    on_every_isa(|isa| {
+        let sum = run::<f32, Sum>(&vec![0.1; 1 << 20], &[1 << 20], &[0])[0];
+        let exact = f64::from(0.1_f32) * f64::from(1 << 20);
+        assert!((f64::from(sum) / exact - 1.0).abs() < 1e-6, "{isa}: {sum}");
+    });
+}
+
+#[test]
+fn nothing_sums_to_zero_and_has_no_mean() {
+    assert_eq!(run::<f32, Sum>(&[], &[0, 2], &[0]), [0.0, 0.0]);
+    assert!(
+        run::<f32, Mean>(&[], &[0, 2], &[0])
+            .iter()
+            .all(|x| x.is_nan())
+    );
+    assert_eq!(run::<i32, Mean>(&[], &[0, 2], &[0]), [0, 0]);
+    assert_eq!(run::<f32, Sum>(&[], &[0, 2], &[1]), [0.0; 0]);
+    assert_eq!(run::<f32, Mean>(&[1.0, 2.0], &[2], &[]), [1.0, 2.0]);
+    assert_eq!(run::<i32, Mean>(&[7, -3, -9, -1], &[4], &[0]), [-1]);
+    assert_eq!(run::<i32, Mean>(&[i32::MAX; 4], &[4], &[0]), [i32::MAX]);
+    assert_eq!(run::<f32, Sum>(&[3.0], &[], &[]), [3.0]);
+}
+
+#[test]
+fn axes_are_checked() {
+    assert_eq!(
+        Reduction::new(&[2, 3], &[0, -2]),
+        Err(Error::AxisRepeated(0))
+    );
+    assert_eq!(
+        Reduction::new(&[2, 3], &[2]),
+        Err(Error::AxisOutOfRange { axis: 2, rank: 2 })
+    );
+    assert_eq!(
+        Reduction::new(&[2, 3], &[-3]),
+        Err(Error::AxisOutOfRange { axis: -3, rank: 2 })
+    );
+    assert_eq!(
+        Reduction::new(&[], &[0]),
+        Err(Error::AxisOutOfRange { axis: 0, rank: 0 })
+    );
+    let plan = Reduction::new(&[2, 3, 4], &[-1, 0]).unwrap();
+    assert_eq!(
+        [plan.dims(false), plan.dims(true)],
+        [vec![3], vec![1, 3, 1]]
+    );
+    assert_eq!([plan.len(), plan.count()], [3, 8]);
+}

@@ -1,0 +1,75 @@
+//! Reference kernels on a device whose memory the host cannot touch: `examples/far.rs`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use sp_host::{Host, Op, Tensor};
+
+/// Cargo builds the examples before the tests, beside them.
+fn far() -> PathBuf {
+    let folder = std::env::current_exe().unwrap();
+    let folder = folder.ancestors().nth(2).unwrap().join("examples");
+    folder.join(format!(
+        "{}far{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    ))
+}
+
+fn add(host: &Host) -> Result<Vec<Tensor>, sp_host::Error> {
+    let (x, y) = (
+        Tensor::from([2, 2], &[1_f32, 2.0, 3.0, 4.0]),
+        Tensor::from([2], &[10_f32, 20.0]),
+    );
+    host.run(&Op::new("AddV2"), &[x, y])
+}
+
+#[test]
+fn kernels_work_on_copies() {
+    let apis = sp_tests::snapshots("2.21");
+    let host = Host::open(&apis, &far()).unwrap();
+    assert_eq!(
+        add(&host).unwrap(),
+        [Tensor::from([2, 2], &[11_f32, 22.0, 13.0, 24.0])]
+    );
+    let empty = Tensor::from([0, 3], &[0_f32; 0]);
+    assert_eq!(
+        host.run(&Op::new("Neg"), std::slice::from_ref(&empty))
+            .unwrap(),
+        [empty]
+    );
+}
+
+/// Runs in a process of its own, which `staging_can_be_forbidden` starts: the setting is read once.
+#[test]
+fn add_reports_what_happens() {
+    let apis = sp_tests::snapshots("2.21");
+    match add(&Host::open(&apis, &far()).unwrap()) {
+        Ok(_) => println!("added"),
+        Err(error) => println!("refused: {error}"),
+    }
+}
+
+#[test]
+fn staging_can_be_forbidden() {
+    let run = |forbid: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "add_reports_what_happens", "--nocapture"])
+            .env("SP_FORBID_STAGED", forbid)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let allowed = run("0");
+    assert!(allowed.contains("added"), "{allowed}");
+    assert!(
+        allowed.contains("AddV2 T=TF_FLOAT runs on the host through copies"),
+        "{allowed}"
+    );
+    let forbidden = run("1");
+    assert!(
+        forbidden.contains("refused") && forbidden.contains("SP_FORBID_STAGED"),
+        "{forbidden}"
+    );
+}
