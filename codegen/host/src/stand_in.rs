@@ -274,7 +274,7 @@ mod tests {
             version: None,
             items: [("TF_Demo".to_owned(), Item::Function(function))].into(),
             imports: Default::default(),
-        targets: Default::default(),
+            targets: Default::default(),
         }
     }
 
