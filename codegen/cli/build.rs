@@ -85,8 +85,25 @@ fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
             false => {}
         }
     }
+    keep_newest_snapshots(&mut files);
     files.sort();
     Ok(files)
+}
+
+/// A plugin's tests play the newest release; sp-gen itself carries the older ones.
+fn keep_newest_snapshots(files: &mut Vec<PathBuf>) {
+    let newest = files.iter().filter_map(|file| snapshot_release(file)).max();
+    files.retain(|file| snapshot_release(file).is_none_or(|release| Some(release) == newest));
+}
+
+/// `(2, 21)` for `ir/<api>/2.21.json`.
+fn snapshot_release(file: &Path) -> Option<(u32, u32)> {
+    let (major, minor) = file
+        .file_name()?
+        .to_str()?
+        .strip_suffix(".json")?
+        .split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Every file that is not hidden.
