@@ -22,7 +22,7 @@ fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
 }
 
 fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, Problem> {
-    Wheel::read_directory("x.whl".into(), Cursor::new(bytes), None)
+    Wheel::read("x.whl", Cursor::new(bytes))
 }
 
 /// Reads all that an import reads.

@@ -66,7 +66,8 @@ impl Lock {
         Ok(lock)
     }
 
-    fn parse(text: &str, name: &str) -> Result<Self, Problem> {
+    /// Reads a lock's text; `name` is for messages.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Problem> {
         toml::from_str(text).map_err(|error| Problem::LockMalformed {
             lock: name.to_owned(),
             detail: error.to_string(),

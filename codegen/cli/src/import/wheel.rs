@@ -48,7 +48,12 @@ impl Wheel<RangeReader> {
 }
 
 impl<R: Read + Seek> Wheel<R> {
-    pub(super) fn read_directory(
+    /// Opens a wheel wherever it can be read; `origin` is for messages.
+    pub fn read(origin: &str, reader: R) -> Result<Self, Problem> {
+        Self::read_directory(origin.to_owned(), reader, None)
+    }
+
+    fn read_directory(
         origin: String,
         reader: R,
         remote: Option<RangeReader>,

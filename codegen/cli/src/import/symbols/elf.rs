@@ -45,7 +45,8 @@ pub fn segments(head: &[u8]) -> Option<(usize, Vec<Segment>)> {
         })
     };
     let segments = (0..count).map(segment).collect::<Option<Vec<_>>>()?;
-    Some((at.checked_add(count * PROGRAM_HEADER)?, segments))
+    let end = at.checked_add(count * PROGRAM_HEADER)?;
+    (end <= head.len()).then_some((end, segments))
 }
 
 /// A program header.
@@ -325,6 +326,15 @@ pub(in crate::import) mod tests {
             }
         }
         assert!(exports(&mut Memory::new(b"MZ".to_vec()), &tf).is_err());
+    }
+
+    #[test]
+    fn headers_at_the_end_of_all_addresses_are_none() {
+        let mut bytes = library(&["TF_A"], true, 10);
+        bytes[32..40].fill(0xff);
+        bytes[56..58].fill(0);
+        assert!(segments(&bytes).is_none());
+        assert!(exports(&mut Memory::new(bytes), &tf).is_err());
     }
 
     #[test]

@@ -1,0 +1,24 @@
+//! Any text as a snapshot, a table of symbols or a lock: read or refused; what is read is written as it
+//! was understood.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sp_gen::import::lock::Lock;
+use sp_gen::symbols::table::Table;
+use sp_ir::Api;
+
+fuzz_target!(|text: &str| {
+    if let Ok(api) = Api::from_json(text) {
+        assert_eq!(Api::from_json(&api.to_json()).ok().as_ref(), Some(&api));
+    }
+    if let Ok(table) = Table::parse(text, "fuzzed") {
+        assert_eq!(
+            Table::parse(&table.text(), "fuzzed").ok().as_ref(),
+            Some(&table)
+        );
+    }
+    if let Ok(lock) = Lock::parse(text, "fuzzed") {
+        assert!(Lock::parse(&lock.text(), "fuzzed").is_ok());
+    }
+});

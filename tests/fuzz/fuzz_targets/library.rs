@@ -1,0 +1,34 @@
+//! Any bytes as a shared library: its symbols are read or refused.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sp_gen::import::problem::Problem;
+use sp_gen::import::symbols::{binary::Binary, elf, exports};
+use std::ops::Range;
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Binary for Bytes<'_> {
+    fn name(&self) -> String {
+        "fuzzed".into()
+    }
+
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem> {
+        let clip = |at: u64| usize::try_from(at).map_or(self.0.len(), |at| at.min(self.0.len()));
+        let part = |range: &Range<u64>| {
+            let (from, to) = (clip(range.start), clip(range.end));
+            self.0[from.min(to)..to].to_vec()
+        };
+        Ok(ranges.iter().map(part).collect())
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = exports(&mut Bytes(bytes));
+    let _ = elf::exports(&mut Bytes(bytes), &|name| name.starts_with("TF_"));
+});

@@ -1,0 +1,24 @@
+//! Any bytes as a wheel: headers and symbols are read or refused, and no name leads out of the store.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sp_gen::import::source::{Source, stays_inside};
+use sp_gen::import::wheel::Wheel;
+use sp_gen::import::{closure, symbols};
+use std::io::Cursor;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(mut wheel) = Wheel::read("fuzzed.whl", Cursor::new(bytes)) else {
+        return;
+    };
+    let _ = wheel.identity();
+    if let Ok(found) = closure::of(&mut wheel, &mut |_| {}) {
+        assert!(found.headers.keys().all(|name| stays_inside(name)));
+    }
+    for member in wheel.libraries() {
+        if let Ok(mut library) = wheel.library(&member) {
+            let _ = symbols::exports(&mut library);
+        }
+    }
+});
