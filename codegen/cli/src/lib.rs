@@ -6,6 +6,7 @@
 pub mod clang;
 pub mod commands;
 pub mod contract;
+mod crew;
 pub mod diagnostic;
 pub mod embedded;
 pub mod emit;
@@ -14,6 +15,7 @@ pub mod history;
 pub mod import;
 pub mod lint;
 pub mod scaffold;
+pub mod snapshots;
 pub mod symbols;
 pub mod tree;
 

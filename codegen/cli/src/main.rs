@@ -15,6 +15,16 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    end_with_the_reader();
     diagnostic::install();
     diagnostic::exit(Cli::parse().command.run())
+}
+
+/// Lets a closed pipe end the process, as it ends other tools: `sp-gen history | head`.
+fn end_with_the_reader() {
+    #[cfg(unix)]
+    // SAFETY: restores the signal's default before any thread exists.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
 }

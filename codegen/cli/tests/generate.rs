@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sp_gen::emit::{Files, disk, emit, snapshots};
+use sp_gen::emit::{Files, disk, emit};
+use sp_gen::snapshots;
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")

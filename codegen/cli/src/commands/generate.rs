@@ -8,10 +8,11 @@ use miette::{Context, IntoDiagnostic, miette};
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::Api;
 
-use crate::emit::{Files, disk, emit, snapshots, upstream};
+use crate::emit::{Files, disk, emit, upstream};
 use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
 use crate::import::store::Store;
+use crate::snapshots;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -51,7 +52,7 @@ pub fn run(args: Args) -> Result {
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(homeless()),
     };
-    let mut apis = snapshots::read(&place.snapshots, args.release)?;
+    let mut apis = snapshots::of(&place, args.release)?;
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, &place, &out, &here)?;
     }

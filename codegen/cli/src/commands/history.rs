@@ -7,7 +7,9 @@ use miette::IntoDiagnostic;
 use sp_ir::History;
 
 use crate::diagnostic::{Outcome, Result};
-use crate::history::{Paint, Subject, json, page, snapshots, text};
+use crate::history::{Paint, Subject, json, page, text};
+use crate::import::place::Place;
+use crate::snapshots;
 
 /// Arguments of `history`.
 #[derive(clap::Args)]
@@ -33,7 +35,8 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let apis = snapshots(&std::env::current_dir().into_diagnostic()?)?;
+    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
+    let apis = snapshots::of(&place, None)?;
     let history = History::of(&apis);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {

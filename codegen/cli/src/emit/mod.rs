@@ -5,7 +5,6 @@ mod catalog;
 mod closure;
 mod comment;
 mod constants;
-mod crew;
 pub mod disk;
 mod enums;
 mod epochs;
@@ -21,7 +20,6 @@ mod page;
 mod scope;
 mod shims;
 mod slots;
-pub mod snapshots;
 mod spacing;
 mod structs;
 mod timeline;
@@ -39,9 +37,11 @@ use quote::{format_ident, quote};
 use sp_ir::Api;
 use thiserror::Error;
 
+use crate::crew;
+
 use catalog::Catalog;
 use features::Features;
-use module::Source;
+use module::{PARTS, Printed, Source};
 use timeline::Timeline;
 
 /// The files of the crate by their path inside it.
@@ -113,7 +113,7 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
             page::print(&lib_doc(&newest), root(&newest)),
         ),
     ]);
-    for (source, parts) in sources.iter().zip(crew::print(&sources)) {
+    for (source, parts) in sources.iter().zip(print(&sources)) {
         files.extend([module::index(source, &parts)]);
         files.extend(parts.into_iter().map(|part| (part.path, part.text)));
     }
@@ -155,4 +155,25 @@ fn lib_doc(apis: &[Api]) -> Vec<String> {
             .map(|api| format!("- `{}`: TensorFlow {}", api.name, api.release)),
     );
     lines
+}
+
+/// The files of every API but its index.
+fn print(sources: &[Source<'_>]) -> Vec<Vec<Printed>> {
+    let mut pieces: Vec<(usize, usize)> = (0..=PARTS.len())
+        .flat_map(|part| (0..sources.len()).map(move |source| (source, part)))
+        .collect();
+    // The longest first, so that no thread is left alone with it.
+    pieces.sort_by_key(|(source, _)| std::cmp::Reverse(sources[*source].api.items.len()));
+    let printed = crew::each(&pieces, |(source, part)| {
+        let printed = match PARTS.get(*part) {
+            Some(part) => module::print(&sources[*source], part),
+            None => module::print_macros(&sources[*source]),
+        };
+        (*source, printed)
+    });
+    let mut files: Vec<Vec<Printed>> = sources.iter().map(|_| Vec::new()).collect();
+    for (source, part) in printed {
+        files[source].extend(part);
+    }
+    files
 }

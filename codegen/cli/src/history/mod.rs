@@ -9,7 +9,6 @@ mod json;
 mod lint;
 mod lookup;
 mod page;
-mod read;
 mod table;
 mod text;
 
@@ -18,7 +17,6 @@ pub use json::json;
 pub use lint::{Lint, lints};
 pub use lookup::{Subject, Unknown};
 pub use page::page;
-pub use read::snapshots;
 pub use table::{Cell, Column, Mark, Row, Table};
 pub use text::{Paint, text};
 

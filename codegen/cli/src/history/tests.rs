@@ -7,10 +7,11 @@ use sp_ir::History;
 
 use super::event::events;
 use super::*;
+use crate::snapshots;
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    History::of(&snapshots(folder).unwrap())
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
+    History::of(&snapshots::read(&folder, None).unwrap())
 });
 
 /// Each epoch's releases and `struct_size`.

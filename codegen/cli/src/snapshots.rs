@@ -1,5 +1,8 @@
-//! The committed IR that code is made from: `<folder>/<api>/<release>.json`.
+//! The snapshots that code and histories are made from, `<folder>/<api>/<release>.json`: the
+//! checkout's; elsewhere the binary's, and over them those that the user has imported.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +11,9 @@ use miette::Diagnostic;
 use sp_ir::{Api, SnapshotError};
 use thiserror::Error;
 
-use super::crew;
+use crate::crew;
+use crate::embedded::SNAPSHOTS;
+use crate::import::place::Place;
 use crate::import::release::Release;
 
 /// Why snapshots cannot be read.
@@ -53,44 +58,77 @@ fn named(release: &Option<Release>) -> String {
     release.map_or_else(String::new, |release| format!(" of {release}"))
 }
 
-/// Every API in every release up to `release`, or in all of them. Sorted by API, then by release.
+/// A snapshot that is not read yet.
+enum Source {
+    Disk(PathBuf),
+    Carried(&'static str, &'static str),
+}
+
+/// By API, then by release.
+type Sources = BTreeMap<(String, Release), Source>;
+
+/// Every API in every release up to `release`, or in all of them, as `place` has them. Sorted by
+/// API, then by release.
+///
+/// # Errors
+/// As [`read`].
+pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+    let mut sources = if place.inherits {
+        carried()
+    } else {
+        Sources::new()
+    };
+    sources.extend(stored(&place.snapshots)?);
+    parse(sources, &place.snapshots, release)
+}
+
+/// Every API in every release up to `release`, or in all of them, from `folder` alone.
 ///
 /// # Errors
 /// Where there is none of `release`, or none at all, or one cannot be read.
 pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let found = if folder.exists() {
-        find(folder)?
-    } else {
-        Vec::new()
-    };
-    let wanted = release.map(Release::minor);
-    let last = wanted.or(found.iter().map(|(release, _)| *release).max());
-    if !found.iter().any(|(release, _)| Some(*release) == last) {
+    parse(stored(folder)?, folder, release)
+}
+
+fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+    let releases = || sources.keys().map(|(_, release)| *release);
+    let last = release.map(Release::minor).or(releases().max());
+    if !releases().any(|release| Some(release) == last) {
         let folder = folder.to_owned();
         return Err(ReadError::None { folder, release });
     }
-    let chosen: Vec<_> = found
+    let chosen: Vec<_> = sources
         .into_iter()
-        .filter(|(release, _)| Some(*release) <= last)
-        .map(|(_, path)| path)
+        .filter(|((_, release), _)| Some(*release) <= last)
+        .map(|(_, source)| source)
         .collect();
-    crew::each(&chosen, |path| snapshot(path))
-        .into_iter()
-        .collect()
+    crew::each(&chosen, snapshot).into_iter().collect()
 }
 
-/// The snapshots by API, then by release.
-fn find(folder: &Path) -> Result<Vec<(Release, PathBuf)>, ReadError> {
-    let mut found = Vec::new();
+fn carried() -> Sources {
+    let source = |(name, text): &(&'static str, &'static str)| {
+        let path = Path::new(name);
+        Some((key(path)?, Source::Carried(name, text)))
+    };
+    SNAPSHOTS.iter().filter_map(source).collect()
+}
+
+fn stored(folder: &Path) -> Result<Sources, ReadError> {
+    let mut found = Sources::new();
+    if !folder.exists() {
+        return Ok(found);
+    }
     for api in entries(folder)?.iter().filter(|path| path.is_dir()) {
         let snapshots = entries(api)?.into_iter();
-        let mut releases: Vec<_> = snapshots
-            .filter_map(|path| Some((release_of(&path)?, path)))
-            .collect();
-        releases.sort();
-        found.extend(releases);
+        found.extend(snapshots.filter_map(|path| Some((key(&path)?, Source::Disk(path)))));
     }
     Ok(found)
+}
+
+/// The API and release that `<api>/<release>.json` holds.
+fn key(path: &Path) -> Option<(String, Release)> {
+    let api = path.parent()?.file_name()?.to_str()?;
+    Some((api.to_owned(), release_of(path)?))
 }
 
 fn release_of(path: &Path) -> Option<Release> {
@@ -108,8 +146,14 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
     read().map_err(|source| unreadable(folder, source))
 }
 
-fn snapshot(path: &Path) -> Result<Api, ReadError> {
-    let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+fn snapshot(source: &Source) -> Result<Api, ReadError> {
+    let (path, text) = match source {
+        Source::Carried(name, text) => (Path::new(name), Cow::Borrowed(*text)),
+        Source::Disk(path) => {
+            let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+            (path.as_path(), Cow::Owned(text))
+        }
+    };
     let path = path.to_owned();
     Api::from_json(&text).map_err(|reason| ReadError::Malformed { path, reason })
 }
