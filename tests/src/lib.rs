@@ -40,18 +40,3 @@ fn read(path: &Path) -> Api {
     let text = fs::read_to_string(path).expect("a readable snapshot");
     Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
-
-/// The stored headers of one release, where `sp-gen import` has put them.
-pub fn headers(release: &str) -> Option<PathBuf> {
-    let stores = fs::read_dir(root().join("headers/store")).ok()?;
-    stores
-        .flatten()
-        .filter(|entry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            name == release || name.starts_with(&format!("{release}."))
-        })
-        .map(|entry| entry.path())
-        .flat_map(|store| [store.join("include"), store])
-        .find(|root| root.join("tensorflow/c/kernels.h").exists())
-}

@@ -67,7 +67,6 @@ macro_rules! __PlatformFns {
                         $crate::stream_executor::SP_StreamExecutor,
                     >,
                 );
-                #[optional]
                 unsafe fn create_timer_fns(
                     platform: $crate::__rt::Prefix<'_, $crate::stream_executor::SP_Platform>,
                     timer: $crate::__rt::PrefixMut<'_, $crate::stream_executor::SP_TimerFns>,
@@ -141,17 +140,13 @@ macro_rules! __StreamExecutor {
                     stream: &Self::Stream,
                     event: &Self::Event,
                 ) -> $crate::__rt::Result<()>;
-                #[optional]
                 fn create_timer(&self) -> $crate::__rt::Result<Self::Timer>;
-                #[optional]
                 fn destroy_timer(&self, timer: Self::Timer);
-                #[optional]
                 fn start_timer(
                     &self,
                     stream: &Self::Stream,
                     timer: &Self::Timer,
                 ) -> $crate::__rt::Result<()>;
-                #[optional]
                 fn stop_timer(
                     &self,
                     stream: &Self::Stream,
@@ -275,7 +270,6 @@ macro_rules! __TimerFns {
         $($callback)*! {
             {
                 type Timer;
-                #[optional]
                 fn nanoseconds(timer: &Self::Timer) -> u64;
             }
             $($rest)*

@@ -468,7 +468,7 @@ pub struct SP_PlatformFns {
     /// Fills in the functions that read a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
-    #[abi(presence = "optional")]
+    #[abi(presence = "required")]
     pub create_timer_fns: Option<
         unsafe extern "C" fn(
             platform: *const SP_Platform,
@@ -668,7 +668,7 @@ pub struct SP_StreamExecutor {
     /// Makes a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
-    #[abi(presence = "optional")]
+    #[abi(presence = "required")]
     pub create_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -679,14 +679,14 @@ pub struct SP_StreamExecutor {
     /// Ends a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
-    #[abi(presence = "optional", neutral = "()")]
+    #[abi(presence = "required", neutral = "()")]
     pub destroy_timer: Option<
         unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
     >,
     /// Puts a timer's start at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
-    #[abi(presence = "optional")]
+    #[abi(presence = "required")]
     pub start_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -698,7 +698,7 @@ pub struct SP_StreamExecutor {
     /// Puts a timer's stop at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
-    #[abi(presence = "optional")]
+    #[abi(presence = "required")]
     pub stop_timer: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -896,6 +896,6 @@ pub struct SP_TimerFns {
     /// Nanoseconds between a timer's start and its stop.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
-    #[abi(presence = "optional", neutral = "0")]
+    #[abi(presence = "required", neutral = "0")]
     pub nanoseconds: Option<unsafe extern "C" fn(timer: SP_Timer) -> u64>,
 }

@@ -124,23 +124,16 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         stream_executor: PrefixMut<'_, SP_StreamExecutor>,
     );
 
-    #[doc(hidden)]
-    const HAS_CREATE_TIMER_FNS: bool = false;
     /// Fills in the functions that read a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
-    ///
-    /// Optional: the slot stays null unless this is written.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn create_timer_fns(
         platform: Prefix<'_, SP_Platform>,
         timer: PrefixMut<'_, SP_TimerFns>,
-    ) -> Result<()> {
-        let _ = (platform, timer);
-        Err(Error::absent("SP_PlatformFns.create_timer_fns"))
-    }
+    ) -> Result<()>;
 
     /// Frees what the plugin put into the timer functions, not the table itself.
     ///
@@ -287,51 +280,25 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:317`.
     fn wait_for_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
-    #[doc(hidden)]
-    const HAS_CREATE_TIMER: bool = false;
     /// Makes a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
-    ///
-    /// Optional: the slot stays null unless this is written.
-    fn create_timer(&self) -> Result<Self::Timer> {
-        Err(Error::absent("SP_StreamExecutor.create_timer"))
-    }
+    fn create_timer(&self) -> Result<Self::Timer>;
 
-    #[doc(hidden)]
-    const HAS_DESTROY_TIMER: bool = false;
     /// Ends a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
-    ///
-    /// Optional: the slot stays null unless this is written.
-    fn destroy_timer(&self, timer: Self::Timer) {
-        let _ = timer;
-    }
+    fn destroy_timer(&self, timer: Self::Timer);
 
-    #[doc(hidden)]
-    const HAS_START_TIMER: bool = false;
     /// Puts a timer's start at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
-    ///
-    /// Optional: the slot stays null unless this is written.
-    fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()> {
-        let _ = (stream, timer);
-        Err(Error::absent("SP_StreamExecutor.start_timer"))
-    }
+    fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
-    #[doc(hidden)]
-    const HAS_STOP_TIMER: bool = false;
     /// Puts a timer's stop at the end of a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
-    ///
-    /// Optional: the slot stays null unless this is written.
-    fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()> {
-        let _ = (stream, timer);
-        Err(Error::absent("SP_StreamExecutor.stop_timer"))
-    }
+    fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
     /// Queues a copy from device to host.
     ///
@@ -505,15 +472,8 @@ pub trait TimerFns: Send + Sync + Sized + 'static {
     /// What stands behind a [`SP_Timer`].
     type Timer: Send + Sync + 'static;
 
-    #[doc(hidden)]
-    const HAS_NANOSECONDS: bool = false;
     /// Nanoseconds between a timer's start and its stop.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
-    ///
-    /// Optional: the slot stays null unless this is written.
-    fn nanoseconds(timer: &Self::Timer) -> u64 {
-        let _ = timer;
-        0
-    }
+    fn nanoseconds(timer: &Self::Timer) -> u64;
 }

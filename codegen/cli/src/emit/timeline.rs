@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_expand::structure::Dates;
-use sp_ir::{Api, Enum, Item};
+use sp_ir::{Api, Enum, Item, Presence, Struct};
 
 /// A minor release, comparable: `2.21` is `(2, 21)`.
 pub type Minor = (u32, u32);
@@ -99,7 +99,9 @@ pub fn newest(apis: &[Api]) -> Vec<Api> {
         for (name, item) in &api.items {
             match homes.get(name.as_str()) {
                 Some((release, home)) if *release != api.release => {
-                    add_variants(merged.get_mut(home), name, item);
+                    let newer = merged.get_mut(home);
+                    let newer = newer.and_then(|api| api.items.get_mut(name));
+                    carry_over(newer, item, minor(&api.release));
                 }
                 // New, or declared twice in one release, which the catalog refuses.
                 _ => {
@@ -113,14 +115,38 @@ pub fn newest(apis: &[Api]) -> Vec<Api> {
     merged.into_values().collect()
 }
 
-/// An older release's values that the enumeration no longer lists.
-fn add_variants(home: Option<&mut Api>, name: &str, older: &Item) {
-    let newer = home.and_then(|api| api.items.get_mut(name));
-    if let (Some(Item::Enum(newer)), Item::Enum(Enum { variants, .. })) = (newer, older) {
-        for variant in variants {
-            if newer.variants.iter().all(|it| it.name != variant.name) {
-                newer.variants.push(variant.clone());
-            }
+/// The first release that loads such plugins.
+const FIRST_LOADER: Minor = (2, 5);
+
+/// What of an older release's form still counts for a plugin that serves it too.
+fn carry_over(newer: Option<&mut Item>, older: &Item, release: Minor) {
+    match (newer, older) {
+        (Some(Item::Enum(newer)), Item::Enum(older)) => add_variants(newer, older),
+        (Some(Item::Struct(newer)), Item::Struct(older)) if release >= FIRST_LOADER => {
+            require_what_was_required(newer, older);
+        }
+        _ => {}
+    }
+}
+
+/// Values that the enumeration no longer lists.
+fn add_variants(newer: &mut Enum, older: &Enum) {
+    for variant in &older.variants {
+        if newer.variants.iter().all(|it| it.name != variant.name) {
+            newer.variants.push(variant.clone());
+        }
+    }
+}
+
+/// A slot that any release refuses to see empty is required of a plugin that runs on all of them.
+fn require_what_was_required(newer: &mut Struct, older: &Struct) {
+    for field in &mut newer.fields {
+        let before = older.fields.iter().find(|it| it.name == field.name);
+        let required = before
+            .and_then(|it| it.presence.as_ref())
+            .filter(|it| it.value == Presence::Required);
+        if let Some(required) = required {
+            field.presence = Some(required.clone());
         }
     }
 }
