@@ -8,6 +8,8 @@ use sp_ir::{
 
 use super::{Files, emit};
 
+mod releases;
+
 fn loc() -> Loc {
     Loc {
         file: "demo.h".into(),
@@ -516,112 +518,4 @@ fn a_slot_of_a_named_type_is_refused() {
     demo.items.insert("SP_Run".into(), Item::Callback(callback));
     let refused = emit(&[status_api(), demo]).unwrap_err();
     has(&refused.to_string(), "SP_Table.run: its type is `SP_Run`");
-}
-
-/// The demo API in an older release, whose table `change` has made another.
-fn older(release: &str, slots: Vec<Field>) -> Api {
-    let mut older = demo_api(slots);
-    older.release = release.into();
-    older
-}
-
-fn status_of(release: &str) -> Api {
-    let mut status = status_api();
-    status.release = release.into();
-    status
-}
-
-#[test]
-fn a_broken_layout_keeps_a_module() {
-    let run = || slot("run", vec![device()], Type::Void);
-    let stop = || slot("stop", vec![device()], Type::Void);
-    let begin = || slot("begin", vec![device()], Type::Void);
-    let apis = [
-        status_of("2.5"),
-        older("2.5", vec![run()]),
-        status_of("2.6"),
-        older("2.6", vec![run(), stop()]),
-        status_api(),
-        demo_api(vec![begin(), run(), stop()]),
-    ];
-    let files = emit(&apis).unwrap();
-    let text = flat(&files, "src/demo/epochs.rs");
-    // 2.6 appended to 2.5, so one module holds both; 2.21 inserted.
-    assert_eq!(text.matches("pub mod ").count(), 1, "{text}");
-    has(&text, "pub mod v2_5 {");
-    has(&text, "Source: `demo.h:7`, 2.5 to 2.6.");
-    has(&text, "pub stop: Option");
-    has(&text, "author_trait = \"Table\"");
-    assert!(!text.contains("SP_Stats"), "{text}");
-}
-
-#[test]
-fn a_slot_with_another_signature_is_nobodys_to_fill() {
-    let old = slot("run", vec![device()], Type::Void);
-    let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);
-    let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
-    let files = emit(&[status, demo, status_api(), demo_api(vec![new])]).unwrap();
-    let text = flat(&files, "src/demo/epochs.rs");
-    has(&text, "pub struct SP_Table");
-    assert!(!text.contains("author_trait"), "{text}");
-}
-
-#[test]
-fn what_only_an_older_release_has_is_kept_with_its_dates() {
-    let mut old = status_of("2.5");
-    old.items.insert("TF_Gone".into(), handle(true, None));
-    let mut new = status_api();
-    new.items.insert("TF_Come".into(), handle(true, None));
-    let files = emit(&[old, new]).unwrap();
-    let text = flat(&files, "src/status/handles.rs");
-    has(&text, "`demo.h:7`, 2.21 on. #[derive");
-    has(&text, "`demo.h:7`, 2.5. #[derive");
-    has(&text, "pub struct TF_Gone");
-}
-
-#[test]
-fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
-    let function = |ty: &str| {
-        let signature = Signature {
-            params: vec![param("it", named(ty))],
-            ret: Type::Void,
-        };
-        Item::Function(Function {
-            doc: None,
-            signature,
-            exported_by: None,
-            inline: false,
-            symbol: "TF_Use".into(),
-            loc: loc(),
-        })
-    };
-    let files = emit(&[
-        api(
-            "kernels",
-            vec![("A", handle(true, None)), ("TF_UseB", function("B"))],
-        ),
-        api(
-            "other",
-            vec![
-                ("B", handle(true, None)),
-                ("TF_UseA", function("A")),
-                ("TF_UseA2", function("A")),
-            ],
-        ),
-    ]);
-    let files = files.unwrap();
-    has(
-        &files["Cargo.toml"],
-        "default = [\"kernels\"]\nkernels = []\nother = [\"kernels\"]\n",
-    );
-    has(
-        &flat(&files, "src/kernels/functions.rs"),
-        "#[cfg(feature = \"other\")]",
-    );
-    has(
-        &flat(&files, "src/kernels/mod.rs"),
-        "#[cfg(feature = \"other\")] use crate::other::B;",
-    );
-    has(&flat(&files, "src/other/mod.rs"), "use crate::kernels::A;");
-    has(&flat(&files, "src/lib.rs"), "#[cfg(feature = \"kernels\")]");
 }
