@@ -3,6 +3,7 @@
 //! Data flows one way through these modules: a release's headers are imported, read by clang,
 //! annotated with the contract, kept as IR, and emitted as Rust. `commands` is the thin top.
 
+pub mod abi;
 pub mod clang;
 pub mod commands;
 pub mod contract;
