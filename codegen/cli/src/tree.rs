@@ -96,6 +96,7 @@ fn draw_field(out: &mut String, field: &Field) -> std::fmt::Result {
 
 fn draw_function(out: &mut String, name: &str, item: &Function) -> std::fmt::Result {
     write!(out, "├─ fn {name}{}", signature(&item.signature))?;
+    fact(out, "returns ownership", &item.signature.ret_transfer)?;
     fact(out, "exported by", &item.exported_by)?;
     writeln!(out)
 }
@@ -144,6 +145,8 @@ fn c_type(ty: &Type) -> String {
         Type::Bool => "bool".into(),
         Type::Char => "char".into(),
         Type::Size => "size".into(),
+        Type::Address { signed: true } => "isize".into(),
+        Type::Address { signed: false } => "usize".into(),
         Type::Named(name) => name.clone(),
         Type::Pointer {
             pointee,

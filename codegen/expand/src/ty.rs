@@ -51,7 +51,8 @@ pub fn print_type(ty: &Type, paths: &dyn Paths) -> TokenStream {
         }
         Type::Bool => quote!(bool),
         Type::Char => paths.ffi("c_char"),
-        Type::Size => quote!(usize),
+        Type::Size | Type::Address { signed: false } => quote!(usize),
+        Type::Address { signed: true } => quote!(isize),
         Type::Named(name) => paths.item(name),
         Type::Pointer { pointee, mutable } => {
             let pointee = print_type(pointee, paths);
@@ -176,6 +177,7 @@ mod tests {
                 ),
             ],
             ret: Type::Void,
+            ret_transfer: None,
         };
         assert_eq!(
             text(&Type::Function(Box::new(signature))),

@@ -258,8 +258,13 @@ mod tests {
             .collect();
         let function = Function {
             doc: None,
-            signature: Signature { params, ret },
+            signature: Signature {
+                params,
+                ret,
+                ret_transfer: None,
+            },
             exported_by: None,
+            instead: None,
             inline: false,
             symbol: "TF_Demo".into(),
             loc: Loc {

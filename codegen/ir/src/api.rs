@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{Item, Layout, Struct};
 
 /// The version of the JSON form. A reader refuses a newer one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The items of an API by their C name.
 pub type Items = BTreeMap<String, Item>;

@@ -276,6 +276,12 @@ pub struct Function {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub exported_by: Option<Stated<Side>>,
+    /// What does the same where no library exports it.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub instead: Option<Stated<String>>,
     /// Whether the header holds its body.
     #[cfg_attr(
         feature = "serde",

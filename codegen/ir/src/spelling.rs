@@ -22,6 +22,8 @@ fn spell(ty: &Type) -> Option<String> {
         Type::Bool => "bool".into(),
         Type::Char => "char".into(),
         Type::Size => "size_t".into(),
+        Type::Address { signed: true } => "intptr_t".into(),
+        Type::Address { signed: false } => "uintptr_t".into(),
         Type::Named(name) => name.clone(),
         Type::Pointer {
             pointee,
@@ -93,6 +95,8 @@ fn word(text: &str) -> Type {
         "bool" => Type::Bool,
         "char" => Type::Char,
         "size_t" => Type::Size,
+        "intptr_t" => Type::Address { signed: true },
+        "uintptr_t" => Type::Address { signed: false },
         "float" => Type::Float { bits: 32 },
         "double" => Type::Float { bits: 64 },
         _ => {
@@ -208,6 +212,7 @@ mod tests {
         let elem = Box::new(inner);
         assert_eq!(json(&Type::Array { elem, len: 2 }), "\"uint8_t[2][4]\"");
         assert_eq!(json(&Type::Float { bits: 64 }), "\"double\"");
+        assert_eq!(json(&Type::Address { signed: true }), "\"intptr_t\"");
         assert_eq!(json(&Type::Named("int7_t".into())), "\"int7_t\"");
     }
 
@@ -216,6 +221,7 @@ mod tests {
         let run = Type::Function(Box::new(Signature {
             params: Vec::new(),
             ret: Type::Void,
+            ret_transfer: None,
         }));
         let text = r#"{"function":{"params":[],"ret":"void"}}"#;
         assert_eq!(json(&run), text);

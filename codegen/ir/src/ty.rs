@@ -25,6 +25,11 @@ pub enum Type {
     Char,
     /// `size_t`.
     Size,
+    /// `intptr_t` or `uintptr_t`: an integer as wide as the target's pointers.
+    Address {
+        /// Whether it is signed.
+        signed: bool,
+    },
     /// A struct, union, enum, handle, alias or callback, by its name.
     Named(String),
     /// A data pointer.
@@ -70,6 +75,12 @@ pub struct Signature {
     pub params: Vec<Param>,
     /// What comes back.
     pub ret: Type,
+    /// Whether ownership of what comes back moves to the caller.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub ret_transfer: Option<Stated<Transfer>>,
 }
 
 /// One parameter.

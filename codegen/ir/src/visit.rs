@@ -46,6 +46,7 @@ fn structure(item: &mut Struct, see: See) {
 fn function(item: &mut Function, see: See) {
     signature(&mut item.signature, see);
     fact(&mut item.exported_by, see);
+    fact(&mut item.instead, see);
     see(Mark::Loc(&mut item.loc));
 }
 
@@ -70,6 +71,7 @@ fn ty(item: &mut Type, see: See) {
 fn signature(item: &mut Signature, see: See) {
     item.params.iter_mut().for_each(|one| param(one, see));
     ty(&mut item.ret, see);
+    fact(&mut item.ret_transfer, see);
 }
 
 fn param(item: &mut Param, see: See) {

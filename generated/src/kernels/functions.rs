@@ -657,7 +657,7 @@ pub static TF_RegisterKernelBuilder: Function<
     ),
 > = unsafe { Function::new(c"TF_RegisterKernelBuilder") };
 
-/// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder.
+/// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder. A builder whose KernelDef cannot be read stays the caller's.
 ///
 /// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is the header's.

@@ -2065,7 +2065,7 @@ pub struct PJRT_Buffer_UnsafePointer_Args {
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2445`.
     #[abi(direction = "out")]
-    pub buffer_pointer: u64,
+    pub buffer_pointer: usize,
 }
 
 /// A struct; 32 bytes.
@@ -2562,7 +2562,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1195`.
-    pub stream: i64,
+    pub stream: isize,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1196`.
@@ -5152,7 +5152,7 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:32`.
     #[abi(direction = "out")]
-    pub stream: i64,
+    pub stream: isize,
 }
 
 /// A struct; 56 bytes.
@@ -8348,7 +8348,7 @@ pub struct PJRT_Wait_Until_Buffer_Ready_On_Stream_Args {
     /// Value at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:44`.
-    pub stream: i64,
+    pub stream: isize,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:45`.

@@ -442,6 +442,7 @@ impl Walk<'_> {
             doc: None,
             signature,
             exported_by: None,
+            instead: None,
             inline,
             symbol,
             loc,

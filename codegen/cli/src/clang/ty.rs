@@ -55,6 +55,7 @@ impl Types<'_> {
                 })
                 .collect::<Result<_, Unsupported>>()?,
             ret: self.convert(ty.result())?,
+            ret_transfer: None,
         })
     }
 
@@ -101,6 +102,8 @@ impl Types<'_> {
         }
         match name.as_str() {
             "size_t" => Ok(Type::Size),
+            "intptr_t" => Ok(Type::Address { signed: true }),
+            "uintptr_t" => Ok(Type::Address { signed: false }),
             _ => self.convert(declaration.aliased()),
         }
     }

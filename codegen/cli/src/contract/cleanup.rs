@@ -1,18 +1,25 @@
 //! `create_stream(.., SP_Stream* stream, ..)` makes what `destroy_stream(.., SP_Stream stream)` ends,
-//! as in stream_executor.h; `TF_DeleteTensor(TF_Tensor*)` ends a tensor, as in tf_tensor.h.
+//! as in stream_executor.h; `TF_DeleteTensor(TF_Tensor*)` ends what `TF_NewTensor` returned, as in
+//! tf_tensor.h; `PJRT_Error_Destroy` ends every `PJRT_Error*` that is returned, as in pjrt_c_api.h.
 //!
 //! So the one hands a handle out and the other takes it back, for good.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Direction, Evidence, Field, Item, Param, Transfer, Type};
+use sp_ir::{Direction, Evidence, Field, Item, Param, Signature, Transfer, Type};
 
 use super::{Items, state};
 
 /// States the ownership that follows from names.
 pub fn annotate(items: &mut Items) {
     let handles = pointer_handles(items);
+    let ended = Ended::of(items);
     for item in items.values_mut() {
+        match item {
+            Item::Function(item) => ended.hand_back(&item.symbol, &mut item.signature),
+            Item::Callback(item) => ended.hand_back("", &mut item.signature),
+            _ => {}
+        }
         match item {
             Item::Struct(item) => pair_up(&mut item.fields, &handles),
             Item::Function(item) if item.symbol.contains("_Delete") => {
@@ -32,6 +39,53 @@ pub fn annotate(items: &mut Items) {
 
 fn is_pointer(param: &Param) -> bool {
     matches!(param.ty, Type::Pointer { mutable: true, .. })
+}
+
+/// The types that the caller must end, by what ends them.
+struct Ended {
+    /// Those that a `_Delete` takes.
+    deleted: BTreeSet<String>,
+    /// Those with a function of their own name and `_Destroy`.
+    destroyed: BTreeSet<String>,
+}
+
+impl Ended {
+    fn of(items: &Items) -> Self {
+        let deleted = items.values().filter_map(|item| match item {
+            Item::Function(item) if item.symbol.contains("_Delete") => {
+                Some(item.signature.params.first()?.ty.named()?.to_string())
+            }
+            _ => None,
+        });
+        let destroyed = items
+            .keys()
+            .filter_map(|name| name.strip_suffix("_Destroy"));
+        Self {
+            deleted: deleted.collect(),
+            destroyed: destroyed.map(str::to_string).collect(),
+        }
+    }
+
+    fn hand_back(&self, symbol: &str, signature: &mut Signature) {
+        let Type::Pointer {
+            pointee,
+            mutable: true,
+        } = &signature.ret
+        else {
+            return;
+        };
+        let Type::Named(name) = &**pointee else {
+            return;
+        };
+        let made = symbol.contains("_New") && self.deleted.contains(name);
+        if made || self.destroyed.contains(name) {
+            state(
+                &mut signature.ret_transfer,
+                Transfer::Full,
+                Evidence::Prefix,
+            );
+        }
+    }
 }
 
 fn pointer_handles(items: &Items) -> BTreeSet<String> {

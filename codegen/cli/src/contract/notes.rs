@@ -63,9 +63,11 @@ pub struct ItemNote {
     overrides: Option<Overrides>,
     receiver: Option<Receiver>,
     author_trait: Option<String>,
+    instead: Option<String>,
     presence: Vec<PresenceNote>,
     fields: BTreeMap<String, FieldNote>,
     params: BTreeMap<String, ParamNote>,
+    ret: Option<ReturnNote>,
 }
 
 /// One presence, said of many fields at once.
@@ -91,6 +93,7 @@ struct FieldNote {
     direction: Option<Direction>,
     neutral: Option<String>,
     params: BTreeMap<String, ParamNote>,
+    ret: Option<ReturnNote>,
 }
 
 /// What is said of one parameter.
@@ -103,6 +106,16 @@ struct ParamNote {
     direction: Option<Direction>,
     transfer: Option<Transfer>,
     scope: Option<Scope>,
+}
+
+/// What is said of what a function returns.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReturnNote {
+    releases: Option<Span>,
+    evidence: Option<String>,
+    overrides: Option<Overrides>,
+    transfer: Transfer,
 }
 
 /// What a note knowingly contradicts.

@@ -7,6 +7,8 @@ use sp_ir::{
     Side, Signature, Struct, Transfer, Type,
 };
 
+mod results;
+
 use super::notes::Mistake;
 use super::*;
 use crate::clang::Comment;
@@ -61,6 +63,7 @@ fn callback(params: Vec<Param>) -> Type {
     Type::Function(Box::new(Signature {
         params,
         ret: Type::Void,
+        ret_transfer: None,
     }))
 }
 
@@ -70,8 +73,10 @@ fn function(name: &str, params: Vec<Param>) -> Item {
         signature: Signature {
             params,
             ret: Type::Void,
+            ret_transfer: None,
         },
         exported_by: None,
+        instead: None,
         inline: false,
         symbol: name.into(),
         loc: loc(9),
@@ -229,6 +234,8 @@ fn what_nothing_uses_is_named_all_of_it() {
         item.SP_S.rust = \"u8\"
         item.SP_S.fields.open.params.no = { direction = \"in\", evidence = \"seen\" }
         item.Init.author_trait = \"T\"
+        item.SP_S.ret = { transfer = \"full\", evidence = \"seen\" }
+        item.SP_S.instead = \"Init\"
         item.Init.params.other = { scope = \"call\", evidence = \"seen\" }";
     let found = mistakes(&Comments::default(), note);
     let keys: Vec<&str> = found
@@ -247,6 +254,8 @@ fn what_nothing_uses_is_named_all_of_it() {
         "item.SP_S.rust",
         "item.SP_S.fields.lost",
         "item.SP_S.fields.open.params.no",
+        "item.SP_S.instead",
+        "item.SP_S.ret",
     ];
     assert_eq!(keys, expected);
 }

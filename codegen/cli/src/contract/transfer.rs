@@ -1,13 +1,23 @@
 //! What functions' comments say of ownership and of results: "takes ownership of the `builder`
 //! pointer", "*tensor is populated and its ownership is passed to the caller", "places it into
-//! *val", as in kernels.h.
+//! *val", "Caller takes ownership of returned TF_Tensor", as in kernels.h.
 
 use sp_ir::{Direction, Evidence, Function, Item, Param, Transfer, Type};
 
 use super::{Items, state};
 use crate::clang::{Comment, Comments};
 
-/// States what functions' comments say of their parameters.
+/// How headers say that what a function returns is the caller's.
+const HANDS_BACK: [&str; 6] = [
+    "aller takes ownership of returned",
+    "aller takes ownership of the returned",
+    "aller takes ownership of the result",
+    "ownership of which is transferred to the caller",
+    "aller is responsible for freeing the list",
+    "aller is responsible for freeing the returned",
+];
+
+/// States what functions' comments say of their parameters and results.
 pub fn annotate(items: &mut Items, comments: &Comments) {
     for (name, item) in items {
         let Item::Function(function) = item else {
@@ -21,6 +31,14 @@ pub fn annotate(items: &mut Items, comments: &Comments) {
 
 fn apply(function: &mut Function, comment: &Comment) {
     let text = comment.text.replace('\n', " ");
+    if is_writable(&function.signature.ret) && HANDS_BACK.iter().any(|words| text.contains(words)) {
+        let evidence = Evidence::Comment(comment.loc.clone());
+        state(
+            &mut function.signature.ret_transfer,
+            Transfer::Full,
+            evidence,
+        );
+    }
     for param in function
         .signature
         .params
@@ -28,7 +46,7 @@ fn apply(function: &mut Function, comment: &Comment) {
         .filter(|one| !one.name.is_empty())
     {
         let evidence = || Evidence::Comment(comment.loc.clone());
-        if is_written(param) && hands_out(&text, &param.name) {
+        if is_writable(&param.ty) && hands_out(&text, &param.name) {
             state(&mut param.direction, Direction::Out, evidence());
             if points_to_pointer(param) && text.contains("ownership") && text.contains("caller") {
                 state(&mut param.transfer, Transfer::Full, evidence());
@@ -40,8 +58,8 @@ fn apply(function: &mut Function, comment: &Comment) {
     }
 }
 
-fn is_written(param: &Param) -> bool {
-    matches!(param.ty, Type::Pointer { mutable: true, .. })
+fn is_writable(ty: &Type) -> bool {
+    matches!(ty, Type::Pointer { mutable: true, .. })
 }
 
 fn points_to_pointer(param: &Param) -> bool {

@@ -74,7 +74,15 @@ fn field(name: &str, ty: Type, offset: u64) -> Field {
 }
 
 fn slot(name: &str, params: Vec<Param>, ret: Type) -> Field {
-    field(name, Type::Function(Box::new(Signature { params, ret })), 0)
+    field(
+        name,
+        Type::Function(Box::new(Signature {
+            params,
+            ret,
+            ret_transfer: None,
+        })),
+        0,
+    )
 }
 
 /// A struct that opens with `struct_size`; every field has eight bytes.
@@ -366,11 +374,13 @@ fn a_name_that_nobody_declares_is_refused() {
     let signature = Signature {
         params: vec![param("it", pointer(named("TF_Lost"), true))],
         ret: Type::Void,
+        ret_transfer: None,
     };
     let function = Function {
         doc: None,
         signature,
         exported_by: None,
+        instead: None,
         inline: false,
         symbol: "TF_Lose".into(),
         loc: loc(),
@@ -397,12 +407,14 @@ fn functions_of_core_are_looked_up_and_the_plugins_are_types() {
         let signature = Signature {
             params: vec![param("n", Type::Size)],
             ret: Type::Bool,
+            ret_transfer: None,
         };
         let (exported_by, symbol) = (stated(side), symbol.to_owned());
         Item::Function(Function {
             doc: None,
             signature,
             exported_by,
+            instead: None,
             inline: false,
             symbol,
             loc: loc(),
@@ -509,6 +521,7 @@ fn a_slot_of_a_named_type_is_refused() {
     let signature = Signature {
         params: vec![],
         ret: Type::Void,
+        ret_transfer: None,
     };
     let callback = Callback {
         doc: None,

@@ -14,6 +14,8 @@ pub fn spell(ty: &Type) -> String {
         Type::Bool => "bool".into(),
         Type::Char => "char".into(),
         Type::Size => "size_t".into(),
+        Type::Address { signed: true } => "intptr_t".into(),
+        Type::Address { signed: false } => "uintptr_t".into(),
         Type::Named(name) => name.clone(),
         Type::Pointer { pointee, mutable } => match (&**pointee, mutable) {
             (_, true) => format!("{}*", spell(pointee)),
@@ -81,6 +83,7 @@ mod tests {
         let signature = Signature {
             params: vec![param],
             ret: Type::Void,
+            ret_transfer: None,
         };
         assert_eq!(declare("say", &signature), "void say(const char* text)");
         let callback = Type::Function(Box::new(signature));

@@ -104,8 +104,10 @@ mod tests {
                 signature: Signature {
                     params: Vec::new(),
                     ret: Type::Void,
+                    ret_transfer: None,
                 },
                 exported_by: None,
+                instead: None,
                 inline,
                 symbol: name.into(),
                 loc: Loc {

@@ -127,6 +127,9 @@ fn variable(ty: &Type, name: &str) -> String {
         Type::Bool => format!("bool {name}"),
         Type::Char => format!("char {name}"),
         Type::Size => format!("size_t {name}"),
+        Type::Address { signed } => {
+            format!("{}intptr_t {name}", if *signed { "" } else { "u" })
+        }
         Type::Named(named) => format!("{named} {name}"),
         Type::Pointer {
             pointee,

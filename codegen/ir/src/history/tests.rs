@@ -45,6 +45,7 @@ fn signature(params: &[Type]) -> Signature {
     Signature {
         params: params.collect(),
         ret: Type::Void,
+        ret_transfer: None,
     }
 }
 
@@ -53,6 +54,7 @@ fn function(params: &[Type]) -> Item {
         doc: None,
         signature: signature(params),
         exported_by: None,
+        instead: None,
         inline: false,
         symbol: "run".into(),
         loc: loc(),

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sp_ir::{Evidence, Field, Function, Item, Param, Stated, Struct, Type};
+use sp_ir::{Callback, Evidence, Field, Function, Item, Param, Stated, Struct, Transfer, Type};
 
-use super::{FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, Span};
+use super::{
+    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, ReturnNote, Span,
+};
 
 /// How a note's facts are known, and whether they knowingly contradict a comment.
 #[derive(Clone, Copy)]
@@ -80,21 +82,47 @@ impl Writer<'_> {
             _ => self.no_struct(note, key),
         }
         let basis = Basis::new(&note.evidence, None);
-        match item {
-            Item::Function(Function { signature, .. }) => {
-                self.params(name, &mut signature.params, &note.params, basis, key);
+        match (&mut *item, &note.instead) {
+            (Item::Function(item), instead) => {
+                self.fact(&mut item.instead, instead, basis, &format!("{key}.instead"));
             }
-            Item::Callback(callback) => {
-                self.params(
-                    name,
-                    &mut callback.signature.params,
-                    &note.params,
-                    basis,
-                    key,
-                );
-            }
-            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
+            (_, Some(_)) => self.useless(&format!("{key}.instead")),
+            _ => {}
         }
+        match item {
+            Item::Function(Function { signature, .. })
+            | Item::Callback(Callback { signature, .. }) => {
+                self.params(name, &mut signature.params, &note.params, basis, key);
+                self.ret(&mut signature.ret_transfer, &note.ret, basis, key);
+            }
+            _ => self.no_signature(&note.params, &note.ret, key),
+        }
+    }
+
+    fn no_signature(
+        &mut self,
+        params: &BTreeMap<String, ParamNote>,
+        ret: &Option<ReturnNote>,
+        key: &str,
+    ) {
+        self.all_useless(params.keys(), &format!("{key}.params"));
+        if ret.is_some() {
+            self.useless(&format!("{key}.ret"));
+        }
+    }
+
+    fn ret(
+        &mut self,
+        slot: &mut Option<Stated<Transfer>>,
+        note: &Option<ReturnNote>,
+        outer: Basis,
+        key: &str,
+    ) {
+        let Some(note) = note.as_ref().filter(|note| self.holds(note.releases)) else {
+            return;
+        };
+        let basis = Basis::new(&note.evidence, note.overrides).within(outer);
+        self.fact(slot, &Some(note.transfer), basis, &format!("{key}.ret"));
     }
 
     fn no_struct(&mut self, note: &ItemNote, key: &str) {
@@ -202,8 +230,9 @@ impl Writer<'_> {
         match &mut item.ty {
             Type::Function(signature) => {
                 self.params(name, &mut signature.params, &note.params, plain, key);
+                self.ret(&mut signature.ret_transfer, &note.ret, plain, key);
             }
-            _ => self.all_useless(note.params.keys(), &format!("{key}.params")),
+            _ => self.no_signature(&note.params, &note.ret, key),
         }
     }
 

@@ -69,11 +69,13 @@ fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
         let signature = Signature {
             params: vec![param("it", named(ty))],
             ret: Type::Void,
+            ret_transfer: None,
         };
         Item::Function(Function {
             doc: None,
             signature,
             exported_by: None,
+            instead: None,
             inline: false,
             symbol: "TF_Use".into(),
             loc: loc(),

@@ -96,6 +96,7 @@ void Demo_Init(DP_Api* api);
 
 // Places the next host into *host, and its ownership is passed to the caller.
 extern bool Demo_NextHost(Demo_Lane lane, Demo_Host** host);
+extern Demo_Host* Demo_NewHost(intptr_t stream, uintptr_t address);
 extern void Demo_DeleteHost(Demo_Host* host);
 extern void Demo_Touch(struct Demo_Tagged* tagged, void (*then)(void*), void* arg);
 static inline int Demo_Twice(int x) { return 2 * x; }
