@@ -15,6 +15,7 @@ pub mod extract;
 pub mod history;
 pub mod import;
 pub mod lint;
+pub mod operand;
 pub mod scaffold;
 pub mod snapshots;
 pub mod symbols;

@@ -2,7 +2,7 @@
 //! checkout's; elsewhere the binary's, and over them those that the user has imported.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,13 +73,7 @@ type Sources = BTreeMap<(String, Release), Source>;
 /// # Errors
 /// As [`read`].
 pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let mut sources = if place.inherits {
-        carried()
-    } else {
-        Sources::new()
-    };
-    sources.extend(stored(&place.snapshots)?);
-    parse(sources, &place.snapshots, release)
+    parse(sources(place)?, &place.snapshots, release)
 }
 
 /// Every API in every release up to `release`, or in all of them, from `folder` alone.
@@ -88,6 +82,36 @@ pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError
 /// Where there is none of `release`, or none at all, or one cannot be read.
 pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     parse(stored(folder)?, folder, release)
+}
+
+/// Every API of one release, or nothing where there are none of it.
+///
+/// # Errors
+/// Where one cannot be read.
+pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError> {
+    let sources = sources(place)?.into_iter();
+    let of_it = sources.filter(|((_, one), _)| *one == release.minor());
+    let apis = of_it.map(|(_, source)| snapshot(&source));
+    let apis = apis.collect::<Result<Vec<_>, _>>()?;
+    Ok((!apis.is_empty()).then_some(apis))
+}
+
+/// The releases that have snapshots, oldest first.
+///
+/// # Errors
+/// Where the folder of snapshots cannot be read.
+pub fn releases(place: &Place) -> Result<Vec<Release>, ReadError> {
+    let releases: BTreeSet<Release> = sources(place)?.into_keys().map(|(_, one)| one).collect();
+    Ok(releases.into_iter().collect())
+}
+
+fn sources(place: &Place) -> Result<Sources, ReadError> {
+    let mut sources = match place.inherits {
+        true => carried(),
+        false => Sources::new(),
+    };
+    sources.extend(stored(&place.snapshots)?);
+    Ok(sources)
 }
 
 fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {

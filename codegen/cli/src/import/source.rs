@@ -87,18 +87,27 @@ impl Installed {
         collect(&include, &include, &mut names).map_err(|error| unreadable(&include, &error))?;
         Ok(Self { include, names })
     }
+}
 
-    /// `site-packages/tensorflow_cpu-2.21.0.dist-info`, beside the package.
-    fn dist_info(&self) -> Option<PathBuf> {
-        let site = self.include.parent()?.parent()?;
-        let entries = fs::read_dir(site).ok()?.flatten();
-        let mut found: Vec<_> = entries
-            .map(|entry| entry.path())
-            .filter(|path| is_dist_info(path))
-            .collect();
-        found.sort();
-        found.pop()
-    }
+/// What the package that has this include root says of itself; nothing where none does.
+pub fn identity_beside(include: &Path) -> Identity {
+    let Some(folder) = dist_info(include) else {
+        return Identity::default();
+    };
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    identity_of(&text("METADATA"), &text("WHEEL"))
+}
+
+/// `site-packages/tensorflow_cpu-2.21.0.dist-info`, beside the package.
+fn dist_info(include: &Path) -> Option<PathBuf> {
+    let site = include.parent()?.parent()?;
+    let entries = fs::read_dir(site).ok()?.flatten();
+    let mut found: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_dist_info(path))
+        .collect();
+    found.sort();
+    found.pop()
 }
 
 impl Source for Installed {
@@ -107,11 +116,7 @@ impl Source for Installed {
     }
 
     fn identity(&mut self) -> Result<Identity, Problem> {
-        let Some(folder) = self.dist_info() else {
-            return Ok(Identity::default());
-        };
-        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-        Ok(identity_of(&text("METADATA"), &text("WHEEL")))
+        Ok(identity_beside(&self.include))
     }
 
     fn names(&self) -> &BTreeSet<String> {
@@ -149,7 +154,9 @@ fn is_dist_info(path: &Path) -> bool {
     package.is_some_and(|(package, _)| PACKAGES.contains(&package))
 }
 
-fn include_root(folder: &Path) -> Option<PathBuf> {
+/// The include root that a folder is or has: of an environment, a site-packages folder, a
+/// `tensorflow` folder.
+pub fn include_root(folder: &Path) -> Option<PathBuf> {
     let mut places = vec![
         folder.to_owned(),
         folder.join("include"),

@@ -2,10 +2,13 @@
 //! stand together, so that a new release changes few lines.
 
 use super::{Cell, SymbolsError, runs};
+use crate::embedded::SYMBOLS;
+use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::release::Release;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::{fs, io};
 
 /// Counts up when keys change their meaning.
 pub const SCHEMA: u32 = 1;
@@ -114,6 +117,27 @@ impl Table {
     /// The libraries that export a function, by release.
     pub fn libraries(&self, function: &str) -> Exported {
         self.functions.get(function).cloned().unwrap_or_default()
+    }
+
+    /// The table of a package for a platform, as `place` has it; nothing where there is none.
+    pub fn find(
+        place: &Place,
+        package: &str,
+        platform: Platform,
+    ) -> Result<Option<Self>, SymbolsError> {
+        let name = format!("{package}/{platform}.json");
+        let path = place.symbols.join(&name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && place.inherits => {
+                let carried = SYMBOLS.iter().find(|(file, _)| *file == name);
+                carried
+                    .map(|(file, text)| Self::parse(text, file))
+                    .transpose()
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(SymbolsError::Unreadable { path, source }),
+        }
     }
 
     /// Reads a table's text; `name` is for messages.

@@ -31,6 +31,11 @@ pub fn is_elf(head: &[u8]) -> bool {
     head.starts_with(b"\x7fELF\x02\x01")
 }
 
+/// Whether such a library is for x86_64.
+pub fn is_x86_64(head: &[u8]) -> bool {
+    is_elf(head) && u16_at(head, 18) == Some(62)
+}
+
 /// Where the program headers end, and the headers: type, offset, address, size in the file.
 pub fn segments(head: &[u8]) -> Option<(usize, Vec<Segment>)> {
     let at = usize::try_from(u64_at(head, 32)?).ok()?;

@@ -198,9 +198,14 @@ fn agree<R: Read + Seek>(
     }
 }
 
+/// Whether a name is one of TensorFlow's C functions.
+pub fn is_wanted(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The exports that have names of TensorFlow's C functions.
 pub fn exports(library: &mut dyn Binary) -> Result<Exports, Problem> {
-    let wanted = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let wanted = is_wanted;
     let head = library.part(0..4)?;
     if macho::is_macho(&head) {
         return macho::exports(library, &wanted);

@@ -1,0 +1,105 @@
+//! What the libraries of an installed TensorFlow export: only their tables of symbols are read.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::{OperandError, Result};
+use crate::abi::surface::Exports;
+use crate::clang::DEFAULT_TARGET;
+use crate::import::problem::Problem;
+use crate::import::symbols::binary::Binary;
+use crate::import::symbols::elf;
+use crate::import::symbols::is_wanted;
+
+/// The exports of the libraries in `tensorflow/`, the folder that has `include`; nothing where there
+/// are none, or where they are of another target than `target`.
+pub fn beside(include: &Path, target: &str) -> Result<Option<Exports>> {
+    let Some(package) = include.parent().filter(|_| target == DEFAULT_TARGET) else {
+        return Ok(None);
+    };
+    let mut exports: Option<Exports> = None;
+    for path in libraries(package) {
+        let mut library = Library::open(&path)?;
+        if !elf::is_x86_64(&library.part(0..64)?) {
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let found = elf::exports(&mut library, &is_wanted)?;
+        let exports = exports.get_or_insert_default();
+        for function in found.names {
+            exports
+                .entry(function)
+                .or_default()
+                .insert(name.to_string());
+        }
+    }
+    Ok(exports)
+}
+
+/// As in a wheel: those called after TensorFlow, directly in `tensorflow/` and `tensorflow/python/`.
+/// A name that is only a link to another is not a second library.
+fn libraries(package: &Path) -> Vec<PathBuf> {
+    let folders = [package.to_owned(), package.join("python")];
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let paths = entries.flatten().flatten().map(|entry| entry.path());
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let shared = name.ends_with(".so") || name.contains(".so.");
+        shared && name.contains("tensorflow") && path.is_file() && !path.is_symlink()
+    };
+    let mut found: Vec<PathBuf> = paths.filter(is_library).collect();
+    found.sort();
+    found
+}
+
+/// A library on disk.
+struct Library {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Library {
+    fn open(path: &Path) -> Result<Self> {
+        let unreadable = |source| OperandError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let path = path.to_owned();
+        Ok(Self { path, file, length })
+    }
+
+    fn at(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+        let end = range.end.min(self.length);
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(range.start))?;
+        let length = end.saturating_sub(range.start);
+        self.file.by_ref().take(length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Binary for Library {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, Problem> {
+        let parts = ranges.iter().map(|range| self.at(range));
+        let parts: io::Result<Vec<_>> = parts.collect();
+        parts.map_err(|error| Problem::SourceUnreadable {
+            origin: self.name(),
+            detail: error.to_string(),
+        })
+    }
+}

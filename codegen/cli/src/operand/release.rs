@@ -1,0 +1,79 @@
+//! A release: its snapshots, and what the tables say its libraries export.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sp_ir::{Api, Item};
+
+use super::{Headers, OperandError, Reading, Result, Side};
+use crate::abi::Surface;
+use crate::abi::surface::Exports;
+use crate::clang::DEFAULT_TARGET;
+use crate::extract::TARGETS;
+use crate::import::index::PACKAGE;
+use crate::import::platform::Platform;
+use crate::import::release::Release;
+use crate::snapshots;
+use crate::symbols::table::Table;
+
+/// Reads the snapshots of that minor.
+pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
+    of_snapshots(label, reading.target)?;
+    let apis = snapshots::at(reading.place, release)?.ok_or_else(|| unknown(release, reading))?;
+    let surface = Surface {
+        label: label.into(),
+        exports: exports(&apis, release, reading)?,
+        apis,
+    };
+    let headers = Headers::locked(reading.place, release);
+    Ok(Side { surface, headers })
+}
+
+/// Snapshots know a few targets.
+pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
+    match TARGETS.contains(&target) {
+        true => Ok(()),
+        false => Err(OperandError::UnknownTarget {
+            target: target.into(),
+            label: label.into(),
+            known: TARGETS.join(", "),
+        }),
+    }
+}
+
+fn unknown(release: Release, reading: Reading<'_>) -> OperandError {
+    let known = snapshots::releases(reading.place).unwrap_or_default();
+    let known: Vec<String> = known.iter().map(Release::to_string).collect();
+    OperandError::UnknownRelease {
+        release,
+        known: known.join(", "),
+    }
+}
+
+/// What the package without an accelerator exports, which is the one that every release has.
+fn exports(apis: &[Api], release: Release, reading: Reading<'_>) -> Result<Option<Exports>> {
+    if reading.target != DEFAULT_TARGET {
+        return Ok(None);
+    }
+    let table = Table::find(reading.place, PACKAGE, Platform::LinuxX86_64)?;
+    Ok(table.and_then(|table| of_table(apis, release.minor(), &table)))
+}
+
+fn of_table(apis: &[Api], release: Release, table: &Table) -> Option<Exports> {
+    table.wheels().get(&release)?;
+    let declared = apis.iter().flat_map(|api| &api.items);
+    let declared = declared.filter_map(|(_, item)| match item {
+        Item::Function(function) => Some(function.symbol.as_str()),
+        _ => None,
+    });
+    let names: BTreeSet<&str> = table.functions().chain(declared).collect();
+    let libraries = |name: &str| {
+        let mut known: BTreeMap<_, _> = table.libraries(name);
+        known.remove(&release).unwrap_or_default()
+    };
+    Some(
+        names
+            .into_iter()
+            .map(|name| (name.to_owned(), libraries(name)))
+            .collect(),
+    )
+}

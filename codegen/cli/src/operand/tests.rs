@@ -1,0 +1,110 @@
+use std::fs;
+
+use super::*;
+use crate::clang::DEFAULT_TARGET;
+
+fn place() -> Place {
+    Place::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn read(text: &str) -> Result<Side> {
+    let place = place();
+    let target = DEFAULT_TARGET;
+    Operand::find(text)?.read(Reading {
+        place: &place,
+        target,
+    })
+}
+
+fn api(name: &str, schema: u32) -> String {
+    format!(r#"{{"schema": {schema}, "name": "{name}", "release": "2.21", "items": {{}}}}"#)
+}
+
+fn names(side: &Side) -> Vec<&str> {
+    side.surface
+        .apis
+        .iter()
+        .map(|api| api.name.as_str())
+        .collect()
+}
+
+#[test]
+fn a_release_comes_with_its_exports() {
+    let side = read("2.12.0").unwrap();
+    assert_eq!(side.surface.label, "2.12.0");
+    assert!(names(&side).contains(&"stream_executor"));
+    assert!(side.surface.apis.iter().all(|api| api.release == "2.12"));
+    let exports = side.surface.exports.unwrap();
+    assert!(exports["TF_NewStatus"].contains("libtensorflow_framework.so.2"));
+    assert!(
+        exports["SE_InitPlugin"].is_empty(),
+        "a plugin's, not TensorFlow's"
+    );
+}
+
+#[test]
+fn an_unknown_release_names_the_known_ones() {
+    let error = read("2.99").unwrap_err();
+    let OperandError::UnknownRelease { known, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(
+        known.starts_with("2.4, 2.5, ") && known.contains("2.21"),
+        "{known}"
+    );
+}
+
+#[test]
+fn snapshots_are_read_from_a_file_and_from_folders() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("one/a.json");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    fs::write(&path, api("a", 2)).unwrap();
+    fs::write(scratch.path().join("b.json"), api("b", 2)).unwrap();
+    assert_eq!(names(&read(path.to_str().unwrap()).unwrap()), ["a"]);
+    let folder = scratch.path().to_str().unwrap();
+    assert_eq!(names(&read(folder).unwrap()), ["a", "b"]);
+    fs::write(scratch.path().join("one/b.json"), api("b", 2)).unwrap();
+    assert!(matches!(read(folder), Err(OperandError::Twice { api, .. }) if api == "b"));
+}
+
+#[test]
+fn what_is_no_snapshot_is_said_to_be_none() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("a.json");
+    let whole = api("a", 2);
+    for (text, said) in [
+        (&whole[..whole.len() / 2], "not an sp-gen snapshot"),
+        (&api("a", 99)[..], "use a newer sp-gen"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let error = read(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("a.json") && error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn what_is_nothing_is_said_to_be_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().to_str().unwrap().to_owned();
+    assert!(matches!(read("no-such"), Err(OperandError::Missing { .. })));
+    assert!(matches!(read(&folder), Err(OperandError::Empty { .. })));
+    let path = scratch.path().join("notes.txt");
+    fs::write(&path, "").unwrap();
+    let unrecognised = read(path.to_str().unwrap());
+    assert!(matches!(
+        unrecognised,
+        Err(OperandError::Unrecognised { .. })
+    ));
+}
+
+#[test]
+fn snapshots_know_their_targets_only() {
+    let place = place();
+    let target = "riscv64gc-unknown-linux-gnu";
+    let read = Operand::find("2.21").unwrap().read(Reading {
+        place: &place,
+        target,
+    });
+    assert!(matches!(read, Err(OperandError::UnknownTarget { .. })));
+}

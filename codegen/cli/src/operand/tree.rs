@@ -1,0 +1,157 @@
+//! Headers: an include root, an installed TensorFlow, or the headers in a wheel. They are parsed in
+//! this process, for the one target that is asked for.
+
+use std::fs;
+use std::path::Path;
+
+use sp_ir::Api;
+use tempfile::TempDir;
+
+use super::{Headers, Reading, Result, Side, exports};
+use crate::abi::Surface;
+use crate::contract::{Known, Notes};
+use crate::extract::{ExtractError, LeftOut, extract_with};
+use crate::import::closure::{self, Headers as Texts};
+use crate::import::problem::Problem;
+use crate::import::release::Release;
+use crate::import::source::{Identity, Source, identity_beside};
+use crate::import::wheel::Wheel;
+use crate::snapshots;
+
+/// The headers below `include`.
+pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side> {
+    let release = release_of(&identity_beside(include))
+        .or_else(|| stored_as(include))
+        .or_else(|| written_in(include));
+    let apis = parse(label, include, release, reading)?;
+    let surface = Surface {
+        label: label.into(),
+        exports: exports::beside(include, reading.target)?,
+        apis,
+    };
+    let headers = Headers::at(include.to_owned());
+    Ok(Side { surface, headers })
+}
+
+/// The headers in a wheel, which lie in a folder of their own as long as they are quoted.
+pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
+    let mut wheel = Wheel::open(path)?;
+    let release = release_of(&wheel.identity()?);
+    let found = closure::of(&mut wheel, &mut |_| {})?;
+    let folder = unpack(&found.headers).map_err(|error| Problem::SourceUnreadable {
+        origin: label.into(),
+        detail: format!("its headers cannot be unpacked: {error}"),
+    })?;
+    let apis = parse(label, folder.path(), release, reading)?;
+    let surface = Surface {
+        label: label.into(),
+        apis,
+        exports: None,
+    };
+    let headers = Headers::unpacked(folder);
+    Ok(Side { surface, headers })
+}
+
+/// A wheel refuses names that lead out of it when it is opened.
+fn unpack(headers: &Texts) -> std::io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("sp-gen-").tempdir()?;
+    for (name, bytes) in headers {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
+        fs::write(path, bytes)?;
+    }
+    Ok(folder)
+}
+
+/// What facts hold depends on the release; one that is not known is taken for the newest that is.
+fn parse(
+    label: &str,
+    include: &Path,
+    release: Option<Release>,
+    reading: Reading<'_>,
+) -> Result<Vec<Api>> {
+    let newest = || snapshots::releases(reading.place).ok()?.pop();
+    let known = release.or_else(newest).map(Release::minor);
+    let name = known.map_or_else(String::new, |one| one.to_string());
+    if release.is_none() {
+        eprintln!("{label} does not say which release it is; its facts are taken as {name}'s");
+    }
+    let (notes, mut left_out) = (Notes::all().map_err(ExtractError::from)?, left_out()?);
+    let (known, target) = (Known::committed(), reading.target);
+    let extract =
+        |left_out: &LeftOut| extract_with(&notes, left_out, &known, include, &name, target);
+    match extract(&left_out) {
+        // A header that nobody has looked at yet must not keep us from comparing the others.
+        Err(ExtractError::Strays { headers }) => {
+            for stray in headers {
+                eprintln!("{label}: {} is of no known API and is left out", stray.0);
+                left_out.0.insert(stray.0, "not looked at yet".into());
+            }
+            Ok(extract(&left_out)?)
+        }
+        apis => Ok(apis?),
+    }
+}
+
+fn left_out() -> Result<LeftOut> {
+    Ok(LeftOut::embedded().map_err(ExtractError::from)?)
+}
+
+/// `2.15` of `2.15.0.post1`.
+fn release_of(identity: &Identity) -> Option<Release> {
+    let version = identity.version.as_deref()?;
+    let numbers: Vec<&str> = version.split('.').take(2).collect();
+    numbers.join(".").parse().ok()
+}
+
+/// `<release>/include`, as in the store.
+fn stored_as(include: &Path) -> Option<Release> {
+    let include = include.canonicalize().ok()?;
+    include.parent()?.file_name()?.to_str()?.parse().ok()
+}
+
+/// The version macros of TensorFlow itself, in either of the headers that have had them.
+fn written_in(include: &Path) -> Option<Release> {
+    const HEADERS: [&str; 2] = [
+        "tensorflow/core/public/release_version.h",
+        "tensorflow/core/public/version.h",
+    ];
+    let number = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| {
+            line.trim_start()
+                .strip_prefix("#define ")?
+                .trim_start()
+                .strip_prefix(name)
+        })?;
+        line.trim().parse::<u32>().ok()
+    };
+    HEADERS.iter().find_map(|header| {
+        let text = fs::read_to_string(include.join(header)).ok()?;
+        let major = number(&text, "TF_MAJOR_VERSION")?;
+        let minor = number(&text, "TF_MINOR_VERSION")?;
+        format!("{major}.{minor}").parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_found_in_the_package_the_place_or_the_text() {
+        let identity = Identity {
+            version: Some("2.15.0.post1".into()),
+            ..Identity::default()
+        };
+        assert_eq!(release_of(&identity).unwrap().to_string(), "2.15");
+        let scratch = tempfile::tempdir().unwrap();
+        let include = scratch.path().join("2.9.3/include");
+        let public = include.join("tensorflow/core/public");
+        fs::create_dir_all(&public).unwrap();
+        assert_eq!(stored_as(&include).unwrap().to_string(), "2.9.3");
+        assert_eq!(written_in(&include), None);
+        let text = "#define TF_MAJOR_VERSION 2\n#define TF_MINOR_VERSION 22\n";
+        fs::write(public.join("version.h"), text).unwrap();
+        assert_eq!(written_in(&include).unwrap().to_string(), "2.22");
+    }
+}
