@@ -30,6 +30,9 @@
     clippy::type_complexity,
     reason = "the signatures are the headers'"
 )]
+#[rustfmt::skip]
+pub mod availability;
+
 #[cfg(feature = "c_api")]
 #[rustfmt::skip]
 pub mod c_api;

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use sp_gen::emit::{Files, disk, emit};
 use sp_gen::snapshots;
+use sp_gen::symbols::Symbols;
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
@@ -13,7 +14,8 @@ fn generated() -> PathBuf {
 
 fn files() -> Files {
     let apis = snapshots::read(&generated().join("ir"), None).unwrap();
-    emit(&apis).unwrap_or_else(|refused| panic!("{refused}"))
+    let symbols = Symbols::read(&generated().join("symbols")).unwrap();
+    emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"))
 }
 
 fn sp_gen(arguments: &[&str]) -> Output {

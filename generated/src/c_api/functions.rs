@@ -7,6 +7,10 @@ use sp_runtime::Function;
 
 /// One op's documentation as a serialized ApiDef; the caller owns the buffer.
 ///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/c_api.h:1511`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ApiDefMapGet: Function<
@@ -16,9 +20,14 @@ pub static TF_ApiDefMapGet: Function<
         name_len: usize,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_ApiDefMapGet") };
+> = unsafe {
+    Function::new(c"TF_ApiDefMapGet")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Adds documentation in text form to a map.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1505`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -29,41 +38,74 @@ pub static TF_ApiDefMapPut: Function<
         text_len: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ApiDefMapPut") };
+> = unsafe {
+    Function::new(c"TF_ApiDefMapPut")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Ends a map.
+///
+/// Takes over `apimap`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1495`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteApiDefMap: Function<
     unsafe extern "C" fn(apimap: *mut TF_ApiDefMap),
-> = unsafe { Function::new(c"TF_DeleteApiDefMap") };
+> = unsafe {
+    Function::new(c"TF_DeleteApiDefMap")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// All registered ops as a serialized OpList; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1471`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
     Function::new(c"TF_GetAllOpList")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// All registered kernels as a serialized KernelList; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1521`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetAllRegisteredKernels: Function<
     unsafe extern "C" fn(status: *mut TF_Status) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_GetAllRegisteredKernels") };
+> = unsafe {
+    Function::new(c"TF_GetAllRegisteredKernels")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The kernels registered for an op as a serialized KernelList; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1525`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetRegisteredKernelsForOp: Function<
     unsafe extern "C" fn(name: *const c_char, status: *mut TF_Status) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_GetRegisteredKernelsForOp") };
+> = unsafe {
+    Function::new(c"TF_GetRegisteredKernelsForOp")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes such a map for the ops of a serialized OpList.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1491`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -72,17 +114,27 @@ pub static TF_NewApiDefMap: Function<
         op_list_buffer: *mut TF_Buffer,
         status: *mut TF_Status,
     ) -> *mut TF_ApiDefMap,
-> = unsafe { Function::new(c"TF_NewApiDefMap") };
+> = unsafe {
+    Function::new(c"TF_NewApiDefMap")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Loads a filesystem plugin from a library.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:1585`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_RegisterFilesystemPlugin: Function<
     unsafe extern "C" fn(plugin_filename: *const c_char, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_RegisterFilesystemPlugin") };
+> = unsafe {
+    Function::new(c"TF_RegisterFilesystemPlugin")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes a tensor of a serialized TensorProto's value.
+///
+/// Exported by tensorflow-cpu 2.7 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:86`, 2.7 on.
 // SAFETY: the signature is the header's.
@@ -92,12 +144,19 @@ pub static TF_TensorFromProto: Function<
         to: *mut TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_TensorFromProto") };
+> = unsafe {
+    Function::new(c"TF_TensorFromProto")
+        .exported(&crate::availability::LIKE_TF_SetPayload)
+};
 
 /// The version of the running TensorFlow, NUL-terminated; it lives for ever.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/c_api.h:83`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Version: Function<unsafe extern "C" fn() -> *const c_char> = unsafe {
-    Function::new(c"TF_Version")
+    Function::new(c"TF_Version").exported(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -7,6 +7,8 @@ use sp_runtime::Function;
 
 /// Writes at the end.
 ///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/env.h:123`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_AppendWritableFile: Function<
@@ -16,49 +18,85 @@ pub static TF_AppendWritableFile: Function<
         length: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AppendWritableFile") };
+> = unsafe {
+    Function::new(c"TF_AppendWritableFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Closes a file; the handle is gone, whatever the status.
+///
+/// Takes over `handle`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:105`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_CloseWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_CloseWritableFile") };
+> = unsafe {
+    Function::new(c"TF_CloseWritableFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Makes a folder.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:56`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_CreateDir: Function<
     unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_CreateDir") };
+> = unsafe {
+    Function::new(c"TF_CreateDir")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Fills in the system's own options.
+///
+/// Writes `options`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:170`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_DefaultThreadOptions: Function<
     unsafe extern "C" fn(options: *mut TF_ThreadOptions),
-> = unsafe { Function::new(c"TF_DefaultThreadOptions") };
+> = unsafe {
+    Function::new(c"TF_DefaultThreadOptions")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Deletes an empty folder.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:61`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteDir: Function<
     unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_DeleteDir") };
+> = unsafe {
+    Function::new(c"TF_DeleteDir")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Deletes a file.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:129`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteFile: Function<
     unsafe extern "C" fn(filename: *const c_char, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_DeleteFile") };
+> = unsafe {
+    Function::new(c"TF_DeleteFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Deletes a folder and what is in it, and counts what would not go.
+///
+/// Writes `undeleted_file_count`, `undeleted_dir_count`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:85`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -69,9 +107,16 @@ pub static TF_DeleteRecursively: Function<
         undeleted_dir_count: *mut i64,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_DeleteRecursively") };
+> = unsafe {
+    Function::new(c"TF_DeleteRecursively")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Looks at a file.
+///
+/// Writes `stats`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:92`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -81,17 +126,29 @@ pub static TF_FileStat: Function<
         stats: *mut TF_FileStatistics,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_FileStat") };
+> = unsafe {
+    Function::new(c"TF_FileStat")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Hands what was written to the system.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:118`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_FlushWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_FlushWritableFile") };
+> = unsafe {
+    Function::new(c"TF_FlushWritableFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The names in a folder; the caller ends the list.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:148`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -100,17 +157,31 @@ pub static TF_GetChildren: Function<
         filename: *const c_char,
         status: *mut TF_Status,
     ) -> *mut TF_StringStream,
-> = unsafe { Function::new(c"TF_GetChildren") };
+> = unsafe {
+    Function::new(c"TF_GetChildren")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The folders for temporary files; the caller ends the list.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:154`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetLocalTempDirectories: Function<
     unsafe extern "C" fn() -> *mut TF_StringStream,
-> = unsafe { Function::new(c"TF_GetLocalTempDirectories") };
+> = unsafe {
+    Function::new(c"TF_GetLocalTempDirectories")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The address of a symbol in a library that is open.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:204`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -120,25 +191,44 @@ pub static TF_GetSymbolFromLibrary: Function<
         symbol_name: *const c_char,
         status: *mut TF_Status,
     ) -> *mut c_void,
-> = unsafe { Function::new(c"TF_GetSymbolFromLibrary") };
+> = unsafe {
+    Function::new(c"TF_GetSymbolFromLibrary")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A name for a temporary file; the caller frees it.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:158`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetTempFileName: Function<
     unsafe extern "C" fn(extension: *const c_char) -> *mut c_char,
-> = unsafe { Function::new(c"TF_GetTempFileName") };
+> = unsafe {
+    Function::new(c"TF_GetTempFileName")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Waits for a thread and ends it.
+///
+/// Takes over `thread`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:186`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_JoinThread: Function<unsafe extern "C" fn(thread: *mut TF_Thread)> = unsafe {
     Function::new(c"TF_JoinThread")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Opens a shared library.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:196`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -147,9 +237,16 @@ pub static TF_LoadSharedLibrary: Function<
         library_filename: *const c_char,
         status: *mut TF_Status,
     ) -> *mut c_void,
-> = unsafe { Function::new(c"TF_LoadSharedLibrary") };
+> = unsafe {
+    Function::new(c"TF_LoadSharedLibrary")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Opens a file for appending; the caller closes the handle.
+///
+/// Hands out `handle`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:99`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -159,33 +256,49 @@ pub static TF_NewWritableFile: Function<
         handle: *mut *mut TF_WritableFileHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_NewWritableFile") };
+> = unsafe {
+    Function::new(c"TF_NewWritableFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Microseconds since 1970.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:164`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowMicros")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Nanoseconds since 1970.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:161`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowNanos")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Seconds since 1970.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:167`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowSeconds")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Starts a thread; the caller joins it.
+///
+/// Keeps `work_func`, `param`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:180`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -196,28 +309,50 @@ pub static TF_StartThread: Function<
         work_func: Option<unsafe extern "C" fn(*mut c_void)>,
         param: *mut c_void,
     ) -> *mut TF_Thread,
-> = unsafe { Function::new(c"TF_StartThread") };
+> = unsafe {
+    Function::new(c"TF_StartThread")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Ends a list and its texts.
+///
+/// Takes over `list`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:143`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringStreamDone: Function<
     unsafe extern "C" fn(list: *mut TF_StringStream),
-> = unsafe { Function::new(c"TF_StringStreamDone") };
+> = unsafe {
+    Function::new(c"TF_StringStreamDone")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The next text of a list; false and null at its end. The text lives as long as the list.
+///
+/// Writes `result`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:138`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringStreamNext: Function<
     unsafe extern "C" fn(list: *mut TF_StringStream, result: *mut *const c_char) -> bool,
-> = unsafe { Function::new(c"TF_StringStreamNext") };
+> = unsafe {
+    Function::new(c"TF_StringStreamNext")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Waits until what was written is stored.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/env.h:110`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_SyncWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_SyncWritableFile") };
+> = unsafe {
+    Function::new(c"TF_SyncWritableFile")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};

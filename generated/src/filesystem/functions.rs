@@ -5,5 +5,7 @@ use super::*;
 
 /// The plugin's entry point for filesystems: describes one for each URI scheme.
 ///
+/// Writes `plugin_info`.
+///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1119`, 2.4 on.
 pub type TF_InitPlugin = unsafe extern "C" fn(plugin_info: *mut TF_FilesystemPluginInfo);

@@ -7,21 +7,39 @@ use sp_runtime::Function;
 
 /// Ends a library; null is allowed.
 ///
+/// Takes over `fn_lib`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:281`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteFunctionLibraryDefinition: Function<
     unsafe extern "C" fn(fn_lib: *mut TF_FunctionLibraryDefinition),
-> = unsafe { Function::new(c"TF_DeleteFunctionLibraryDefinition") };
+> = unsafe {
+    Function::new(c"TF_DeleteFunctionLibraryDefinition")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Ends inferred properties; null is allowed.
+///
+/// Takes over `graph_properties`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:229`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteGraphProperties: Function<
     unsafe extern "C" fn(graph_properties: *mut TF_GraphProperties),
-> = unsafe { Function::new(c"TF_DeleteGraphProperties") };
+> = unsafe {
+    Function::new(c"TF_DeleteGraphProperties")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The names of the nodes that are fetched: bytes into storage, addresses and lengths into the two arrays.
+///
+/// Writes `values`, `lengths`, `storage`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:210`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -35,9 +53,16 @@ pub static TF_GetFetchNodesList: Function<
         storage_size: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetFetchNodesList") };
+> = unsafe {
+    Function::new(c"TF_GetFetchNodesList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// How many nodes are fetched, and how many bytes their names take.
+///
+/// Writes `num_values`, `storage_size`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:197`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -48,9 +73,14 @@ pub static TF_GetFetchNodesListSize: Function<
         storage_size: *mut usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetFetchNodesListSize") };
+> = unsafe {
+    Function::new(c"TF_GetFetchNodesListSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The item of a graph; only 2.5 declares it.
+///
+/// Exported by tensorflow-cpu in 2.5.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:171`, 2.5.
 // SAFETY: the signature is the header's.
@@ -59,9 +89,17 @@ pub static TF_GetGrapplerItem: Function<
         graph: *mut TF_Buffer,
         status: *mut TF_Status,
     ) -> *const TF_GrapplerItem,
-> = unsafe { Function::new(c"TF_GetGrapplerItem") };
+> = unsafe {
+    Function::new(c"TF_GetGrapplerItem")
+        .exported(&crate::availability::LIKE_TF_GetGrapplerItem)
+        .instead("the item that optimize_func is handed")
+};
 
 /// The inferred properties of a node's inputs, serialized into the caller's buffers.
+///
+/// Reads and writes `properties`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:261`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -73,9 +111,16 @@ pub static TF_GetInputPropertiesList: Function<
         num_values: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetInputPropertiesList") };
+> = unsafe {
+    Function::new(c"TF_GetInputPropertiesList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// How many inputs of a node have inferred properties.
+///
+/// Writes `num_values`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:250`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -86,9 +131,16 @@ pub static TF_GetInputPropertiesListSize: Function<
         num_values: *mut i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetInputPropertiesListSize") };
+> = unsafe {
+    Function::new(c"TF_GetInputPropertiesListSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The names of the nodes that must stay: bytes into storage, addresses and lengths into the two arrays.
+///
+/// Writes `values`, `lengths`, `storage`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:191`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -102,9 +154,16 @@ pub static TF_GetNodesToPreserveList: Function<
         storage_size: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetNodesToPreserveList") };
+> = unsafe {
+    Function::new(c"TF_GetNodesToPreserveList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// How many nodes must stay, and how many bytes their names take.
+///
+/// Writes `num_values`, `storage_size`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:177`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -115,9 +174,16 @@ pub static TF_GetNodesToPreserveListSize: Function<
         storage_size: *mut usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetNodesToPreserveListSize") };
+> = unsafe {
+    Function::new(c"TF_GetNodesToPreserveListSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The inferred properties of a node's outputs, serialized into the caller's buffers.
+///
+/// Reads and writes `properties`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:267`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -129,9 +195,16 @@ pub static TF_GetOutputPropertiesList: Function<
         num_values: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetOutputPropertiesList") };
+> = unsafe {
+    Function::new(c"TF_GetOutputPropertiesList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// How many outputs of a node have inferred properties.
+///
+/// Writes `num_values`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:255`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -142,9 +215,14 @@ pub static TF_GetOutputPropertiesListSize: Function<
         num_values: *mut i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetOutputPropertiesListSize") };
+> = unsafe {
+    Function::new(c"TF_GetOutputPropertiesListSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Infers shapes and types.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:244`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -157,9 +235,14 @@ pub static TF_InferStatically: Function<
         include_output_tensor_values: u8,
         s: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_InferStatically") };
+> = unsafe {
+    Function::new(c"TF_InferStatically")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The plugin's entry point for graphs: describes its optimizer. A second one for a device type is fatal.
+///
+/// Reads and writes `params`.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:171`, 2.5 on.
 pub type TF_InitGraph = unsafe extern "C" fn(
@@ -168,6 +251,10 @@ pub type TF_InitGraph = unsafe extern "C" fn(
 );
 
 /// Writes the OpDef of an op into the caller's buffer, serialized.
+///
+/// Reads and writes `buf`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:286`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -178,9 +265,16 @@ pub static TF_LookUpOpDef: Function<
         buf: *mut TF_Buffer,
         s: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_LookUpOpDef") };
+> = unsafe {
+    Function::new(c"TF_LookUpOpDef")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Makes a library of a serialized graph's functions; the buffer is only read.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:278`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -189,12 +283,22 @@ pub static TF_NewFunctionLibraryDefinition: Function<
         graph_buf: *const TF_Buffer,
         status: *mut TF_Status,
     ) -> *mut TF_FunctionLibraryDefinition,
-> = unsafe { Function::new(c"TF_NewFunctionLibraryDefinition") };
+> = unsafe {
+    Function::new(c"TF_NewFunctionLibraryDefinition")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Makes what shapes and types are inferred into; the item must live longer.
+///
+/// Keeps `item`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:225`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewGraphProperties: Function<
     unsafe extern "C" fn(item: *const TF_GrapplerItem) -> *mut TF_GraphProperties,
-> = unsafe { Function::new(c"TF_NewGraphProperties") };
+> = unsafe {
+    Function::new(c"TF_NewGraphProperties")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};

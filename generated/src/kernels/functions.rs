@@ -7,6 +7,10 @@ use sp_runtime::Function;
 
 /// Allocates the output at index in this shape; core ignores dtype and len. The caller deletes the handle.
 ///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/kernels.h:499`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_AllocateOutput: Function<
@@ -19,9 +23,16 @@ pub static TF_AllocateOutput: Function<
         len: usize,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_AllocateOutput") };
+> = unsafe {
+    Function::new(c"TF_AllocateOutput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Allocates a tensor for the time of this computation; the caller deletes the handle.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:521`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -34,33 +45,57 @@ pub static TF_AllocateTemp: Function<
         alloc_attrs: *mut TF_AllocatorAttributes,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_AllocateTemp") };
+> = unsafe {
+    Function::new(c"TF_AllocateTemp")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that such work has ended.
+///
+/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:537`, 2.15 on.
 // SAFETY: the signature is the header's.
 pub static TF_DecNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
-> = unsafe { Function::new(c"TF_DecNumDeferredOps") };
+> = unsafe {
+    Function::new(c"TF_DecNumDeferredOps")
+        .exported(&crate::availability::LIKE_TF_DecNumDeferredOps)
+};
 
 /// Discards a description that will not be registered.
+///
+/// Takes over `builder`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:155`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteKernelBuilder: Function<
     unsafe extern "C" fn(builder: *mut TF_KernelBuilder),
-> = unsafe { Function::new(c"TF_DeleteKernelBuilder") };
+> = unsafe {
+    Function::new(c"TF_DeleteKernelBuilder")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The element type that the output at i must have; the process aborts where there is none.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:248`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ExpectedOutputDataType: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, i: i32) -> TF_DataType,
-> = unsafe { Function::new(c"TF_ExpectedOutputDataType") };
+> = unsafe {
+    Function::new(c"TF_ExpectedOutputDataType")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Reuses the memory of one of the candidate inputs for an output, or allocates; the caller deletes the handle.
+///
+/// Writes `forwarded_input`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:510`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -75,41 +110,66 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
         forwarded_input: *mut i32,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_ForwardInputOrAllocateOutput") };
+> = unsafe {
+    Function::new(c"TF_ForwardInputOrAllocateOutput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The number of the device that the kernel runs on.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:282`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetDeviceId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
-> = unsafe { Function::new(c"TF_GetDeviceId") };
+> = unsafe {
+    Function::new(c"TF_GetDeviceId").exported(&crate::availability::LIKE_TF_GetDeviceId)
+};
 
 /// The name of the device that the kernel runs on; it lives as long as the kernel.
+///
+/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:288`, 2.16 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetDeviceName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
-> = unsafe { Function::new(c"TF_GetDeviceName") };
+> = unsafe {
+    Function::new(c"TF_GetDeviceName")
+        .exported(&crate::availability::LIKE_TF_GetDeviceName)
+};
 
 /// The number of the frame, in a loop.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:269`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetFrameId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> u64,
-> = unsafe { Function::new(c"TF_GetFrameId") };
+> = unsafe {
+    Function::new(c"TF_GetFrameId").exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// The version of the graph's format.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:296`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetGraphDefVersion: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
-> = unsafe { Function::new(c"TF_GetGraphDefVersion") };
+> = unsafe {
+    Function::new(c"TF_GetGraphDefVersion")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// The input at i; the caller deletes the handle with TF_DeleteTensor.
+///
+/// Hands out `tensor`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:182`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -120,17 +180,27 @@ pub static TF_GetInput: Function<
         tensor: *mut *mut TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetInput") };
+> = unsafe {
+    Function::new(c"TF_GetInput").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The number of the iteration, in a loop.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:272`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetIterId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
-> = unsafe { Function::new(c"TF_GetIterId") };
+> = unsafe {
+    Function::new(c"TF_GetIterId").exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// The output at i, set before; the caller deletes the handle.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:219`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -140,42 +210,67 @@ pub static TF_GetMutableOutput: Function<
         i: i32,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_GetMutableOutput") };
+> = unsafe {
+    Function::new(c"TF_GetMutableOutput")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// The name of the node; it lives as long as the kernel.
+///
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:302`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetOpKernelName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
-> = unsafe { Function::new(c"TF_GetOpKernelName") };
+> = unsafe {
+    Function::new(c"TF_GetOpKernelName")
+        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
+};
 
 /// The name of the input at index; it lives as long as the kernel.
+///
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:315`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetOpKernelRequestedInput: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: usize) -> TF_StringView,
-> = unsafe { Function::new(c"TF_GetOpKernelRequestedInput") };
+> = unsafe {
+    Function::new(c"TF_GetOpKernelRequestedInput")
+        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
+};
 
 /// The rendezvous, through which devices exchange tensors.
+///
+/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:292`, 2.16 on.
 #[cfg(feature = "next_pluggable_device")]
 // SAFETY: the signature is the header's.
 pub static TF_GetRendezvous: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_RendezvousThunk,
-> = unsafe { Function::new(c"TF_GetRendezvous") };
+> = unsafe {
+    Function::new(c"TF_GetRendezvous")
+        .exported(&crate::availability::LIKE_TF_GetDeviceName)
+};
 
 /// The container that resources go to by default; it lives as long as the kernel.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:308`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetResourceMgrDefaultContainerName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
-> = unsafe { Function::new(c"TF_GetResourceMgrDefaultContainerName") };
+> = unsafe {
+    Function::new(c"TF_GetResourceMgrDefaultContainerName")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Writes the session's configuration into a buffer, serialized.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:228`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -185,9 +280,14 @@ pub static TF_GetSerializedConfigProto: Function<
         serialized_config_proto: *mut TF_Buffer,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetSerializedConfigProto") };
+> = unsafe {
+    Function::new(c"TF_GetSerializedConfigProto")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Writes the graph's function library into a buffer, serialized.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:223`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -197,9 +297,14 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
         serialized_function_def_library: *mut TF_Buffer,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetSerializedFunctionDefLibrary") };
+> = unsafe {
+    Function::new(c"TF_GetSerializedFunctionDefLibrary")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Writes the resource handle that is the input at i into a buffer, serialized.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:233`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -210,17 +315,28 @@ pub static TF_GetSerializedResourceHandleProto: Function<
         serialized_resource_handle_proto: *mut TF_Buffer,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetSerializedResourceHandleProto") };
+> = unsafe {
+    Function::new(c"TF_GetSerializedResourceHandleProto")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+};
 
 /// The number of the step.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:275`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetStepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
-> = unsafe { Function::new(c"TF_GetStepId") };
+> = unsafe {
+    Function::new(c"TF_GetStepId")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_StepId")
+};
 
 /// The plugin's own stream that the kernel shall use.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:167`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -229,15 +345,23 @@ pub static TF_GetStream: Function<
         ctx: *mut TF_OpKernelContext,
         status: *mut TF_Status,
     ) -> SP_Stream,
-> = unsafe { Function::new(c"TF_GetStream") };
+> = unsafe {
+    Function::new(c"TF_GetStream")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Says that work goes on after the kernel has returned.
+///
+/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:536`, 2.15 on.
 // SAFETY: the signature is the header's.
 pub static TF_IncNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
-> = unsafe { Function::new(c"TF_IncNumDeferredOps") };
+> = unsafe {
+    Function::new(c"TF_IncNumDeferredOps")
+        .exported(&crate::availability::LIKE_TF_DecNumDeferredOps)
+};
 
 /// The plugin's entry point for kernels: registers all of them.
 ///
@@ -246,13 +370,20 @@ pub type TF_InitKernel = unsafe extern "C" fn();
 
 /// The element type of the input at index; the process aborts where there is none.
 ///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/kernels.h:203`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TF_InputDatatype: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: i32) -> TF_DataType,
-> = unsafe { Function::new(c"TF_InputDatatype") };
+> = unsafe {
+    Function::new(c"TF_InputDatatype")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+};
 
 /// Where the inputs of a named list begin and end.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:197`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -262,9 +393,13 @@ pub static TF_InputRange: Function<
         name: *const c_char,
         args: *mut TF_InputRange_Args,
     ),
-> = unsafe { Function::new(c"TF_InputRange") };
+> = unsafe {
+    Function::new(c"TF_InputRange").exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Whether the input at i is in host memory.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:253`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -274,9 +409,14 @@ pub static TF_IsHostMemoryInput: Function<
         i: i32,
         status: *mut TF_Status,
     ) -> bool,
-> = unsafe { Function::new(c"TF_IsHostMemoryInput") };
+> = unsafe {
+    Function::new(c"TF_IsHostMemoryInput")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Whether the output at i is to be in host memory.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:258`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -286,33 +426,53 @@ pub static TF_IsHostMemoryOutput: Function<
         i: i32,
         status: *mut TF_Status,
     ) -> bool,
-> = unsafe { Function::new(c"TF_IsHostMemoryOutput") };
+> = unsafe {
+    Function::new(c"TF_IsHostMemoryOutput")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Asks for an input or output to be in host memory.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:123`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_HostMemory: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, arg_name: *const c_char),
-> = unsafe { Function::new(c"TF_KernelBuilder_HostMemory") };
+> = unsafe {
+    Function::new(c"TF_KernelBuilder_HostMemory")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Sets the kernel's label, which a node may ask for.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:131`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_Label: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, label: *const c_char),
-> = unsafe { Function::new(c"TF_KernelBuilder_Label") };
+> = unsafe {
+    Function::new(c"TF_KernelBuilder_Label")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Sets the kernel's priority among those that fit a node; higher wins.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:127`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_KernelBuilder_Priority: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, priority_number: i32),
-> = unsafe { Function::new(c"TF_KernelBuilder_Priority") };
+> = unsafe {
+    Function::new(c"TF_KernelBuilder_Priority")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Restricts the kernel to one type of one attribute.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:117`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -323,9 +483,16 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
         r#type: TF_DataType,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_KernelBuilder_TypeConstraint") };
+> = unsafe {
+    Function::new(c"TF_KernelBuilder_TypeConstraint")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// As TF_NewKernelBuilder, for a kernel that goes on after its function has returned, and then calls done.
+///
+/// Keeps `create_func`, `compute_async_func`, `delete_func`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:109`, 2.13 on.
 // SAFETY: the signature is the header's.
@@ -345,9 +512,17 @@ pub static TF_NewAsyncKernelBuilder: Function<
         >,
         delete_func: Option<unsafe extern "C" fn(*mut c_void)>,
     ) -> *mut TF_KernelBuilder,
-> = unsafe { Function::new(c"TF_NewAsyncKernelBuilder") };
+> = unsafe {
+    Function::new(c"TF_NewAsyncKernelBuilder")
+        .exported(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
+        .instead("TF_NewKernelBuilder, with a kernel that is done when it returns")
+};
 
 /// Begins the description of a kernel; its three functions make, run and end one kernel object.
+///
+/// Keeps `create_func`, `compute_func`, `delete_func`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:98`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -361,33 +536,54 @@ pub static TF_NewKernelBuilder: Function<
         compute_func: Option<unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext)>,
         delete_func: Option<unsafe extern "C" fn(*mut c_void)>,
     ) -> *mut TF_KernelBuilder,
-> = unsafe { Function::new(c"TF_NewKernelBuilder") };
+> = unsafe {
+    Function::new(c"TF_NewKernelBuilder")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// How many inputs there are.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:171`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumInputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
-> = unsafe { Function::new(c"TF_NumInputs") };
+> = unsafe {
+    Function::new(c"TF_NumInputs").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// How many outputs there are.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:175`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumOutputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
-> = unsafe { Function::new(c"TF_NumOutputs") };
+> = unsafe {
+    Function::new(c"TF_NumOutputs")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that the kernel cannot be made.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:238`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_Failure") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_Failure")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A bool attribute.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:377`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -398,9 +594,16 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
         val: *mut u8,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrBool") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrBool")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A list of bools, cut at max_vals.
+///
+/// Writes `vals`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:450`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -412,9 +615,16 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
         max_vals: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrBoolList") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrBoolList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A float attribute.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:368`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -425,9 +635,16 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
         val: *mut f32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrFloat") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrFloat")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A list of floats, cut at max_vals.
+///
+/// Writes `vals`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:440`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -439,9 +656,16 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
         max_vals: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrFloatList") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrFloatList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A function attribute as a serialized NameAttrList; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:483`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -451,9 +675,16 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
         attr_name: *const c_char,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrFunction") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrFunction")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// A number attribute that fits 32 bits.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:350`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -464,9 +695,16 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
         val: *mut i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrInt32") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrInt32")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A list of numbers that fit 32 bits, cut at max_vals.
+///
+/// Writes `vals`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:420`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -478,9 +716,16 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
         max_vals: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrInt32List") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrInt32List")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A number attribute.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:359`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -491,9 +736,16 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
         val: *mut i64,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrInt64") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrInt64")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A list of numbers, cut at max_vals.
+///
+/// Writes `vals`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:430`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -505,9 +757,16 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
         max_vals: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrInt64List") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrInt64List")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// How long an attribute's list is, and how much space all of it needs; -1 where a number has no meaning.
+///
+/// Writes `list_size`, `total_size`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:332`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -519,9 +778,16 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
         total_size: *mut i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrSize") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A string attribute, cut at max_length and without a NUL.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:389`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -533,9 +799,16 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
         max_length: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrString") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrString")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A list of strings: their bytes go into storage, their addresses and lengths into the two arrays.
+///
+/// Writes `values`, `lengths`, `storage`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:462`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -550,9 +823,16 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
         storage_size: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrStringList") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrStringList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// A tensor attribute; the caller owns the tensor.
+///
+/// Hands out `val`.
+///
+/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:400`, 2.8 on.
 // SAFETY: the signature is the header's.
@@ -563,9 +843,16 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
         val: *mut *mut TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrTensor") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrTensor")
+        .exported(&crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor)
+};
 
 /// A list of tensors, cut at max_values; the caller owns those that are not null.
+///
+/// Hands out `vals`.
+///
+/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:475`, 2.8 on.
 // SAFETY: the signature is the header's.
@@ -577,9 +864,16 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
         max_values: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrTensorList") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrTensorList")
+        .exported(&crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor)
+};
 
 /// A type attribute.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:341`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -590,9 +884,16 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
         val: *mut TF_DataType,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrType") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrType")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A list of types, cut at max_vals.
+///
+/// Writes `vals`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:410`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -604,17 +905,29 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
         max_vals: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrTypeList") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrTypeList")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The name of the node that the kernel is for.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:491`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelConstruction_GetName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction) -> TF_StringView,
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetName") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetName")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The node as a serialized NodeDef; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:265`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -623,9 +936,14 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
         ctx: *mut TF_OpKernelConstruction,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetNodeDef") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetNodeDef")
+        .exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Whether the node has an attribute.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:487`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -635,17 +953,29 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
         attr_name: *const c_char,
         status: *mut TF_Status,
     ) -> bool,
-> = unsafe { Function::new(c"TF_OpKernelConstruction_HasAttr") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_HasAttr")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Says that this computation failed.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:243`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpKernelContext_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_OpKernelContext_Failure") };
+> = unsafe {
+    Function::new(c"TF_OpKernelContext_Failure")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Registers a kernel under a name of its own.
+///
+/// Takes over `builder`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:138`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -655,9 +985,16 @@ pub static TF_RegisterKernelBuilder: Function<
         builder: *mut TF_KernelBuilder,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_RegisterKernelBuilder") };
+> = unsafe {
+    Function::new(c"TF_RegisterKernelBuilder")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder. A builder whose KernelDef cannot be read stays the caller's.
+///
+/// Takes over `builder`.
+///
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -668,17 +1005,28 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
         builder: *mut TF_KernelBuilder,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_RegisterKernelBuilderWithKernelDef") };
+> = unsafe {
+    Function::new(c"TF_RegisterKernelBuilderWithKernelDef")
+        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
+        .instead("TF_RegisterKernelBuilder")
+};
 
 /// Tells core that an async kernel has finished.
+///
+/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:62`, 2.13 on.
 // SAFETY: the signature is the header's.
 pub static TF_RunAsyncOpKernelDoneCallback: Function<
     unsafe extern "C" fn(*mut TF_AsyncOpKernelDoneCallback),
-> = unsafe { Function::new(c"TF_RunAsyncOpKernelDoneCallback") };
+> = unsafe {
+    Function::new(c"TF_RunAsyncOpKernelDoneCallback")
+        .exported(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
+};
 
 /// Makes a tensor the output at i; the caller still deletes its handle.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:210`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -689,12 +1037,18 @@ pub static TF_SetOutput: Function<
         tensor: *const TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_SetOutput") };
+> = unsafe {
+    Function::new(c"TF_SetOutput").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The number of the step, as TF_GetStepId.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/kernels.h:262`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_StepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
-> = unsafe { Function::new(c"TF_StepId") };
+> = unsafe {
+    Function::new(c"TF_StepId").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};

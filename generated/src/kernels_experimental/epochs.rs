@@ -8,6 +8,8 @@ pub mod v2_6 {
 
     /// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
     ///
+    /// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+    ///
     /// Source: `tensorflow/c/kernels_experimental.h:56`, 2.6 to 2.9.
     // SAFETY: the signature is the header's.
     pub static TF_AssignVariable: Function<
@@ -24,5 +26,8 @@ pub mod v2_6 {
             >,
             status: *mut TF_Status,
         ),
-    > = unsafe { Function::new(c"TF_AssignVariable") };
+    > = unsafe {
+        Function::new(c"TF_AssignVariable")
+            .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+    };
 }

@@ -7,6 +7,8 @@ use sp_runtime::Function;
 
 /// Adds variants by binary_add_func.
 ///
+/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
+///
 /// Source: `tensorflow/c/kernels_experimental.h:166`, 2.10 on.
 // SAFETY: the signature is the header's.
 pub static TF_AddNVariant: Function<
@@ -22,9 +24,13 @@ pub static TF_AddNVariant: Function<
         >,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AddNVariant") };
+> = unsafe {
+    Function::new(c"TF_AddNVariant").exported(&crate::availability::LIKE_TF_AddNVariant)
+};
 
 /// As TF_AssignVariable, for a reference variable.
+///
+/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:58`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -45,9 +51,14 @@ pub static TF_AssignRefVariable: Function<
         >,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AssignRefVariable") };
+> = unsafe {
+    Function::new(c"TF_AssignRefVariable")
+        .exported(&crate::availability::LIKE_TF_AddNVariant)
+};
 
 /// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:72`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -75,9 +86,14 @@ pub static TF_AssignUpdateVariable: Function<
         >,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AssignUpdateVariable") };
+> = unsafe {
+    Function::new(c"TF_AssignUpdateVariable")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:45`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -96,9 +112,14 @@ pub static TF_AssignVariable: Function<
         >,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AssignVariable") };
+> = unsafe {
+    Function::new(c"TF_AssignVariable")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// Ends a temporary variable.
+///
+/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:103`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -109,9 +130,16 @@ pub static TF_DestroyTemporaryVariable: Function<
         var_name: *mut TF_StringView,
         tf_status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_DestroyTemporaryVariable") };
+> = unsafe {
+    Function::new(c"TF_DestroyTemporaryVariable")
+        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+};
 
 /// The input of a name; the caller deletes the handle.
+///
+/// Hands out `tensor`.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:142`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -122,9 +150,17 @@ pub static TF_GetInputByName: Function<
         tensor: *mut *mut TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetInputByName") };
+> = unsafe {
+    Function::new(c"TF_GetInputByName")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .instead("TF_InputRange and TF_GetInput")
+};
 
 /// The tensor of the variable that is an input; the caller deletes the handle.
+///
+/// Hands out `out`.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:124`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -145,9 +181,14 @@ pub static TF_GetInputTensorFromVariable: Function<
         out: *mut *mut TF_Tensor,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_GetInputTensorFromVariable") };
+> = unsafe {
+    Function::new(c"TF_GetInputTensorFromVariable")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// Whether an input is a reference.
+///
+/// Exported by tensorflow-cpu 2.9 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:156`, 2.9 on.
 // SAFETY: the signature is the header's.
@@ -157,9 +198,15 @@ pub static TF_IsRefInput: Function<
         i: i32,
         status: *mut TF_Status,
     ) -> bool,
-> = unsafe { Function::new(c"TF_IsRefInput") };
+> = unsafe {
+    Function::new(c"TF_IsRefInput").exported(&crate::availability::LIKE_TF_IsRefInput)
+};
 
 /// Locks the variables among some inputs in an order that cannot deadlock; the caller releases the holder.
+///
+/// Hands out `lockHolder`.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:114`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -180,9 +227,16 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
         lockHolder: *mut *mut TF_VariableInputLockHolder,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_MaybeLockVariableInputMutexesInOrder") };
+> = unsafe {
+    Function::new(c"TF_MaybeLockVariableInputMutexesInOrder")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// A shape attribute, cut at num_dims.
+///
+/// Writes `dims`.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:152`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -194,9 +248,15 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
         num_dims: usize,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape") };
+> = unsafe {
+    Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .instead("TF_OpKernelConstruction_GetNodeDef, whose message has every attribute")
+};
 
 /// Makes a reference input a reference output; nothing where it is a resource.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:133`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -206,17 +266,29 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
         input_index: i32,
         output_index: i32,
     ),
-> = unsafe { Function::new(c"TF_OpKernelContext_ForwardRefInputToRefOutput") };
+> = unsafe {
+    Function::new(c"TF_OpKernelContext_ForwardRefInputToRefOutput")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// Ends a holder and its locks; null is allowed.
+///
+/// Takes over `lockHolder`.
+///
+/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:138`, 2.6 on.
 // SAFETY: the signature is the header's.
 pub static TF_ReleaseVariableInputLockHolder: Function<
     unsafe extern "C" fn(lockHolder: *mut TF_VariableInputLockHolder),
-> = unsafe { Function::new(c"TF_ReleaseVariableInputLockHolder") };
+> = unsafe {
+    Function::new(c"TF_ReleaseVariableInputLockHolder")
+        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+};
 
 /// Makes a temporary variable, allocated by plugin_allocator.
+///
+/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:90`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -239,9 +311,14 @@ pub static TF_TemporaryVariable: Function<
         >,
         tf_status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_TemporaryVariable") };
+> = unsafe {
+    Function::new(c"TF_TemporaryVariable")
+        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+};
 
 /// Makes zeros of a variant by zeros_like_func.
+///
+/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:178`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -257,4 +334,7 @@ pub static TF_ZerosLikeVariant: Function<
         >,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ZerosLikeVariant") };
+> = unsafe {
+    Function::new(c"TF_ZerosLikeVariant")
+        .exported(&crate::availability::LIKE_TF_AddNVariant)
+};

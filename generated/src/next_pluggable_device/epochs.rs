@@ -9,6 +9,8 @@ pub mod v2_14 {
 
     /// Removes a key.
     ///
+    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+    ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:106`, 2.14.
     // SAFETY: the signature is the header's.
     pub static TF_CoordinationServiceDeleteKeyValue: Function<
@@ -17,9 +19,16 @@ pub mod v2_14 {
             agent: *mut TF_CoordinationServiceAgent,
             status: *mut TF_Status,
         ),
-    > = unsafe { Function::new(c"TF_CoordinationServiceDeleteKeyValue") };
+    > = unsafe {
+        Function::new(c"TF_CoordinationServiceDeleteKeyValue")
+            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+    };
 
     /// Waits for the value under a key; the caller owns the buffer.
+    ///
+    /// What it returns is the caller's to end.
+    ///
+    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
     ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:103`, 2.14.
     // SAFETY: the signature is the header's.
@@ -29,9 +38,14 @@ pub mod v2_14 {
             agent: *mut TF_CoordinationServiceAgent,
             status: *mut TF_Status,
         ) -> *mut TF_Buffer,
-    > = unsafe { Function::new(c"TF_CoordinationServiceGetKeyValue") };
+    > = unsafe {
+        Function::new(c"TF_CoordinationServiceGetKeyValue")
+            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+    };
 
     /// Stores a value under a key for all tasks.
+    ///
+    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
     ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:95`, 2.14.
     // SAFETY: the signature is the header's.
@@ -42,5 +56,8 @@ pub mod v2_14 {
             agent: *mut TF_CoordinationServiceAgent,
             status: *mut TF_Status,
         ),
-    > = unsafe { Function::new(c"TF_CoordinationServiceInsertKeyValue") };
+    > = unsafe {
+        Function::new(c"TF_CoordinationServiceInsertKeyValue")
+            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+    };
 }

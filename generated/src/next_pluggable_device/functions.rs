@@ -7,6 +7,8 @@ use sp_runtime::Function;
 
 /// The plugin's entry point: describes its device and returns its functions.
 ///
+/// Reads and writes `params`; what it returns is not the caller's to end.
+///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:169`, 2.14 on.
 pub type TFNPD_InitPlugin = unsafe extern "C" fn(
     params: *mut TFNPD_PluginParams,
@@ -14,6 +16,8 @@ pub type TFNPD_InitPlugin = unsafe extern "C" fn(
 ) -> *const TFNPD_Api;
 
 /// Gives a variable a new tensor to be written.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:78`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -23,9 +27,14 @@ pub static TF_AllocateTempForVariableInfo: Function<
         var_info: *mut TF_VariableInfo,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_AllocateTempForVariableInfo") };
+> = unsafe {
+    Function::new(c"TF_AllocateTempForVariableInfo")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Removes a key.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:117`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -36,9 +45,16 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
         agent: *mut TF_CoordinationServiceAgent,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_CoordinationServiceDeleteKeyValue") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceDeleteKeyValue")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Waits for the value under a key; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:105`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -49,9 +65,16 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
         agent: *mut TF_CoordinationServiceAgent,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_CoordinationServiceGetKeyValue") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceGetKeyValue")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// As TF_CoordinationServiceGetKeyValue, but not for ever.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.16 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:109`, 2.16 on.
 // SAFETY: the signature is the header's.
@@ -63,9 +86,16 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
         agent: *mut TF_CoordinationServiceAgent,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_CoordinationServiceGetKeyValueWithTimeout") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceGetKeyValueWithTimeout")
+        .exported(
+            &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
+        )
+};
 
 /// Stores a value under a key for all tasks.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:97`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -78,17 +108,29 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
         agent: *mut TF_CoordinationServiceAgent,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_CoordinationServiceInsertKeyValue") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceInsertKeyValue")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Whether the agent is ready.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:94`, 2.14 on.
 // SAFETY: the signature is the header's.
 pub static TF_CoordinationServiceIsInitialized: Function<
     unsafe extern "C" fn(agent: *mut TF_CoordinationServiceAgent) -> bool,
-> = unsafe { Function::new(c"TF_CoordinationServiceIsInitialized") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceIsInitialized")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The value under a key if there is one; the caller owns the buffer.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.16 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:113`, 2.16 on.
 // SAFETY: the signature is the header's.
@@ -99,9 +141,16 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
         agent: *mut TF_CoordinationServiceAgent,
         status: *mut TF_Status,
     ) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_CoordinationServiceTryGetKeyValue") };
+> = unsafe {
+    Function::new(c"TF_CoordinationServiceTryGetKeyValue")
+        .exported(
+            &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
+        )
+};
 
 /// Makes the PJRT client of a device type from the plugin's PJRT functions.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:127`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -112,9 +161,14 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
         create_options: *mut PJRT_NamedValue,
         num_options: i32,
     ),
-> = unsafe { Function::new(c"TF_CreateAndSetPjRtCApiClient") };
+> = unsafe {
+    Function::new(c"TF_CreateAndSetPjRtCApiClient")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Puts a PJRT buffer into a tensor.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:147`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -125,9 +179,16 @@ pub static TF_CreatePjRtBuffer: Function<
         device_type: *const c_char,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_CreatePjRtBuffer") };
+> = unsafe {
+    Function::new(c"TF_CreatePjRtBuffer")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Puts an object of the plugin's under a name into the resource manager, with the function that ends it.
+///
+/// Takes over `plugin_resource`; keeps `delete_func`.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:52`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -140,9 +201,16 @@ pub static TF_CreatePluginResource: Function<
         delete_func: Option<unsafe extern "C" fn(*mut c_void)>,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_CreatePluginResource") };
+> = unsafe {
+    Function::new(c"TF_CreatePluginResource")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The variable that is the input at index; the caller ends it.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:71`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -152,17 +220,31 @@ pub static TF_CreateVariableInfoFromContext: Function<
         index: i32,
         status: *mut TF_Status,
     ) -> *mut TF_VariableInfo,
-> = unsafe { Function::new(c"TF_CreateVariableInfoFromContext") };
+> = unsafe {
+    Function::new(c"TF_CreateVariableInfoFromContext")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Ends an info, and its lock.
+///
+/// Takes over `var_info`.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:84`, 2.14 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteVariableInfo: Function<
     unsafe extern "C" fn(var_info: *mut TF_VariableInfo),
-> = unsafe { Function::new(c"TF_DeleteVariableInfo") };
+> = unsafe {
+    Function::new(c"TF_DeleteVariableInfo")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The agent of the coordination service; core's.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:91`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -170,17 +252,31 @@ pub static TF_GetCoordinationServiceAgent: Function<
     unsafe extern "C" fn(
         ctx: *mut TF_OpKernelContext,
     ) -> *mut TF_CoordinationServiceAgent,
-> = unsafe { Function::new(c"TF_GetCoordinationServiceAgent") };
+> = unsafe {
+    Function::new(c"TF_GetCoordinationServiceAgent")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The device that the kernel runs on.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:45`, 2.14 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetDevice: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> *mut TF_Device,
-> = unsafe { Function::new(c"TF_GetDevice") };
+> = unsafe {
+    Function::new(c"TF_GetDevice")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The PJRT buffer in a tensor; the tensor's.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:142`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -189,9 +285,16 @@ pub static TF_GetPjRtCBuffer: Function<
         c_tensor: *mut TF_Tensor,
         status: *mut TF_Status,
     ) -> *mut PJRT_Buffer,
-> = unsafe { Function::new(c"TF_GetPjRtCBuffer") };
+> = unsafe {
+    Function::new(c"TF_GetPjRtCBuffer")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The PJRT client of a device type; core's.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:137`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -200,9 +303,16 @@ pub static TF_GetPjRtCClient: Function<
         device_type: *const c_char,
         status: *mut TF_Status,
     ) -> *mut PJRT_Client,
-> = unsafe { Function::new(c"TF_GetPjRtCClient") };
+> = unsafe {
+    Function::new(c"TF_GetPjRtCClient")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The variable's tensor; the caller deletes the handle.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:81`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -211,9 +321,14 @@ pub static TF_GetTensorFromVariableInfo: Function<
         var_info: *mut TF_VariableInfo,
         status: *mut TF_Status,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_GetTensorFromVariableInfo") };
+> = unsafe {
+    Function::new(c"TF_GetTensorFromVariableInfo")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Takes the locks of several variables, until their infos end.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:74`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -223,9 +338,16 @@ pub static TF_LockVariableInfos: Function<
         num_vars: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_LockVariableInfos") };
+> = unsafe {
+    Function::new(c"TF_LockVariableInfos")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// The object under a name, which create_func makes where there is none yet.
+///
+/// Writes `result_plugin_resource`; keeps `delete_func`.
+///
+/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:64`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -240,12 +362,20 @@ pub static TF_LookupOrCreatePluginResource: Function<
         delete_func: Option<unsafe extern "C" fn(*mut c_void)>,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_LookupOrCreatePluginResource") };
+> = unsafe {
+    Function::new(c"TF_LookupOrCreatePluginResource")
+        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+};
 
 /// Ends the PJRT client of a device type.
+///
+/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:133`, 2.15 on.
 // SAFETY: the signature is the header's.
 pub static TF_ResetPjRtCClient: Function<
     unsafe extern "C" fn(device_type: *const c_char, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_ResetPjRtCClient") };
+> = unsafe {
+    Function::new(c"TF_ResetPjRtCClient")
+        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+};

@@ -7,85 +7,147 @@ use sp_runtime::Function;
 
 /// Ends a dimension.
 ///
+/// Takes over `handle`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/ops.h:358`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteDimensionHandle: Function<
     unsafe extern "C" fn(handle: *mut TF_DimensionHandle),
-> = unsafe { Function::new(c"TF_DeleteDimensionHandle") };
+> = unsafe {
+    Function::new(c"TF_DeleteDimensionHandle")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Discards a description that will not be registered.
+///
+/// Takes over `builder`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:110`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteOpDefinitionBuilder: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder),
-> = unsafe { Function::new(c"TF_DeleteOpDefinitionBuilder") };
+> = unsafe {
+    Function::new(c"TF_DeleteOpDefinitionBuilder")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Ends a shape.
+///
+/// Takes over `handle`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:355`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteShapeHandle: Function<
     unsafe extern "C" fn(handle: *mut TF_ShapeHandle),
-> = unsafe { Function::new(c"TF_DeleteShapeHandle") };
+> = unsafe {
+    Function::new(c"TF_DeleteShapeHandle")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The length, if it is known.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:345`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DimensionHandleValue: Function<
     unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i64,
-> = unsafe { Function::new(c"TF_DimensionHandleValue") };
+> = unsafe {
+    Function::new(c"TF_DimensionHandleValue")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Whether the length is known.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:341`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DimensionHandleValueKnown: Function<
     unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i32,
-> = unsafe { Function::new(c"TF_DimensionHandleValueKnown") };
+> = unsafe {
+    Function::new(c"TF_DimensionHandleValueKnown")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes a handle of an unknown dimension.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:282`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewDimensionHandle: Function<
     unsafe extern "C" fn() -> *mut TF_DimensionHandle,
-> = unsafe { Function::new(c"TF_NewDimensionHandle") };
+> = unsafe {
+    Function::new(c"TF_NewDimensionHandle")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Begins the description of an op.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:96`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewOpDefinitionBuilder: Function<
     unsafe extern "C" fn(op_name: *const c_char) -> *mut TF_OpDefinitionBuilder,
-> = unsafe { Function::new(c"TF_NewOpDefinitionBuilder") };
+> = unsafe {
+    Function::new(c"TF_NewOpDefinitionBuilder")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes a handle of an unknown shape.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:252`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewShapeHandle: Function<unsafe extern "C" fn() -> *mut TF_ShapeHandle> = unsafe {
     Function::new(c"TF_NewShapeHandle")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Adds an attribute, as text: name: type = default.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:143`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpDefinitionBuilderAddAttr: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, attr_spec: *const c_char),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderAddAttr") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderAddAttr")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Adds an input, as text: name: type.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:158`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpDefinitionBuilderAddInput: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, input_spec: *const c_char),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderAddInput") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderAddInput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Adds an output, as text: name: type.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:173`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -94,9 +156,14 @@ pub static TF_OpDefinitionBuilderAddOutput: Function<
         builder: *mut TF_OpDefinitionBuilder,
         output_spec: *const c_char,
     ),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderAddOutput") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderAddOutput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says since which graph version the op must not be used, and why.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:222`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -106,9 +173,14 @@ pub static TF_OpDefinitionBuilderDeprecated: Function<
         version: i32,
         explanation: *const c_char,
     ),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderDeprecated") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderDeprecated")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that inputs may be variables without a value.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:212`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -117,33 +189,55 @@ pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
         builder: *mut TF_OpDefinitionBuilder,
         allows_uninitialized_input: bool,
     ),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderSetAllowsUninitializedInput") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderSetAllowsUninitializedInput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that the op may be applied to parts first.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:188`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_aggregate: bool),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderSetIsAggregate") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderSetIsAggregate")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that the order of the inputs does not matter.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:177`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_commutative: bool),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderSetIsCommutative") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderSetIsCommutative")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that the op has a state, so that it is neither merged nor left out.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:203`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_OpDefinitionBuilderSetIsStateful: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_stateful: bool),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderSetIsStateful") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderSetIsStateful")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Sets the function that infers the shapes of the op's results.
+///
+/// Keeps `shape_inference_func`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:226`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -157,17 +251,29 @@ pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
             ),
         >,
     ),
-> = unsafe { Function::new(c"TF_OpDefinitionBuilderSetShapeInferenceFunction") };
+> = unsafe {
+    Function::new(c"TF_OpDefinitionBuilderSetShapeInferenceFunction")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Registers an op; the builder is gone afterwards, whatever the status.
+///
+/// Takes over `builder`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:105`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_RegisterOpDefinition: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_RegisterOpDefinition") };
+> = unsafe {
+    Function::new(c"TF_RegisterOpDefinition")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the dimensions of both into result.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:350`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -179,9 +285,16 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
         result: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextConcatenateShapes") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextConcatenateShapes")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes one dimension of a shape into result.
+///
+/// Writes `result`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:323`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -192,9 +305,16 @@ pub static TF_ShapeInferenceContextDim: Function<
         i: i64,
         result: *mut TF_DimensionHandle,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextDim") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextDim")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the shape of an input into a handle of the caller's.
+///
+/// Reads and writes `handle`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:258`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -205,17 +325,27 @@ pub static TF_ShapeInferenceContextGetInput: Function<
         handle: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextGetInput") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextGetInput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// How many inputs there are.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:246`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ShapeInferenceContextNumInputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> i64,
-> = unsafe { Function::new(c"TF_ShapeInferenceContextNumInputs") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextNumInputs")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The number of dimensions, if it is known.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:294`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -224,9 +354,14 @@ pub static TF_ShapeInferenceContextRank: Function<
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
     ) -> i64,
-> = unsafe { Function::new(c"TF_ShapeInferenceContextRank") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextRank")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Whether the number of dimensions is known.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:298`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -235,17 +370,29 @@ pub static TF_ShapeInferenceContextRankKnown: Function<
         ctx: *mut TF_ShapeInferenceContext,
         handle: *mut TF_ShapeHandle,
     ) -> i32,
-> = unsafe { Function::new(c"TF_ShapeInferenceContextRankKnown") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextRankKnown")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A shape without dimensions; the caller ends it.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:272`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ShapeInferenceContextScalar: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> *mut TF_ShapeHandle,
-> = unsafe { Function::new(c"TF_ShapeInferenceContextScalar") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextScalar")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Sets the shape of an output.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:266`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -256,17 +403,27 @@ pub static TF_ShapeInferenceContextSetOutput: Function<
         handle: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextSetOutput") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextSetOutput")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Says that the shapes of all outputs are unknown.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:337`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_ShapeInferenceContextSetUnknownShape: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext, status: *mut TF_Status),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextSetUnknownShape") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextSetUnknownShape")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the dimensions from start to end into result.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:331`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -279,9 +436,16 @@ pub static TF_ShapeInferenceContextSubshape: Function<
         result: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextSubshape") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextSubshape")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A shape of one dimension; the caller ends it.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:277`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -290,9 +454,14 @@ pub static TF_ShapeInferenceContextVectorFromSize: Function<
         ctx: *mut TF_ShapeInferenceContext,
         size: usize,
     ) -> *mut TF_ShapeHandle,
-> = unsafe { Function::new(c"TF_ShapeInferenceContextVectorFromSize") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextVectorFromSize")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the shape into result if it has, or may have, that many dimensions.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:304`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -304,9 +473,14 @@ pub static TF_ShapeInferenceContextWithRank: Function<
         result: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextWithRank") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextWithRank")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the shape into result if it has, or may have, that many dimensions or more.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:311`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -318,9 +492,14 @@ pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
         result: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextWithRankAtLeast") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextWithRankAtLeast")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Writes the shape into result if it has, or may have, that many dimensions or fewer.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:318`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -332,9 +511,16 @@ pub static TF_ShapeInferenceContextWithRankAtMost: Function<
         result: *mut TF_ShapeHandle,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContextWithRankAtMost") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContextWithRankAtMost")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// A type attribute.
+///
+/// Writes `val`.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/ops.h:289`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -345,4 +531,7 @@ pub static TF_ShapeInferenceContext_GetAttrType: Function<
         val: *mut TF_DataType,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_ShapeInferenceContext_GetAttrType") };
+> = unsafe {
+    Function::new(c"TF_ShapeInferenceContext_GetAttrType")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_void};
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:848`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_AddMetadata = Option<
     unsafe extern "C" fn(
@@ -14,6 +16,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_AddMetadata = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:809`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_BufferCount = Option<
@@ -24,6 +28,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_BufferCount = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:821`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_BufferSize = Option<
     unsafe extern "C" fn(
@@ -32,6 +38,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_BufferSize = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:758`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_Destroy = Option<
@@ -42,6 +50,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:798`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_Device = Option<
     unsafe extern "C" fn(
@@ -50,6 +60,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_Device = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:787`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = Option<
@@ -60,6 +72,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:836`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_SetBufferError = Option<
     unsafe extern "C" fn(
@@ -68,6 +82,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_SetBufferError = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:775`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_TransferData = Option<
@@ -78,6 +94,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_TransferData = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1019`, 2.21 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_TransferLiteral = Option<
     unsafe extern "C" fn(
@@ -86,6 +104,8 @@ pub type PJRT_AsyncHostToDeviceTransferManager_TransferLiteral = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1497`, 2.21 on.
 pub type PJRT_AsyncTrackingEvent_Destroy = Option<
@@ -96,12 +116,16 @@ pub type PJRT_AsyncTrackingEvent_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2318`, 2.19 on.
 pub type PJRT_Buffer_CopyRawToHost = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyRawToHost_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2355`, 2.21 on.
 pub type PJRT_Buffer_CopyRawToHostFuture = Option<
@@ -112,6 +136,8 @@ pub type PJRT_Buffer_CopyRawToHostFuture = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2370`, 2.13 on.
 pub type PJRT_Buffer_CopyToDevice = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyToDevice_Args) -> *mut PJRT_Error,
@@ -119,12 +145,16 @@ pub type PJRT_Buffer_CopyToDevice = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2385`, 2.15 on.
 pub type PJRT_Buffer_CopyToMemory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyToMemory_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2481`, 2.15 on.
 pub type PJRT_Buffer_DecreaseExternalReferenceCount = Option<
@@ -135,12 +165,16 @@ pub type PJRT_Buffer_DecreaseExternalReferenceCount = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2294`, 2.13 on.
 pub type PJRT_Buffer_Delete = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Delete_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2164`, 2.13 on.
 pub type PJRT_Buffer_Destroy = Option<
@@ -149,6 +183,8 @@ pub type PJRT_Buffer_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2408`, 2.13 on.
 pub type PJRT_Buffer_Device = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Device_Args) -> *mut PJRT_Error,
@@ -156,12 +192,16 @@ pub type PJRT_Buffer_Device = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2188`, 2.14 on.
 pub type PJRT_Buffer_Dimensions = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Dimensions_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2523`, 2.21 on.
 pub type PJRT_Buffer_DonateWithControlDependency = Option<
@@ -172,6 +212,8 @@ pub type PJRT_Buffer_DonateWithControlDependency = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2225`, 2.14 on.
 pub type PJRT_Buffer_DynamicDimensionIndices = Option<
     unsafe extern "C" fn(
@@ -181,6 +223,8 @@ pub type PJRT_Buffer_DynamicDimensionIndices = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.14 on.
 pub type PJRT_Buffer_ElementType = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ElementType_Args) -> *mut PJRT_Error,
@@ -188,12 +232,16 @@ pub type PJRT_Buffer_ElementType = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2240`, 2.14 on.
 pub type PJRT_Buffer_GetMemoryLayout = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_GetMemoryLayout_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2467`, 2.15 on.
 pub type PJRT_Buffer_IncreaseExternalReferenceCount = Option<
@@ -204,12 +252,16 @@ pub type PJRT_Buffer_IncreaseExternalReferenceCount = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2305`, 2.13 on.
 pub type PJRT_Buffer_IsDeleted = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_IsDeleted_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2397`, 2.13 on.
 pub type PJRT_Buffer_IsOnCpu = Option<
@@ -218,12 +270,16 @@ pub type PJRT_Buffer_IsOnCpu = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2419`, 2.15 on.
 pub type PJRT_Buffer_Memory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Memory_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2279`, 2.13 on.
 pub type PJRT_Buffer_OnDeviceSizeInBytes = Option<
@@ -234,6 +290,8 @@ pub type PJRT_Buffer_OnDeviceSizeInBytes = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1421`, 2.13 to 2.14.
 pub type PJRT_Buffer_OnDeviceTrimmedShape = Option<
     unsafe extern "C" fn(
@@ -242,6 +300,8 @@ pub type PJRT_Buffer_OnDeviceTrimmedShape = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2496`, 2.15 on.
 pub type PJRT_Buffer_OpaqueDeviceMemoryDataPointer = Option<
@@ -252,6 +312,8 @@ pub type PJRT_Buffer_OpaqueDeviceMemoryDataPointer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2439`, 2.13 on.
 pub type PJRT_Buffer_ReadyEvent = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ReadyEvent_Args) -> *mut PJRT_Error,
@@ -259,12 +321,16 @@ pub type PJRT_Buffer_ReadyEvent = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2266`, 2.13 on.
 pub type PJRT_Buffer_ToHostBuffer = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ToHostBuffer_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2207`, 2.14 on.
 pub type PJRT_Buffer_UnpaddedDimensions = Option<
@@ -275,12 +341,16 @@ pub type PJRT_Buffer_UnpaddedDimensions = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2451`, 2.13 on.
 pub type PJRT_Buffer_UnsafePointer = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_UnsafePointer_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:191`, 2.13 on.
 pub type PJRT_CallbackError = Option<
@@ -293,6 +363,8 @@ pub type PJRT_CallbackError = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:582`, 2.13 on.
 pub type PJRT_Client_AddressableDevices = Option<
     unsafe extern "C" fn(
@@ -301,6 +373,8 @@ pub type PJRT_Client_AddressableDevices = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:670`, 2.15 on.
 pub type PJRT_Client_AddressableMemories = Option<
@@ -311,6 +385,8 @@ pub type PJRT_Client_AddressableMemories = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1165`, 2.13 on.
 pub type PJRT_Client_BufferFromHostBuffer = Option<
     unsafe extern "C" fn(
@@ -320,6 +396,8 @@ pub type PJRT_Client_BufferFromHostBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:707`, 2.13 on.
 pub type PJRT_Client_Compile = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Compile_Args) -> *mut PJRT_Error,
@@ -327,12 +405,16 @@ pub type PJRT_Client_Compile = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:486`, 2.13 on.
 pub type PJRT_Client_Create = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Create_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1100`, 2.21 on.
 pub type PJRT_Client_CreateAliasBuffer = Option<
@@ -343,6 +425,8 @@ pub type PJRT_Client_CreateAliasBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1231`, 2.19 on.
 pub type PJRT_Client_CreateBuffersForAsyncHostToDevice = Option<
     unsafe extern "C" fn(
@@ -351,6 +435,8 @@ pub type PJRT_Client_CreateBuffersForAsyncHostToDevice = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1077`, 2.21 on.
 pub type PJRT_Client_CreateErrorBuffer = Option<
@@ -361,6 +447,8 @@ pub type PJRT_Client_CreateErrorBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1046`, 2.20 on.
 pub type PJRT_Client_CreateUninitializedBuffer = Option<
     unsafe extern "C" fn(
@@ -369,6 +457,8 @@ pub type PJRT_Client_CreateUninitializedBuffer = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1206`, 2.15 on.
 pub type PJRT_Client_CreateViewOfDeviceBuffer = Option<
@@ -379,6 +469,8 @@ pub type PJRT_Client_CreateViewOfDeviceBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:725`, 2.13 on.
 pub type PJRT_Client_DefaultDeviceAssignment = Option<
     unsafe extern "C" fn(
@@ -388,12 +480,16 @@ pub type PJRT_Client_DefaultDeviceAssignment = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:496`, 2.13 on.
 pub type PJRT_Client_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Destroy_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:567`, 2.13 on.
 pub type PJRT_Client_Devices = Option<
@@ -402,6 +498,8 @@ pub type PJRT_Client_Devices = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:737`, 2.19 on.
 pub type PJRT_Client_DmaMap = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_DmaMap_Args) -> *mut PJRT_Error,
@@ -409,12 +507,16 @@ pub type PJRT_Client_DmaMap = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:747`, 2.19 on.
 pub type PJRT_Client_DmaUnmap = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_DmaUnmap_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1117`, 2.21 on.
 pub type PJRT_Client_FulfillAliasBuffer = Option<
@@ -425,6 +527,8 @@ pub type PJRT_Client_FulfillAliasBuffer = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:614`, 2.13 on.
 pub type PJRT_Client_LookupAddressableDevice = Option<
     unsafe extern "C" fn(
@@ -434,12 +538,16 @@ pub type PJRT_Client_LookupAddressableDevice = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:597`, 2.13 on.
 pub type PJRT_Client_LookupDevice = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_LookupDevice_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:509`, 2.13 on.
 pub type PJRT_Client_PlatformName = Option<
@@ -448,6 +556,8 @@ pub type PJRT_Client_PlatformName = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:539`, 2.13 on.
 pub type PJRT_Client_PlatformVersion = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_PlatformVersion_Args) -> *mut PJRT_Error,
@@ -455,12 +565,16 @@ pub type PJRT_Client_PlatformVersion = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:522`, 2.13 on.
 pub type PJRT_Client_ProcessIndex = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_ProcessIndex_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:553`, 2.16 on.
 pub type PJRT_Client_TopologyDescription = Option<
@@ -471,6 +585,8 @@ pub type PJRT_Client_TopologyDescription = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:654`, 2.21 on.
 pub type PJRT_Client_UpdateGlobalProcessInfo = Option<
     unsafe extern "C" fn(
@@ -480,12 +596,16 @@ pub type PJRT_Client_UpdateGlobalProcessInfo = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2753`, 2.13 on.
 pub type PJRT_Compile = Option<
     unsafe extern "C" fn(args: *mut PJRT_Compile_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2557`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_AddChunk = Option<
@@ -496,6 +616,8 @@ pub type PJRT_CopyToDeviceStream_AddChunk = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2597`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_CurrentBytes = Option<
     unsafe extern "C" fn(
@@ -504,6 +626,8 @@ pub type PJRT_CopyToDeviceStream_CurrentBytes = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2536`, 2.14 on.
 pub type PJRT_CopyToDeviceStream_Destroy = Option<
@@ -514,6 +638,8 @@ pub type PJRT_CopyToDeviceStream_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2583`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_GranuleSize = Option<
     unsafe extern "C" fn(
@@ -522,6 +648,8 @@ pub type PJRT_CopyToDeviceStream_GranuleSize = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2569`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_TotalBytes = Option<
@@ -532,6 +660,8 @@ pub type PJRT_CopyToDeviceStream_TotalBytes = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1285`, 2.13 on.
 pub type PJRT_DeviceDescription_Attributes = Option<
     unsafe extern "C" fn(
@@ -540,6 +670,8 @@ pub type PJRT_DeviceDescription_Attributes = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1316`, 2.13 on.
 pub type PJRT_DeviceDescription_DebugString = Option<
@@ -550,6 +682,8 @@ pub type PJRT_DeviceDescription_DebugString = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1254`, 2.13 on.
 pub type PJRT_DeviceDescription_Id = Option<
     unsafe extern "C" fn(args: *mut PJRT_DeviceDescription_Id_Args) -> *mut PJRT_Error,
@@ -557,12 +691,16 @@ pub type PJRT_DeviceDescription_Id = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1301`, 2.13 on.
 pub type PJRT_DeviceDescription_Kind = Option<
     unsafe extern "C" fn(args: *mut PJRT_DeviceDescription_Kind_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:51`, 2.19 on.
 pub type PJRT_DeviceDescription_MemoryDescriptions = Option<
@@ -573,6 +711,8 @@ pub type PJRT_DeviceDescription_MemoryDescriptions = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1271`, 2.13 on.
 pub type PJRT_DeviceDescription_ProcessIndex = Option<
     unsafe extern "C" fn(
@@ -581,6 +721,8 @@ pub type PJRT_DeviceDescription_ProcessIndex = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1330`, 2.13 on.
 pub type PJRT_DeviceDescription_ToString = Option<
@@ -591,6 +733,8 @@ pub type PJRT_DeviceDescription_ToString = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1383`, 2.14 on.
 pub type PJRT_Device_AddressableMemories = Option<
     unsafe extern "C" fn(
@@ -599,6 +743,8 @@ pub type PJRT_Device_AddressableMemories = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1486`, 2.21 on.
 pub type PJRT_Device_CreateAsyncTrackingEvent = Option<
@@ -609,12 +755,16 @@ pub type PJRT_Device_CreateAsyncTrackingEvent = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1397`, 2.15 on.
 pub type PJRT_Device_DefaultMemory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_DefaultMemory_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1344`, 2.13 on.
 pub type PJRT_Device_GetDescription = Option<
@@ -623,12 +773,16 @@ pub type PJRT_Device_GetDescription = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1356`, 2.13 on.
 pub type PJRT_Device_IsAddressable = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_IsAddressable_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1369`, 2.13 on.
 pub type PJRT_Device_LocalHardwareId = Option<
@@ -637,12 +791,16 @@ pub type PJRT_Device_LocalHardwareId = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1447`, 2.14 on.
 pub type PJRT_Device_MemoryStats = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_MemoryStats_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1467`, 2.21 on.
 pub type PJRT_Device_PoisonExecution = Option<
@@ -658,6 +816,8 @@ pub type PJRT_Error_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:184`, 2.13 on.
 pub type PJRT_Error_GetCode = Option<
     unsafe extern "C" fn(args: *mut PJRT_Error_GetCode_Args) -> *mut PJRT_Error,
@@ -672,12 +832,16 @@ pub type PJRT_Error_Message = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:312`, 2.13 on.
 pub type PJRT_Event_Await = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Await_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:343`, 2.21 on.
 pub type PJRT_Event_Create = Option<
@@ -686,12 +850,16 @@ pub type PJRT_Event_Create = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:270`, 2.13 on.
 pub type PJRT_Event_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Destroy_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:300`, 2.13 on.
 pub type PJRT_Event_Error = Option<
@@ -700,12 +868,16 @@ pub type PJRT_Event_Error = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:282`, 2.13 on.
 pub type PJRT_Event_IsReady = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_IsReady_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:333`, 2.13 on.
 pub type PJRT_Event_OnReady = Option<
@@ -721,12 +893,16 @@ pub type PJRT_Event_OnReadyCallback = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:356`, 2.21 on.
 pub type PJRT_Event_Set = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Set_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2132`, 2.13 on.
 pub type PJRT_Executable_DeserializeAndLoad = Option<
@@ -737,6 +913,8 @@ pub type PJRT_Executable_DeserializeAndLoad = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1615`, 2.13 on.
 pub type PJRT_Executable_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Destroy_Args) -> *mut PJRT_Error,
@@ -744,12 +922,16 @@ pub type PJRT_Executable_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1959`, 2.16 on.
 pub type PJRT_Executable_Fingerprint = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Fingerprint_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2111`, 2.21 on.
 pub type PJRT_Executable_GetCompileOptions = Option<
@@ -760,6 +942,8 @@ pub type PJRT_Executable_GetCompileOptions = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2012`, 2.16 on.
 pub type PJRT_Executable_GetCompiledMemoryStats = Option<
     unsafe extern "C" fn(
@@ -768,6 +952,8 @@ pub type PJRT_Executable_GetCompiledMemoryStats = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1977`, 2.14 on.
 pub type PJRT_Executable_GetCostAnalysis = Option<
@@ -778,6 +964,8 @@ pub type PJRT_Executable_GetCostAnalysis = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1683`, 2.13 on.
 pub type PJRT_Executable_Name = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Name_Args) -> *mut PJRT_Error,
@@ -785,12 +973,16 @@ pub type PJRT_Executable_Name = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1929`, 2.13 on.
 pub type PJRT_Executable_NumOutputs = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_NumOutputs_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1707`, 2.13 on.
 pub type PJRT_Executable_NumPartitions = Option<
@@ -801,12 +993,16 @@ pub type PJRT_Executable_NumPartitions = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1695`, 2.13 on.
 pub type PJRT_Executable_NumReplicas = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_NumReplicas_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1755`, 2.13 on.
 pub type PJRT_Executable_OptimizedProgram = Option<
@@ -817,6 +1013,8 @@ pub type PJRT_Executable_OptimizedProgram = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2044`, 2.15 on.
 pub type PJRT_Executable_OutputDimensions = Option<
     unsafe extern "C" fn(
@@ -825,6 +1023,8 @@ pub type PJRT_Executable_OutputDimensions = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2026`, 2.15 on.
 pub type PJRT_Executable_OutputElementTypes = Option<
@@ -835,6 +1035,8 @@ pub type PJRT_Executable_OutputElementTypes = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2061`, 2.15 on.
 pub type PJRT_Executable_OutputMemoryKinds = Option<
     unsafe extern "C" fn(
@@ -844,12 +1046,16 @@ pub type PJRT_Executable_OutputMemoryKinds = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2088`, 2.13 on.
 pub type PJRT_Executable_Serialize = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Serialize_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1941`, 2.13 on.
 pub type PJRT_Executable_SizeOfGeneratedCodeInBytes = Option<
@@ -860,12 +1066,16 @@ pub type PJRT_Executable_SizeOfGeneratedCodeInBytes = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1591`, 2.17 on.
 pub type PJRT_ExecuteContext_Create = Option<
     unsafe extern "C" fn(args: *mut PJRT_ExecuteContext_Create_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1602`, 2.17 on.
 pub type PJRT_ExecuteContext_Destroy = Option<
@@ -874,12 +1084,16 @@ pub type PJRT_ExecuteContext_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:93`, 2.21 on.
 pub type PJRT_FFI_Register_Handler = Option<
     unsafe extern "C" fn(args: *mut PJRT_FFI_Register_Handler_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:49`, 2.19 to 2.20.
 pub type PJRT_FFI_TypeID_Register = Option<
@@ -888,6 +1102,8 @@ pub type PJRT_FFI_TypeID_Register = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:56`, 2.21 on.
 pub type PJRT_FFI_Type_Register = Option<
     unsafe extern "C" fn(args: *mut PJRT_FFI_Type_Register_Args) -> *mut PJRT_Error,
@@ -895,12 +1111,16 @@ pub type PJRT_FFI_Type_Register = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:74`, 2.19 on.
 pub type PJRT_FFI_UserData_Add = Option<
     unsafe extern "C" fn(args: *mut PJRT_FFI_UserData_Add_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:39`, 2.17 on.
 pub type PJRT_Get_Stream_For_External_Ready_Events = Option<
@@ -910,6 +1130,8 @@ pub type PJRT_Get_Stream_For_External_Ready_Events = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:405`, 2.14 on.
 pub type PJRT_KeyValueGetCallback = Option<
@@ -925,12 +1147,16 @@ pub type PJRT_KeyValueGetCallback_ValueDeleter = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:455`, 2.14 on.
 pub type PJRT_KeyValuePutCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_KeyValuePutCallback_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:434`, 2.19 on.
 pub type PJRT_KeyValueTryGetCallback = Option<
@@ -946,6 +1172,8 @@ pub type PJRT_KeyValueTryGetCallback_ValueDeleter = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:57`, 2.17 on.
 pub type PJRT_Layouts_MemoryLayout_Destroy = Option<
     unsafe extern "C" fn(
@@ -954,6 +1182,8 @@ pub type PJRT_Layouts_MemoryLayout_Destroy = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:80`, 2.17 on.
 pub type PJRT_Layouts_MemoryLayout_Serialize = Option<
@@ -964,6 +1194,8 @@ pub type PJRT_Layouts_MemoryLayout_Serialize = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:93`, 2.17 on.
 pub type PJRT_Layouts_PJRT_Buffer_MemoryLayout = Option<
     unsafe extern "C" fn(
@@ -972,6 +1204,8 @@ pub type PJRT_Layouts_PJRT_Buffer_MemoryLayout = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:109`, 2.17 on.
 pub type PJRT_Layouts_PJRT_Client_GetDefaultLayout = Option<
@@ -982,6 +1216,8 @@ pub type PJRT_Layouts_PJRT_Client_GetDefaultLayout = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:142`, 2.21 on.
 pub type PJRT_Layouts_PJRT_Executable_GetOutputLayouts = Option<
     unsafe extern "C" fn(
@@ -990,6 +1226,8 @@ pub type PJRT_Layouts_PJRT_Executable_GetOutputLayouts = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:125`, 2.21 on.
 pub type PJRT_Layouts_PJRT_Topology_GetDefaultLayout = Option<
@@ -1000,6 +1238,8 @@ pub type PJRT_Layouts_PJRT_Topology_GetDefaultLayout = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1721`, 2.13 on.
 pub type PJRT_LoadedExecutable_AddressableDevices = Option<
     unsafe extern "C" fn(
@@ -1009,12 +1249,16 @@ pub type PJRT_LoadedExecutable_AddressableDevices = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1770`, 2.13 on.
 pub type PJRT_LoadedExecutable_Delete = Option<
     unsafe extern "C" fn(args: *mut PJRT_LoadedExecutable_Delete_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1626`, 2.13 on.
 pub type PJRT_LoadedExecutable_Destroy = Option<
@@ -1025,6 +1269,8 @@ pub type PJRT_LoadedExecutable_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1917`, 2.13 on.
 pub type PJRT_LoadedExecutable_Execute = Option<
     unsafe extern "C" fn(
@@ -1033,6 +1279,8 @@ pub type PJRT_LoadedExecutable_Execute = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2150`, 2.15 on.
 pub type PJRT_LoadedExecutable_Fingerprint = Option<
@@ -1043,6 +1291,8 @@ pub type PJRT_LoadedExecutable_Fingerprint = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:944`, 2.13.
 pub type PJRT_LoadedExecutable_GetCostAnalysis = Option<
     unsafe extern "C" fn(
@@ -1051,6 +1301,8 @@ pub type PJRT_LoadedExecutable_GetCostAnalysis = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1668`, 2.21 on.
 pub type PJRT_LoadedExecutable_GetDeviceAssignment = Option<
@@ -1061,6 +1313,8 @@ pub type PJRT_LoadedExecutable_GetDeviceAssignment = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1639`, 2.13 on.
 pub type PJRT_LoadedExecutable_GetExecutable = Option<
     unsafe extern "C" fn(
@@ -1069,6 +1323,8 @@ pub type PJRT_LoadedExecutable_GetExecutable = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1782`, 2.13 on.
 pub type PJRT_LoadedExecutable_IsDeleted = Option<
@@ -1079,12 +1335,16 @@ pub type PJRT_LoadedExecutable_IsDeleted = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:68`, 2.19 on.
 pub type PJRT_MemoryDescription_Kind = Option<
     unsafe extern "C" fn(args: *mut PJRT_MemoryDescription_Kind_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1572`, 2.15 on.
 pub type PJRT_Memory_AddressableByDevices = Option<
@@ -1095,12 +1355,16 @@ pub type PJRT_Memory_AddressableByDevices = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1548`, 2.15 on.
 pub type PJRT_Memory_DebugString = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_DebugString_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1511`, 2.15 on.
 pub type PJRT_Memory_Id = Option<
@@ -1109,6 +1373,8 @@ pub type PJRT_Memory_Id = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1524`, 2.15 on.
 pub type PJRT_Memory_Kind = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_Kind_Args) -> *mut PJRT_Error,
@@ -1116,12 +1382,16 @@ pub type PJRT_Memory_Kind = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.17 on.
 pub type PJRT_Memory_Kind_Id = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_Kind_Id_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1560`, 2.15 on.
 pub type PJRT_Memory_ToString = Option<
@@ -1144,6 +1414,8 @@ pub type PJRT_PhaseCompile_Destroy_Compiler = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:43`, 2.21 on.
 pub type PJRT_PhaseCompile_Get_Compiler = Option<
     unsafe extern "C" fn(
@@ -1152,6 +1424,8 @@ pub type PJRT_PhaseCompile_Get_Compiler = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:119`, 2.21 on.
 pub type PJRT_PhaseCompile_Get_PhaseNames = Option<
@@ -1162,6 +1436,8 @@ pub type PJRT_PhaseCompile_Get_PhaseNames = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:98`, 2.21 on.
 pub type PJRT_PhaseCompile_Run_Phase = Option<
     unsafe extern "C" fn(args: *mut PJRT_PhaseCompile_Run_Phase_Args) -> *mut PJRT_Error,
@@ -1169,12 +1445,16 @@ pub type PJRT_PhaseCompile_Run_Phase = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:248`, 2.14 on.
 pub type PJRT_Plugin_Attributes = Option<
     unsafe extern "C" fn(args: *mut PJRT_Plugin_Attributes_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:234`, 2.14 on.
 pub type PJRT_Plugin_Initialize = Option<
@@ -1190,6 +1470,8 @@ pub type PJRT_RecvCallback = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:1803`, 2.13 on.
 pub type PJRT_SendCallback = Option<
     unsafe extern "C" fn(
@@ -1203,6 +1485,8 @@ pub type PJRT_SendCallback = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1259`, 2.13 to 2.14.
 pub type PJRT_SerializedExecutable_Data = Option<
     unsafe extern "C" fn(
@@ -1211,6 +1495,8 @@ pub type PJRT_SerializedExecutable_Data = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1244`, 2.13 to 2.14.
 pub type PJRT_SerializedExecutable_Destroy = Option<
@@ -1221,6 +1507,8 @@ pub type PJRT_SerializedExecutable_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2730`, 2.15 on.
 pub type PJRT_TopologyDescription_Attributes = Option<
     unsafe extern "C" fn(
@@ -1229,6 +1517,8 @@ pub type PJRT_TopologyDescription_Attributes = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2616`, 2.13 on.
 pub type PJRT_TopologyDescription_Create = Option<
@@ -1239,6 +1529,8 @@ pub type PJRT_TopologyDescription_Create = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2714`, 2.21 on.
 pub type PJRT_TopologyDescription_Deserialize = Option<
     unsafe extern "C" fn(
@@ -1247,6 +1539,8 @@ pub type PJRT_TopologyDescription_Deserialize = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2627`, 2.13 on.
 pub type PJRT_TopologyDescription_Destroy = Option<
@@ -1257,6 +1551,8 @@ pub type PJRT_TopologyDescription_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2677`, 2.14 on.
 pub type PJRT_TopologyDescription_GetDeviceDescriptions = Option<
     unsafe extern "C" fn(
@@ -1265,6 +1561,8 @@ pub type PJRT_TopologyDescription_GetDeviceDescriptions = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2660`, 2.13 on.
 pub type PJRT_TopologyDescription_PlatformName = Option<
@@ -1275,6 +1573,8 @@ pub type PJRT_TopologyDescription_PlatformName = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2644`, 2.13 on.
 pub type PJRT_TopologyDescription_PlatformVersion = Option<
     unsafe extern "C" fn(
@@ -1283,6 +1583,8 @@ pub type PJRT_TopologyDescription_PlatformVersion = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:2701`, 2.15 on.
 pub type PJRT_TopologyDescription_Serialize = Option<
@@ -1293,12 +1595,16 @@ pub type PJRT_TopologyDescription_Serialize = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:438`, 2.21 on.
 pub type PJRT_TpuTopology_ChipBounds = Option<
     unsafe extern "C" fn(args: *mut PJRT_TpuTopology_ChipBounds_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:400`, 2.21 on.
 pub type PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice = Option<
@@ -1309,12 +1615,16 @@ pub type PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:190`, 2.21 on.
 pub type PJRT_TpuTopology_ChipCount = Option<
     unsafe extern "C" fn(args: *mut PJRT_TpuTopology_ChipCount_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:361`, 2.21 on.
 pub type PJRT_TpuTopology_ChipIdFromCoord = Option<
@@ -1325,6 +1635,8 @@ pub type PJRT_TpuTopology_ChipIdFromCoord = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:165`, 2.21 on.
 pub type PJRT_TpuTopology_ChipsPerProcess = Option<
     unsafe extern "C" fn(
@@ -1333,6 +1645,8 @@ pub type PJRT_TpuTopology_ChipsPerProcess = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:419`, 2.21 on.
 pub type PJRT_TpuTopology_ChipsPerProcessBounds = Option<
@@ -1343,12 +1657,16 @@ pub type PJRT_TpuTopology_ChipsPerProcessBounds = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:203`, 2.21 on.
 pub type PJRT_TpuTopology_CoreCount = Option<
     unsafe extern "C" fn(args: *mut PJRT_TpuTopology_CoreCount_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:178`, 2.21 on.
 pub type PJRT_TpuTopology_CoreCountPerChip = Option<
@@ -1359,6 +1677,8 @@ pub type PJRT_TpuTopology_CoreCountPerChip = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:257`, 2.21 on.
 pub type PJRT_TpuTopology_CoreCountPerProcess = Option<
     unsafe extern "C" fn(
@@ -1367,6 +1687,8 @@ pub type PJRT_TpuTopology_CoreCountPerProcess = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:522`, 2.21 on.
 pub type PJRT_TpuTopology_GetDefaultPlatformConfig = Option<
@@ -1377,6 +1699,8 @@ pub type PJRT_TpuTopology_GetDefaultPlatformConfig = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:471`, 2.21 on.
 pub type PJRT_TpuTopology_GetRoutingStrategy = Option<
     unsafe extern "C" fn(
@@ -1385,6 +1709,8 @@ pub type PJRT_TpuTopology_GetRoutingStrategy = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:493`, 2.21 on.
 pub type PJRT_TpuTopology_GetSliceConfig = Option<
@@ -1395,6 +1721,8 @@ pub type PJRT_TpuTopology_GetSliceConfig = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:508`, 2.21 on.
 pub type PJRT_TpuTopology_GetSliceConfigs = Option<
     unsafe extern "C" fn(
@@ -1403,6 +1731,8 @@ pub type PJRT_TpuTopology_GetSliceConfigs = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:124`, 2.21 on.
 pub type PJRT_TpuTopology_HasLimitedIciConnectivity = Option<
@@ -1413,6 +1743,8 @@ pub type PJRT_TpuTopology_HasLimitedIciConnectivity = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:111`, 2.21 on.
 pub type PJRT_TpuTopology_IsEnhancedBarrierEnabled = Option<
     unsafe extern "C" fn(
@@ -1421,6 +1753,8 @@ pub type PJRT_TpuTopology_IsEnhancedBarrierEnabled = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:140`, 2.21 on.
 pub type PJRT_TpuTopology_IsReachableOverLimitedIci = Option<
@@ -1431,6 +1765,8 @@ pub type PJRT_TpuTopology_IsReachableOverLimitedIci = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:61`, 2.21 on.
 pub type PJRT_TpuTopology_IsSubsliceTopology = Option<
     unsafe extern "C" fn(
@@ -1439,6 +1775,8 @@ pub type PJRT_TpuTopology_IsSubsliceTopology = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:216`, 2.21 on.
 pub type PJRT_TpuTopology_LogiDeviceCount = Option<
@@ -1449,6 +1787,8 @@ pub type PJRT_TpuTopology_LogiDeviceCount = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:244`, 2.21 on.
 pub type PJRT_TpuTopology_LogiDeviceCountPerChip = Option<
     unsafe extern "C" fn(
@@ -1457,6 +1797,8 @@ pub type PJRT_TpuTopology_LogiDeviceCountPerChip = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:230`, 2.21 on.
 pub type PJRT_TpuTopology_LogiDeviceCountPerProcess = Option<
@@ -1467,6 +1809,8 @@ pub type PJRT_TpuTopology_LogiDeviceCountPerProcess = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:378`, 2.21 on.
 pub type PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx = Option<
     unsafe extern "C" fn(
@@ -1475,6 +1819,8 @@ pub type PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:296`, 2.21 on.
 pub type PJRT_TpuTopology_LogiDeviceIdsOnProcess = Option<
@@ -1485,6 +1831,8 @@ pub type PJRT_TpuTopology_LogiDeviceIdsOnProcess = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:311`, 2.21 on.
 pub type PJRT_TpuTopology_ProcIdAndIdxOnProcForChip = Option<
     unsafe extern "C" fn(
@@ -1493,6 +1841,8 @@ pub type PJRT_TpuTopology_ProcIdAndIdxOnProcForChip = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:327`, 2.21 on.
 pub type PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice = Option<
@@ -1503,6 +1853,8 @@ pub type PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:457`, 2.21 on.
 pub type PJRT_TpuTopology_ProcessBounds = Option<
     unsafe extern "C" fn(
@@ -1511,6 +1863,8 @@ pub type PJRT_TpuTopology_ProcessBounds = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:347`, 2.21 on.
 pub type PJRT_TpuTopology_ProcessCoordFromId = Option<
@@ -1521,6 +1875,8 @@ pub type PJRT_TpuTopology_ProcessCoordFromId = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:152`, 2.21 on.
 pub type PJRT_TpuTopology_ProcessCount = Option<
     unsafe extern "C" fn(
@@ -1530,12 +1886,16 @@ pub type PJRT_TpuTopology_ProcessCount = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:275`, 2.21 on.
 pub type PJRT_TpuTopology_ProcessIds = Option<
     unsafe extern "C" fn(args: *mut PJRT_TpuTopology_ProcessIds_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:98`, 2.21 on.
 pub type PJRT_TpuTopology_ReplaceHostBounds = Option<
@@ -1546,12 +1906,16 @@ pub type PJRT_TpuTopology_ReplaceHostBounds = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:48`, 2.21 on.
 pub type PJRT_TpuTopology_Subslice = Option<
     unsafe extern "C" fn(args: *mut PJRT_TpuTopology_Subslice_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:79`, 2.21 on.
 pub type PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId = Option<
@@ -1562,6 +1926,8 @@ pub type PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:50`, 2.17 on.
 pub type PJRT_Wait_Until_Buffer_Ready_On_Stream = Option<
     unsafe extern "C" fn(
@@ -1570,6 +1936,8 @@ pub type PJRT_Wait_Until_Buffer_Ready_On_Stream = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:128`, 2.17 on.
 pub type PLUGIN_Profiler_CollectData = Option<
@@ -1580,6 +1948,8 @@ pub type PLUGIN_Profiler_CollectData = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:83`, 2.17 on.
 pub type PLUGIN_Profiler_Create = Option<
     unsafe extern "C" fn(
@@ -1588,6 +1958,8 @@ pub type PLUGIN_Profiler_Create = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:92`, 2.17 on.
 pub type PLUGIN_Profiler_Destroy = Option<
@@ -1605,6 +1977,8 @@ pub type PLUGIN_Profiler_Error_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:72`, 2.17 on.
 pub type PLUGIN_Profiler_Error_GetCode = Option<
     unsafe extern "C" fn(
@@ -1621,6 +1995,8 @@ pub type PLUGIN_Profiler_Error_Message = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:101`, 2.17 on.
 pub type PLUGIN_Profiler_Start = Option<
     unsafe extern "C" fn(
@@ -1629,6 +2005,8 @@ pub type PLUGIN_Profiler_Start = Option<
 >;
 
 /// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
 ///
 /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:110`, 2.17 on.
 pub type PLUGIN_Profiler_Stop = Option<

@@ -5,6 +5,8 @@ use super::*;
 
 /// The plugin's entry point for profiling: describes its profiler.
 ///
+/// Reads and writes `params`.
+///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:172`, 2.7 on.
 pub type TF_InitProfiler = unsafe extern "C" fn(
     params: *mut TF_ProfilerRegistrationParams,

@@ -5,6 +5,8 @@ use super::*;
 
 /// The plugin's first entry point: describes its platform.
 ///
+/// Reads and writes `params`.
+///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:530`, 2.4 on.
 pub type SE_InitPlugin = unsafe extern "C" fn(
     params: *mut SE_PlatformRegistrationParams,

@@ -7,32 +7,50 @@ use sp_runtime::Function;
 
 /// Ends a buffer, and its bytes if it has a function for that.
 ///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/tf_buffer.h:49`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = unsafe {
     Function::new(c"TF_DeleteBuffer")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The three fields, copied; the bytes stay the buffer's.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:51`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetBuffer: Function<
     unsafe extern "C" fn(buffer: *mut TF_Buffer) -> TF_Buffer,
-> = unsafe { Function::new(c"TF_GetBuffer") };
+> = unsafe {
+    Function::new(c"TF_GetBuffer").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes an empty buffer, for a function to write into.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:47`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
-    Function::new(c"TF_NewBuffer")
+    Function::new(c"TF_NewBuffer").exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a buffer with a copy of proto_len bytes.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:43`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewBufferFromString: Function<
     unsafe extern "C" fn(proto: *const c_void, proto_len: usize) -> *mut TF_Buffer,
-> = unsafe { Function::new(c"TF_NewBufferFromString") };
+> = unsafe {
+    Function::new(c"TF_NewBufferFromString")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};

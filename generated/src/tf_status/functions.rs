@@ -7,13 +7,18 @@ use sp_runtime::Function;
 
 /// Ends a status of TF_NewStatus.
 ///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/tf_status.h:58`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = unsafe {
     Function::new(c"TF_DeleteStatus")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Shows each payload to visitor.
+///
+/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:75`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -23,65 +28,99 @@ pub static TF_ForEachPayload: Function<
         visitor: TSL_PayloadVisitor,
         capture: *mut c_void,
     ),
-> = unsafe { Function::new(c"TF_ForEachPayload") };
+> = unsafe {
+    Function::new(c"TF_ForEachPayload")
+        .exported(&crate::availability::LIKE_TF_ForEachPayload)
+};
 
 /// The code.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_Code> = unsafe {
-    Function::new(c"TF_GetCode")
+    Function::new(c"TF_GetCode").exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The message, NUL-terminated; it lives until the status changes.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:92`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Message: Function<
     unsafe extern "C" fn(s: *const TF_Status) -> *const c_char,
-> = unsafe { Function::new(c"TF_Message") };
+> = unsafe {
+    Function::new(c"TF_Message").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes a status that says no failure.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = unsafe {
-    Function::new(c"TF_NewStatus")
+    Function::new(c"TF_NewStatus").exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Attaches a value under a key, unless the status says no failure.
+///
+/// Exported by tensorflow-cpu 2.7 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:68`, 2.7 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TF_Status, key: *const c_char, value: *const c_char),
-> = unsafe { Function::new(c"TF_SetPayload") };
+> = unsafe {
+    Function::new(c"TF_SetPayload").exported(&crate::availability::LIKE_TF_SetPayload)
+};
 
 /// Sets code and message; what was there is lost. The message is copied.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:62`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TF_Status, code: TF_Code, msg: *const c_char),
-> = unsafe { Function::new(c"TF_SetStatus") };
+> = unsafe {
+    Function::new(c"TF_SetStatus").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Sets the status from an errno.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_status.h:82`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TF_Status, error_code: i32, context: *const c_char),
-> = unsafe { Function::new(c"TF_SetStatusFromIOError") };
+> = unsafe {
+    Function::new(c"TF_SetStatusFromIOError")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// As TF_DeleteStatus.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:54`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = unsafe {
     Function::new(c"TSL_DeleteStatus")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_DeleteStatus")
 };
 
 /// As TF_ForEachPayload.
+///
+/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:70`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -91,52 +130,94 @@ pub static TSL_ForEachPayload: Function<
         visitor: TSL_PayloadVisitor,
         capture: *mut c_void,
     ),
-> = unsafe { Function::new(c"TSL_ForEachPayload") };
+> = unsafe {
+    Function::new(c"TSL_ForEachPayload")
+        .exported(&crate::availability::LIKE_TF_ForEachPayload)
+        .instead("TF_ForEachPayload")
+};
 
 /// As TF_GetCode.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:80`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_GetCode: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> TSL_Code,
-> = unsafe { Function::new(c"TSL_GetCode") };
+> = unsafe {
+    Function::new(c"TSL_GetCode")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_GetCode")
+};
 
 /// As TF_Message.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:86`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_Message: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> *const c_char,
-> = unsafe { Function::new(c"TSL_Message") };
+> = unsafe {
+    Function::new(c"TSL_Message")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_Message")
+};
 
 /// As TF_NewStatus.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:51`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = unsafe {
     Function::new(c"TSL_NewStatus")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_NewStatus")
 };
 
 /// As TF_SetPayload.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:63`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, key: *const c_char, value: *const c_char),
-> = unsafe { Function::new(c"TSL_SetPayload") };
+> = unsafe {
+    Function::new(c"TSL_SetPayload")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_SetPayload")
+};
 
 /// As TF_SetStatus.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:58`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, code: TSL_Code, msg: *const c_char),
-> = unsafe { Function::new(c"TSL_SetStatus") };
+> = unsafe {
+    Function::new(c"TSL_SetStatus")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_SetStatus")
+};
 
 /// As TF_SetStatusFromIOError.
+///
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:76`, 2.12 on.
 // SAFETY: the signature is the header's.
 pub static TSL_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, error_code: i32, context: *const c_char),
-> = unsafe { Function::new(c"TSL_SetStatusFromIOError") };
+> = unsafe {
+    Function::new(c"TSL_SetStatusFromIOError")
+        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .instead("TF_SetStatusFromIOError")
+};

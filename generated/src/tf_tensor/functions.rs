@@ -7,6 +7,10 @@ use sp_runtime::Function;
 
 /// Makes a tensor with a host buffer of len bytes, unset.
 ///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/tf_tensor.h:90`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_AllocateTensor: Function<
@@ -16,25 +20,39 @@ pub static TF_AllocateTensor: Function<
         num_dims: i32,
         len: usize,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_AllocateTensor") };
+> = unsafe {
+    Function::new(c"TF_AllocateTensor")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Ends a handle, and with the last one the buffer.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:99`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = unsafe {
     Function::new(c"TF_DeleteTensor")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The length of one dimension; dim_index must be below TF_NumDims.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:113`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Dim: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor, dim_index: i32) -> i64,
-> = unsafe { Function::new(c"TF_Dim") };
+> = unsafe {
+    Function::new(c"TF_Dim").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Makes a tensor of a buffer of the caller's, which deallocator ends.
+///
+/// Takes over `data`; keeps `deallocator`, `deallocator_arg`; what it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:69`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -50,25 +68,35 @@ pub static TF_NewTensor: Function<
         >,
         deallocator_arg: *mut c_void,
     ) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_NewTensor") };
+> = unsafe {
+    Function::new(c"TF_NewTensor").exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The number of dimensions.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:109`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> = unsafe {
-    Function::new(c"TF_NumDims")
+    Function::new(c"TF_NumDims").exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Gives the tensor another shape.
+///
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:105`, 2.11 on.
 // SAFETY: the signature is the header's.
 pub static TF_SetShape: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor, dims: *const i64, num_dims: i32),
-> = unsafe { Function::new(c"TF_SetShape") };
+> = unsafe {
+    Function::new(c"TF_SetShape").exported(&crate::availability::LIKE_TF_GetFrameId)
+};
 
 /// Makes one tensor share another's buffer under a new type and shape of equal length.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:148`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -81,60 +109,100 @@ pub static TF_TensorBitcastFrom: Function<
         num_new_dims: i32,
         status: *mut TF_Status,
     ),
-> = unsafe { Function::new(c"TF_TensorBitcastFrom") };
+> = unsafe {
+    Function::new(c"TF_TensorBitcastFrom")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The length of the buffer in bytes.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:116`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorByteSize: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> usize,
-> = unsafe { Function::new(c"TF_TensorByteSize") };
+> = unsafe {
+    Function::new(c"TF_TensorByteSize")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The buffer: host memory, or whatever the device's memory means to the plugin.
+///
+/// What it returns is not the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:119`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorData: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
-> = unsafe { Function::new(c"TF_TensorData") };
+> = unsafe {
+    Function::new(c"TF_TensorData")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// How core likes its buffers aligned, in bytes.
+///
+/// Exported by tensorflow-cpu 2.17 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:79`, 2.17 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> = unsafe {
     Function::new(c"TF_TensorDefaultAlignment")
+        .exported(&crate::availability::LIKE_TF_TensorDefaultAlignment)
 };
 
 /// The number of elements.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:122`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorElementCount: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor) -> i64,
-> = unsafe { Function::new(c"TF_TensorElementCount") };
+> = unsafe {
+    Function::new(c"TF_TensorElementCount")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Whether the buffer is aligned as core likes it.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:155`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorIsAligned: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> bool,
-> = unsafe { Function::new(c"TF_TensorIsAligned") };
+> = unsafe {
+    Function::new(c"TF_TensorIsAligned")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// Takes the buffer over into a new tensor if nobody else has it; else null, and the old tensor stays.
+///
+/// What it returns is the caller's to end.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:96`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorMaybeMove: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor) -> *mut TF_Tensor,
-> = unsafe { Function::new(c"TF_TensorMaybeMove") };
+> = unsafe {
+    Function::new(c"TF_TensorMaybeMove")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};
 
 /// The element type.
+///
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:102`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_TensorType: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> TF_DataType,
-> = unsafe { Function::new(c"TF_TensorType") };
+> = unsafe {
+    Function::new(c"TF_TensorType")
+        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+};

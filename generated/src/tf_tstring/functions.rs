@@ -7,64 +7,102 @@ use sp_runtime::Function;
 
 /// Makes a string refer to text of the caller's, which must live longer.
 ///
+/// Keeps `src`.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+///
 /// Source: `tensorflow/c/tf_tstring.h:31`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringAssignView: Function<
     unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
-> = unsafe { Function::new(c"TF_StringAssignView") };
+> = unsafe {
+    Function::new(c"TF_StringAssignView")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Copies text into a string.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:28`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringCopy: Function<
     unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
-> = unsafe { Function::new(c"TF_StringCopy") };
+> = unsafe {
+    Function::new(c"TF_StringCopy")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Frees a string's text.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:43`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString)> = unsafe {
     Function::new(c"TF_StringDealloc")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// How long the text may get where it is.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:41`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringGetCapacity: Function<
     unsafe extern "C" fn(str: *const TF_TString) -> usize,
-> = unsafe { Function::new(c"TF_StringGetCapacity") };
+> = unsafe {
+    Function::new(c"TF_StringGetCapacity")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The text; it is not always followed by a NUL.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:34`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringGetDataPointer: Function<
     unsafe extern "C" fn(tstr: *const TF_TString) -> *const c_char,
-> = unsafe { Function::new(c"TF_StringGetDataPointer") };
+> = unsafe {
+    Function::new(c"TF_StringGetDataPointer")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// The length of the text in bytes.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:39`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringGetSize: Function<
     unsafe extern "C" fn(tstr: *const TF_TString) -> usize,
-> = unsafe { Function::new(c"TF_StringGetSize") };
+> = unsafe {
+    Function::new(c"TF_StringGetSize")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Which representation a string has.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:37`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringGetType: Function<
     unsafe extern "C" fn(str: *const TF_TString) -> TF_TString_Type,
-> = unsafe { Function::new(c"TF_StringGetType") };
+> = unsafe {
+    Function::new(c"TF_StringGetType")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+};
 
 /// Makes a string of no text.
+///
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:26`, 2.5 on.
 // SAFETY: the signature is the header's.
 pub static TF_StringInit: Function<unsafe extern "C" fn(t: *mut TF_TString)> = unsafe {
     Function::new(c"TF_StringInit")
+        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };

@@ -7,6 +7,7 @@
 // The derive's expansion names this crate by its path, also in this crate's own tests.
 extern crate self as sp_runtime;
 
+pub mod availability;
 pub mod guard;
 pub mod handle;
 mod prefix;

@@ -10,6 +10,8 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::availability::Availability;
+
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(not(target_os = "macos"))]
 const LIBRARIES: [&CStr; 3] = [
@@ -27,9 +29,17 @@ const LIBRARIES: [&CStr; 3] = [
 
 /// A function of the host, by name. `F` is its `unsafe extern "C" fn` type.
 pub struct Function<F> {
-    name: &'static CStr,
+    about: About,
     found: AtomicPtr<c_void>,
     signature: PhantomData<F>,
+}
+
+/// What is known of a function beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct About {
+    name: &'static CStr,
+    availability: Option<&'static Availability>,
+    instead: Option<&'static str>,
 }
 
 impl<F: Copy> Function<F> {
@@ -43,10 +53,26 @@ impl<F: Copy> Function<F> {
             "F is not a function pointer"
         );
         Self {
-            name,
+            about: About {
+                name,
+                availability: None,
+                instead: None,
+            },
             found: AtomicPtr::new(ptr::null_mut()),
             signature: PhantomData,
         }
+    }
+
+    /// The same, of which it is known who exports it.
+    pub const fn exported(mut self, by: &'static Availability) -> Self {
+        self.about.availability = Some(by);
+        self
+    }
+
+    /// The same, of which it is known what does its work where it is missing.
+    pub const fn instead(mut self, other: &'static str) -> Self {
+        self.about.instead = Some(other);
+        self
     }
 
     /// The function, to call.
@@ -57,7 +83,7 @@ impl<F: Copy> Function<F> {
         // Acquire pairs with the Release below: whoever sees the pointer sees the library loaded.
         let mut found = self.found.load(Ordering::Acquire);
         if found.is_null() {
-            found = look_up(self.name).ok_or(Missing { name: self.name })?;
+            found = look_up(self.about.name).ok_or(Missing(self.about))?;
             self.found.store(found, Ordering::Release);
         }
         // SAFETY: `new` checked that the sizes agree, and its caller vouched for the signature.
@@ -71,23 +97,30 @@ impl<F: Copy> Function<F> {
 
     /// The C name.
     pub fn name(&self) -> &'static CStr {
-        self.name
+        self.about.name
+    }
+
+    /// Which wheels export it, where that is known.
+    pub fn availability(&self) -> Option<&'static Availability> {
+        self.about.availability
     }
 }
 
 /// A function that the running host does not export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
-    name: &'static CStr,
-}
+pub struct Missing(About);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the running TensorFlow does not export {}",
-            self.name.to_string_lossy()
-        )
+        let name = self.0.name.to_string_lossy();
+        write!(f, "{name} is not exported by this process")?;
+        if let Some(availability) = self.0.availability {
+            write!(f, "; {availability}")?;
+        }
+        match self.0.instead {
+            Some(other) => write!(f, "; use {other} instead"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -136,7 +169,20 @@ mod tests {
         let missing = none.get().unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "the running TensorFlow does not export TF_NoSuchThing"
+            "TF_NoSuchThing is not exported by this process"
+        );
+    }
+
+    #[test]
+    fn says_who_has_it_and_what_does_its_work() {
+        static NOWHERE: Availability = Availability(&[]);
+        // SAFETY: never called.
+        let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
+        let none = none.exported(&NOWHERE).instead("TF_Other");
+        assert_eq!(none.availability(), Some(&NOWHERE));
+        assert_eq!(
+            none.get().unwrap_err().to_string(),
+            "TF_NoSuchThing is not exported by this process; no wheel that was read exports it; use TF_Other instead"
         );
     }
 }

@@ -13,6 +13,7 @@ use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
 use crate::import::store::Store;
 use crate::snapshots;
+use crate::symbols::Symbols;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -56,7 +57,7 @@ pub fn run(args: Args) -> Result {
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, &place, &out, &here)?;
     }
-    let files = emit(&apis)?;
+    let files = emit(&apis, &Symbols::at(&place)?)?;
     if args.check {
         check(&out, &files)
     } else {

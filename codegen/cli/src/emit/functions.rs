@@ -10,6 +10,8 @@ use sp_expand::ty::{InScope, ident, print_function_type};
 use sp_ir::{Function, Item, Items, Side};
 
 use super::comment::safety;
+use super::contract;
+use super::exports::Exports;
 use super::module::Source;
 
 /// The functions of an API. A function whose body is in the header has no symbol, and is left out.
@@ -22,41 +24,67 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
             all => quote!(#[cfg(all(#(feature = #all),*))]),
         }
     };
-    print(&source.api.items, source.timeline, &gate)
+    print(&source.api.items, source.timeline, source.exports, &gate)
 }
 
 /// The functions among `items`; `gate` gives what must be on for one to be there.
-pub fn print(items: &Items, dates: &dyn Dates, gate: &dyn Fn(&str) -> TokenStream) -> TokenStream {
-    items
-        .iter()
-        .filter_map(|(name, item)| match item {
-            Item::Function(item) if !item.inline => {
-                Some(function(name, item, dates.of(name, ""), &gate(name)))
+pub fn print(
+    items: &Items,
+    dates: &dyn Dates,
+    exports: &Exports<'_>,
+    gate: &dyn Fn(&str) -> TokenStream,
+) -> TokenStream {
+    let functions = items.iter().filter_map(|(name, item)| match item {
+        Item::Function(item) if !item.inline => Some((name, item)),
+        _ => None,
+    });
+    functions
+        .map(|(name, item)| {
+            let (releases, gate) = (dates.of(name, ""), gate(name));
+            match item.exported_by.as_ref().map(|it| it.value) {
+                Some(Side::Plugin) => entry_point(name, item, releases, &gate),
+                Some(Side::Core) | None => import(name, item, releases, exports, &gate),
             }
-            _ => None,
         })
         .collect()
 }
 
-fn function(name: &str, item: &Function, releases: &str, gate: &TokenStream) -> TokenStream {
-    match item.exported_by.as_ref().map(|it| it.value) {
-        Some(Side::Plugin) => entry_point(name, item, releases, gate),
-        Some(Side::Core) | None => import(name, item, releases, gate),
-    }
-}
-
 fn entry_point(name: &str, item: &Function, releases: &str, gate: &TokenStream) -> TokenStream {
     let line = format!("The plugin's entry point `{}`.", item.symbol);
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc, releases);
+    let facts = [contract::told(&item.signature)];
+    let doc = print_doc(&lines(item, line, facts), &item.loc, releases);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     quote!(#doc #gate pub type #name = #ty;)
 }
 
-fn import(name: &str, item: &Function, releases: &str, gate: &TokenStream) -> TokenStream {
+fn import(
+    name: &str,
+    item: &Function,
+    releases: &str,
+    exports: &Exports<'_>,
+    gate: &TokenStream,
+) -> TokenStream {
     let line = format!("TensorFlow's `{}`, looked up on first use.", item.symbol);
-    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc, releases);
+    let facts = [contract::told(&item.signature), exports.told(&item.symbol)];
+    let doc = print_doc(&lines(item, line, facts), &item.loc, releases);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
+    let (exported, instead) = (exports.attach(&item.symbol), instead(item));
     let why = safety("the signature is the header's.");
-    quote!(#doc #gate #why pub static #name: Function<#ty> = unsafe { Function::new(#symbol) };)
+    quote! {
+        #doc #gate #why
+        pub static #name: Function<#ty> = unsafe { Function::new(#symbol) #exported #instead };
+    }
+}
+
+fn instead(item: &Function) -> Option<TokenStream> {
+    let other = &item.instead.as_ref()?.value;
+    Some(quote!(.instead(#other)))
+}
+
+/// The item's doc, or `line`; below it a paragraph for each fact.
+fn lines<const N: usize>(item: &Function, line: String, facts: [Option<String>; N]) -> String {
+    let first = item.doc.clone().unwrap_or(line);
+    let all = [Some(first)].into_iter().chain(facts).flatten();
+    all.collect::<Vec<_>>().join("\n\n")
 }

@@ -6,6 +6,7 @@ use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type, print_type};
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
+use super::contract;
 use super::module::Source;
 
 /// The handles of an API.
@@ -91,7 +92,12 @@ fn alias(name: &str, item: &Alias, releases: &str) -> TokenStream {
 
 fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
     let line = "A function that the other side hands over; it may be null.";
-    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc, releases);
+    let first = item.doc.as_deref().unwrap_or(line);
+    let text = match contract::told(&item.signature) {
+        Some(facts) => format!("{first}\n\n{facts}"),
+        None => first.to_owned(),
+    };
+    let doc = print_doc(&text, &item.loc, releases);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     quote!(#doc pub type #name = Option<#ty>;)
 }

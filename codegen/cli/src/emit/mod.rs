@@ -5,9 +5,11 @@ mod catalog;
 mod closure;
 mod comment;
 mod constants;
+mod contract;
 pub mod disk;
 mod enums;
 mod epochs;
+mod exports;
 mod features;
 mod functions;
 mod handles;
@@ -38,8 +40,10 @@ use sp_ir::Api;
 use thiserror::Error;
 
 use crate::crew;
+use crate::symbols::Symbols;
 
 use catalog::Catalog;
+use exports::Exports;
 use features::Features;
 use module::{PARTS, Printed, Source};
 use timeline::Timeline;
@@ -81,14 +85,16 @@ pub struct Refused {
 }
 
 /// The crate for `apis`, which refer to each other's names; each may be there in several releases.
+/// `symbols` say who exports the functions.
 ///
 /// # Errors
 /// Where a name is declared twice or nowhere, or a slot lacks a fact that its shim needs.
-pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
+pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     let (newest, timeline) = (timeline::newest(apis), Timeline::of(apis));
     let (catalog, mut problems) = Catalog::of(&newest);
     let features = Features::of(&newest, &catalog);
     let broken = epochs::broken(apis, &catalog, &timeline);
+    let exports = Exports::of(&newest, symbols);
     let sources: Vec<Source<'_>> = newest
         .iter()
         .map(|api| Source {
@@ -96,6 +102,7 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
             catalog: &catalog,
             timeline: &timeline,
             features: &features,
+            exports: &exports,
             old: broken.get(api.name.as_str()),
         })
         .collect();
@@ -103,6 +110,7 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
     if !problems.is_empty() {
         return Err(Refused { problems });
     }
+    let availability = exports.file();
     let mut files = Files::from([
         (
             "Cargo.toml".to_owned(),
@@ -110,9 +118,10 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
         ),
         (
             "src/lib.rs".to_owned(),
-            page::print(&lib_doc(&newest), root(&newest)),
+            page::print(&lib_doc(&newest), root(&newest, availability.is_some())),
         ),
     ]);
+    files.extend(availability);
     for (source, parts) in sources.iter().zip(print(&sources)) {
         files.extend([module::index(source, &parts)]);
         files.extend(parts.into_iter().map(|part| (part.path, part.text)));
@@ -120,11 +129,11 @@ pub fn emit(apis: &[Api]) -> Result<Files, Refused> {
     Ok(files)
 }
 
-fn root(apis: &[Api]) -> TokenStream {
+fn root(apis: &[Api], availability: bool) -> TokenStream {
+    let shared = availability.then(|| module("availability", None));
     let modules = apis.iter().map(|api| {
-        let (name, feature) = (format_ident!("{}", api.name), &api.name);
-        // prettyplease, not rustfmt, formats what is in there.
-        quote!(#[cfg(feature = #feature)] #[rustfmt::skip] pub mod #name;)
+        let feature = &api.name;
+        module(feature, Some(quote!(#[cfg(feature = #feature)])))
     });
     quote! {
         #![allow(
@@ -138,10 +147,17 @@ fn root(apis: &[Api]) -> TokenStream {
             clippy::type_complexity,
             reason = "the signatures are the headers'"
         )]
+        #shared
         #(#modules)*
         #[doc(hidden)]
         pub use sp_runtime as __rt;
     }
+}
+
+fn module(name: &str, gate: Option<TokenStream>) -> TokenStream {
+    let name = format_ident!("{name}");
+    // prettyplease, not rustfmt, formats what is in there.
+    quote!(#gate #[rustfmt::skip] pub mod #name;)
 }
 
 fn lib_doc(apis: &[Api]) -> Vec<String> {

@@ -10,6 +10,7 @@ use sp_ir::{Api, Item};
 
 use super::catalog::Catalog;
 use super::epochs::Old;
+use super::exports::Exports;
 use super::features::Features;
 use super::slots::Table;
 use super::timeline::Timeline;
@@ -28,6 +29,8 @@ pub struct Source<'a> {
     pub timeline: &'a Timeline,
     /// What stands behind other APIs' features.
     pub features: &'a Features<'a>,
+    /// Who exports functions.
+    pub exports: &'a Exports<'a>,
     /// Its old forms.
     pub old: Option<&'a BTreeMap<String, Vec<Old<'a>>>>,
 }

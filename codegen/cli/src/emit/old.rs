@@ -8,7 +8,6 @@ use sp_expand::structure::Dates;
 use sp_expand::ty::ident;
 use sp_ir::{Item, Items};
 
-use super::catalog::Catalog;
 use super::epochs::{Old, heading};
 use super::module::Source;
 use super::{functions, handles, layout, scope, structs};
@@ -30,11 +29,11 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
     });
     let printed = modules
         .iter()
-        .map(|(name, olds)| module(name, olds, &source.api.name, source.catalog));
+        .map(|(name, olds)| module(name, olds, source));
     quote!(#beside #(#printed)*)
 }
 
-fn module(name: &str, olds: &[Old<'_>], api: &str, catalog: &Catalog<'_>) -> TokenStream {
+fn module(name: &str, olds: &[Old<'_>], source: &Source<'_>) -> TokenStream {
     let items: Items = olds
         .iter()
         .map(|old| (old.name.to_owned(), item_of(old)))
@@ -43,14 +42,14 @@ fn module(name: &str, olds: &[Old<'_>], api: &str, catalog: &Catalog<'_>) -> Tok
     let code: TokenStream = [
         structs::print(&items, &dates),
         handles::print_callbacks(&items, &dates),
-        functions::print(&items, &dates, &|_| TokenStream::new()),
+        functions::print(&items, &dates, source.exports, &|_| TokenStream::new()),
         layout::print(&items),
     ]
     .into_iter()
     .collect();
     let doc = format!(" {}", heading(name));
-    let uses = scope::epoch_imports(&code, &items, catalog);
-    let beside = beside(name, olds, api);
+    let uses = scope::epoch_imports(&code, &items, source.catalog);
+    let beside = beside(name, olds, &source.api.name);
     let name = format_ident!("{name}");
     quote! {
         #[doc = #doc]

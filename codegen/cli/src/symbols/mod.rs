@@ -8,6 +8,7 @@ pub mod runs;
 pub mod table;
 
 use crate::embedded::SYMBOLS;
+use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::release::Release;
 use miette::Diagnostic;
@@ -76,6 +77,27 @@ impl Symbols {
         Ok(Self {
             tables: tables.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// What a place has: the checkout's tables; elsewhere the binary's, and over them the user's.
+    pub fn at(place: &Place) -> Result<Self, SymbolsError> {
+        let mut known = Self::read(&place.symbols)?;
+        if place.inherits {
+            known.complete(Self::embedded()?);
+        }
+        Ok(known)
+    }
+
+    /// Takes in what these tables lack and others have.
+    fn complete(&mut self, others: Self) {
+        for other in others.tables {
+            let is_it =
+                |one: &&mut Table| (&one.package, one.platform) == (&other.package, other.platform);
+            match self.tables.iter_mut().find(is_it) {
+                Some(table) => table.complete(&other),
+                None => self.tables.push(other),
+            }
+        }
     }
 
     /// The tables in a folder, which need not exist.

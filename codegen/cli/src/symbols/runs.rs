@@ -3,8 +3,8 @@
 use crate::import::release::Release;
 use std::collections::BTreeSet;
 
-/// Writes a set; a run ends where a known release is missing from it.
-pub fn write(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
+/// A set's runs, first and last release of each; one ends where a known release is missing.
+pub fn of(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> Vec<(Release, Release)> {
     let mut runs: Vec<(Release, Release)> = Vec::new();
     let mut open = false;
     for release in known {
@@ -15,7 +15,12 @@ pub fn write(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
         }
         open = set.contains(release);
     }
-    let texts: Vec<String> = runs
+    runs
+}
+
+/// Writes a set as runs.
+pub fn write(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
+    let texts: Vec<String> = of(set, known)
         .iter()
         .map(|(first, last)| match first == last {
             true => first.to_string(),

@@ -86,6 +86,27 @@ impl Table {
         self.functions.retain(|_, exported| !exported.is_empty());
     }
 
+    /// Takes in the releases that it lacks and `other` has.
+    pub fn complete(&mut self, other: &Self) {
+        let known: BTreeSet<Release> = self.wheels.keys().copied().collect();
+        for release in other
+            .wheels
+            .keys()
+            .copied()
+            .filter(|it| !known.contains(it))
+        {
+            let exported = other.functions.iter();
+            let exported =
+                exported.filter_map(|(name, by)| Some((name.clone(), by.get(&release)?.clone())));
+            let column = Column {
+                wheel: other.wheels[&release].clone(),
+                versions: other.versions.get(&release).cloned().unwrap_or_default(),
+                functions: exported.collect(),
+            };
+            self.put(release, column);
+        }
+    }
+
     /// The releases it knows, as cells.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         self.wheels.keys().map(|release| Cell {

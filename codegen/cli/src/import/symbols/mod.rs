@@ -243,12 +243,9 @@ fn keep(
 ) -> Result<(), StepError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut known = Symbols::read(&request.place.symbols)?.tables().to_vec();
-    if request.place.inherits {
-        known.extend(Symbols::embedded()?.tables().iter().cloned());
-    }
-    let is_it = |table: &Table| table.package == package && table.platform == platform;
-    let table = known.into_iter().find(is_it);
+    let known = Symbols::at(&request.place)?;
+    let is_it = |table: &&Table| table.package == package && table.platform == platform;
+    let table = known.tables().iter().find(is_it).cloned();
     let mut table = table.unwrap_or_else(|| Table::new(package, platform));
     table.put(release, column);
     let folder = request.place.symbols.join(package);
