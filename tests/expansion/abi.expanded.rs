@@ -6,24 +6,64 @@ impl SP_Table {
     pub const ext: ::sp_runtime::Field<Self, *mut c_void> = unsafe {
         ::sp_runtime::Field::at(::core::mem::offset_of!(Self, ext))
     };
+    pub const start: ::sp_runtime::Field<
+        Self,
+        Option<unsafe extern "C" fn(device: *const SP_Device)>,
+    > = unsafe {
+        ::sp_runtime::Field::moved(
+            ::core::mem::offset_of!(Self, start),
+            &[::core::option::Option::None, ::core::option::Option::Some(16)],
+        )
+    };
     pub const run: ::sp_runtime::Field<
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
-    > = unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, run)) };
+    > = unsafe {
+        ::sp_runtime::Field::moved(
+            ::core::mem::offset_of!(Self, run),
+            &[::core::option::Option::Some(16), ::core::option::Option::Some(24)],
+        )
+    };
     pub const flush: ::sp_runtime::Field<
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
-    > = unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, flush)) };
+    > = unsafe {
+        ::sp_runtime::Field::moved(
+            ::core::mem::offset_of!(Self, flush),
+            &[::core::option::Option::Some(24), ::core::option::Option::Some(32)],
+        )
+    };
 }
 unsafe impl ::sp_runtime::Versioned for SP_Table {
     const NAME: &'static str = "SP_Table";
     const STRUCT_SIZE: usize = SP_Table::flush.end();
+    const EPOCHS: &'static [::sp_runtime::Epoch] = {
+        assert!(Self::STRUCT_SIZE == 40, "the newest of `epochs` is the type's own");
+        &[
+            ::sp_runtime::Epoch {
+                size: 32,
+                releases: ::sp_runtime::Releases::between(
+                    ::sp_runtime::Release::new(2, 5),
+                    ::sp_runtime::Release::new(2, 6),
+                ),
+            },
+            ::sp_runtime::Epoch {
+                size: 40,
+                releases: ::sp_runtime::Releases::from(::sp_runtime::Release::new(2, 7)),
+            },
+        ]
+    };
 }
 impl SP_Table {
     /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
     /// optional slots become null.
     pub fn fill<T: super::traits::Table>(table: &mut ::sp_runtime::PrefixMut<'_, Self>) {
         table.announce();
+        table
+            .set(
+                Self::start,
+                ::core::option::Option::Some(super::shims::SP_Table::start::<T>),
+            );
         table
             .set(
                 Self::run,

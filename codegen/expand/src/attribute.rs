@@ -9,6 +9,7 @@ use sp_ir::{Direction, Presence, Side, Stated, Struct};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, LitStr};
 
+use crate::layout::{Epochs, Places};
 use crate::ty::ident;
 
 /// A value's form inside the quotes.
@@ -77,6 +78,8 @@ facts! {
         author_trait: Ident,
         /// Where the table's callbacks find the author's object: `"SP_Device.device_handle"`.
         receiver: Receiver,
+        /// Its sizes, where releases differ: `"2.5..2.6 = 264, 2.7.. = 288"`.
+        epochs: Epochs,
     }
 }
 
@@ -91,6 +94,8 @@ facts! {
         presence: Presence,
         /// What a callback without a status returns after a panic: a Rust expression.
         neutral: TokenStream,
+        /// Its offset by the struct's size, where layouts differ: `"264 = 256, 288 = 280"`.
+        at: Places,
     }
 }
 
@@ -115,6 +120,7 @@ impl StructFacts {
                 owner: ident(&it.value.owner),
                 field: ident(&it.value.field),
             }),
+            epochs: None,
         }
     }
 }
@@ -134,6 +140,7 @@ impl FieldFacts {
             direction: value(&field.direction),
             presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
             neutral: neutral.transpose()?.map(|it| it.to_token_stream()),
+            at: None,
         })
     }
 }
@@ -201,6 +208,24 @@ impl Word for Ident {
     }
 }
 
+/// A value that reads and writes itself.
+macro_rules! words_of_their_own {
+    ($($Type:ident),+) => {$(
+        impl Word for $Type {
+            fn read(literal: &LitStr) -> syn::Result<Self> {
+                let read = literal.value().parse();
+                read.map_err(|message: String| syn::Error::new(literal.span(), message))
+            }
+
+            fn write(&self) -> String {
+                self.to_string()
+            }
+        }
+    )+};
+}
+
+words_of_their_own!(Epochs, Places);
+
 impl Word for Receiver {
     fn read(literal: &LitStr) -> syn::Result<Self> {
         let text = literal.value();
@@ -265,7 +290,8 @@ mod tests {
             struct_size = "SP_DEVICE_STRUCT_SIZE",
             last = "type",
             author_trait = "StreamExecutor",
-            receiver = "SP_Device.device_handle"
+            receiver = "SP_Device.device_handle",
+            epochs = "2.5..2.6 = 264, 2.7.. = 288"
         )]);
         let facts = StructFacts::parse(std::slice::from_ref(&attribute)).unwrap();
         assert_eq!(facts.last.as_ref().unwrap().to_string(), "r#type");
@@ -281,7 +307,8 @@ mod tests {
             filled_by = "core",
             direction = "inout",
             presence = "optional",
-            neutral = "SE_EventStatus::SE_EVENT_ERROR"
+            neutral = "SE_EventStatus::SE_EVENT_ERROR",
+            at = "264 = 256, 288 = 280"
         )]);
         let facts = FieldFacts::parse(std::slice::from_ref(&attribute)).unwrap();
         assert_eq!(facts.presence, Some(Presence::Optional));
@@ -307,6 +334,8 @@ mod tests {
         assert_eq!(word, "expected `core` or `plugin`");
         let receiver = error_of(parse_quote!(#[abi(receiver = "SP_Device")]));
         assert!(receiver.contains("Struct.field"), "{receiver}");
+        let epochs = error_of(parse_quote!(#[abi(epochs = "2.5 = 264")]));
+        assert_eq!(epochs, "expected `2.5..2.6 = 264`, found `2.5 = 264`");
         let name = error_of(parse_quote!(#[abi(last = "a b")]));
         assert_eq!(name, "expected a name, found `a b`");
         assert!(!error_of(parse_quote!(#[abi(last)])).is_empty());

@@ -5,11 +5,12 @@
 //!
 //! [`Field`]: https://docs.rs/sp-runtime
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use sp_ir::Presence;
 use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
 
+use crate::layout::{Epoch, Epochs, Minor, Places};
 use crate::{FieldFacts, StructFacts};
 
 /// Expands the derive.
@@ -22,7 +23,9 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let members = members(&input)?;
     check_repr(&input)?;
     let name = &input.ident;
-    let constants = members.iter().map(Member::constant);
+    let epochs = facts.epochs.as_ref().map_or(&[][..], |it| &it.0);
+    let constants: syn::Result<Vec<_>> = members.iter().map(|it| it.constant(epochs)).collect();
+    let constants = constants?;
     let versioned = versioned(&input, &facts, &members)?;
     let fill = facts
         .author_trait
@@ -91,13 +94,40 @@ impl<'a> Member<'a> {
         })
     }
 
-    fn constant(&self) -> TokenStream {
+    fn constant(&self, epochs: &[Epoch]) -> syn::Result<TokenStream> {
         let (name, ty, visibility) = (self.name, &self.field.ty, &self.field.vis);
-        quote! {
-            #visibility const #name: ::sp_runtime::Field<Self, #ty> =
+        let offset = quote!(::core::mem::offset_of!(Self, #name));
+        let made = match &self.facts.at {
+            None => quote! {
                 // SAFETY: the compiler gives the offset of exactly this field.
-                unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, #name)) };
+                unsafe { ::sp_runtime::Field::at(#offset) }
+            },
+            Some(at) => {
+                let places = self.places(at, epochs)?;
+                quote! {
+                    // SAFETY: the compiler gives the newest offset, and its headers the older ones.
+                    unsafe { ::sp_runtime::Field::moved(#offset, &[#(#places),*]) }
+                }
+            }
+        };
+        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty> = #made; })
+    }
+
+    /// The field's place in each epoch.
+    fn places(&self, at: &Places, epochs: &[Epoch]) -> syn::Result<Vec<TokenStream>> {
+        let known = |size| epochs.iter().any(|epoch| epoch.size == size);
+        if let Some((size, _)) = at.0.iter().find(|(size, _)| !known(*size)) {
+            let message = format!("`epochs` of the struct names no layout of {size} bytes");
+            return Err(syn::Error::new_spanned(self.name, message));
         }
+        let place = |epoch: &Epoch| match at.of(epoch.size) {
+            Some(offset) => {
+                let offset = Literal::u64_unsuffixed(offset);
+                quote!(::core::option::Option::Some(#offset))
+            }
+            None => quote!(::core::option::Option::None),
+        };
+        Ok(epochs.iter().map(place).collect())
     }
 
     /// Whether this is a slot: an `Option` of a function pointer.
@@ -152,13 +182,50 @@ fn versioned(
     }
     let (name, last) = (&input.ident, last.name);
     let text = name.to_string();
+    let epochs = epochs(facts);
     Ok(Some(quote! {
         // SAFETY: repr(C), `struct_size` comes first, and the size is the end of the last field.
         unsafe impl ::sp_runtime::Versioned for #name {
             const NAME: &'static str = #text;
             const STRUCT_SIZE: usize = #name::#last.end();
+            const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
         }
     }))
+}
+
+/// Its layouts by size; one that never changed is of every release.
+fn epochs(facts: &StructFacts) -> TokenStream {
+    let Some(Epochs(epochs)) = &facts.epochs else {
+        return quote! {
+            &[::sp_runtime::Epoch {
+                size: Self::STRUCT_SIZE,
+                releases: ::sp_runtime::Releases::ALL,
+            }]
+        };
+    };
+    let newest = epochs.last().map_or(0, |epoch| epoch.size);
+    let (newest, epochs) = (Literal::u64_unsuffixed(newest), epochs.iter().map(epoch));
+    quote! {{
+        assert!(Self::STRUCT_SIZE == #newest, "the newest of `epochs` is the type's own");
+        &[#(#epochs),*]
+    }}
+}
+
+fn epoch(epoch: &Epoch) -> TokenStream {
+    let (size, first) = (Literal::u64_unsuffixed(epoch.size), release(epoch.first));
+    let releases = match epoch.last.map(release) {
+        Some(last) => quote!(between(#first, #last)),
+        None => quote!(from(#first)),
+    };
+    quote!(::sp_runtime::Epoch { size: #size, releases: ::sp_runtime::Releases::#releases })
+}
+
+fn release((major, minor): Minor) -> TokenStream {
+    let (major, minor) = (
+        Literal::u32_unsuffixed(major),
+        Literal::u32_unsuffixed(minor),
+    );
+    quote!(::sp_runtime::Release::new(#major, #minor))
 }
 
 /// How an author's trait becomes the table: every slot that the host's struct has room for.
@@ -195,6 +262,12 @@ mod tests {
         assert!(error(wrong_last).contains("names no field"));
         let no_size = quote! { #[repr(C)] #[abi(last = "a")] struct A { a: usize } };
         assert!(error(no_size).contains("opens with"));
+        let no_epoch = quote! {
+            #[repr(C)]
+            #[abi(epochs = "2.5..2.6 = 16, 2.7.. = 24")]
+            struct A { struct_size: usize, #[abi(at = "17 = 8")] a: usize }
+        };
+        assert!(error(no_epoch).contains("no layout of 17 bytes"));
     }
 
     #[test]

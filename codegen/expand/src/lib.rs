@@ -7,6 +7,7 @@ mod attribute;
 mod attributes;
 mod derive;
 mod kernel;
+pub mod layout;
 pub mod structure;
 pub mod ty;
 mod vtable;

@@ -3,11 +3,14 @@
 //! A struct with a `struct_size` derives `Abi`; one without has nothing that a derive could use,
 //! and is plain `repr(C)`.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use sp_ir::{Field, Loc, Presence, Side, Struct, Type};
 
 use crate::attribute::{FieldFacts, StructFacts};
+use crate::layout::{Epochs, Places};
 use crate::ty::{InScope, ident, print_type};
 
 /// The releases that have an item or a member of it, in words: `2.7 on`. Empty where nothing is
@@ -15,6 +18,20 @@ use crate::ty::{InScope, ident, print_type};
 pub trait Dates {
     /// Of the item, or of its member where `member` is not empty.
     fn of(&self, item: &str, member: &str) -> &str;
+
+    /// The layouts that a struct has had, where they differ.
+    fn layouts(&self, _item: &str) -> Option<&Layouts> {
+        None
+    }
+}
+
+/// The layouts of a struct, and what fields they have moved.
+#[derive(Debug, Clone)]
+pub struct Layouts {
+    /// The layouts.
+    pub epochs: Epochs,
+    /// The fields that not all of them have in one place.
+    pub moved: BTreeMap<String, Places>,
 }
 
 /// Prints `item` as it stands in sp-abi.
@@ -22,13 +39,18 @@ pub trait Dates {
 /// A `neutral` that is not a Rust expression is printed as a `compile_error!`, since whoever reads
 /// the IR has refused it before.
 pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream {
-    let attributes = print_struct_attributes(item);
+    let layouts = dates.layouts(name);
+    let attributes = print_struct_attributes(item, layouts);
     let doc = print_doc(&struct_doc(item), &item.loc, dates.of(name, ""));
     let versioned = is_versioned(item);
-    let fields = item
-        .fields
-        .iter()
-        .map(|field| print_field(field, versioned, dates.of(name, &field.name)));
+    let fields = item.fields.iter().map(|field| {
+        let moved = layouts.and_then(|it| it.moved.get(&field.name));
+        let facts = FieldFacts::of(field).map(|facts| FieldFacts {
+            at: moved.cloned(),
+            ..facts
+        });
+        print_member(field, facts, versioned, dates.of(name, &field.name))
+    });
     let name = ident(name);
     quote! {
         #doc
@@ -39,11 +61,13 @@ pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream
     }
 }
 
-fn print_struct_attributes(item: &Struct) -> TokenStream {
+fn print_struct_attributes(item: &Struct, layouts: Option<&Layouts>) -> TokenStream {
     if !is_versioned(item) {
         return quote!(#[derive(Clone, Copy, Debug)] #[repr(C)]);
     }
-    let facts = StructFacts::of(item).to_tokens();
+    let mut facts = StructFacts::of(item);
+    facts.epochs = layouts.map(|it| it.epochs.clone());
+    let facts = facts.to_tokens();
     quote!(#[derive(Clone, Copy, Debug, sp_runtime::Abi)] #[repr(C)] #facts)
 }
 
@@ -54,10 +78,20 @@ pub fn is_versioned(item: &Struct) -> bool {
     item.struct_size.is_some() && first.is_some_and(|field| field.name == "struct_size")
 }
 
+/// Prints a union's `pub name: type`, with its doc.
+pub fn print_field(field: &Field, releases: &str) -> TokenStream {
+    print_member(field, FieldFacts::of(field), false, releases)
+}
+
 /// Prints `pub name: type`, with its doc and, in a versioned struct, its facts.
-pub fn print_field(field: &Field, versioned: bool, releases: &str) -> TokenStream {
+fn print_member(
+    field: &Field,
+    facts: syn::Result<FieldFacts>,
+    versioned: bool,
+    releases: &str,
+) -> TokenStream {
     let doc = print_doc(&field_doc(field), &field.loc, releases);
-    let facts = match FieldFacts::of(field) {
+    let facts = match facts {
         Ok(facts) if versioned => facts.to_tokens(),
         Ok(_) => TokenStream::new(),
         Err(error) => error.to_compile_error(),

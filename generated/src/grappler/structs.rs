@@ -57,7 +57,8 @@ pub struct TP_Optimizer {
 #[abi(
     filled_by = "plugin",
     struct_size = "TP_OPTIMIZER_CONFIGS_STRUCT_SIZE",
-    last = "scoped_allocator_optimization"
+    last = "scoped_allocator_optimization",
+    epochs = "2.5..2.9 = 88, 2.10.. = 92"
 )]
 pub struct TP_OptimizerConfigs {
     /// How many bytes of this struct its maker knows.
@@ -108,42 +109,52 @@ pub struct TP_OptimizerConfigs {
     /// Value at byte 52.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:112`, 2.10 on.
+    #[abi(at = "92 = 52")]
     pub auto_mixed_precision_onednn_bfloat16: TF_TriState,
     /// Value at byte 56.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:113`.
+    #[abi(at = "88 = 52, 92 = 56")]
     pub auto_mixed_precision_mkl: TF_TriState,
     /// Value at byte 60.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:114`.
+    #[abi(at = "88 = 56, 92 = 60")]
     pub pin_to_host_optimization: TF_TriState,
     /// Value at byte 64.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:115`.
+    #[abi(at = "88 = 60, 92 = 64")]
     pub layout_optimizer: TF_TriState,
     /// Value at byte 68.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:116`.
+    #[abi(at = "88 = 64, 92 = 68")]
     pub remapping: TF_TriState,
     /// Value at byte 72.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:117`.
+    #[abi(at = "88 = 68, 92 = 72")]
     pub loop_optimization: TF_TriState,
     /// Value at byte 76.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:118`.
+    #[abi(at = "88 = 72, 92 = 76")]
     pub dependency_optimization: TF_TriState,
     /// Value at byte 80.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:119`.
+    #[abi(at = "88 = 76, 92 = 80")]
     pub auto_parallel: TF_TriState,
     /// Value at byte 84.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:120`.
+    #[abi(at = "88 = 80, 92 = 84")]
     pub memory_optimization: TF_TriState,
     /// Value at byte 88.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:121`.
+    #[abi(at = "88 = 84, 92 = 88")]
     pub scoped_allocator_optimization: TF_TriState,
 }
 

@@ -126,7 +126,8 @@ impl core::fmt::Debug for IntList__anonymous {
 #[abi(
     filled_by = "plugin",
     struct_size = "PJRT_Api_STRUCT_SIZE",
-    last = "PJRT_Event_Set"
+    last = "PJRT_Event_Set",
+    epochs = "2.13..2.13 = 552, 2.14..2.14 = 664, 2.15..2.15 = 792, 2.16..2.18 = 808, 2.19..2.19 = 936, 2.20..2.20 = 944, 2.21.. = 1064"
 )]
 pub struct PJRT_Api {
     /// How many bytes of this struct its maker knows.
@@ -140,518 +141,761 @@ pub struct PJRT_Api {
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2764`, 2.14 on.
+    #[abi(at = "664 = 16, 792 = 16, 808 = 16, 936 = 16, 944 = 16, 1064 = 16")]
     pub pjrt_api_version: PJRT_Api_Version,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2766`.
+    #[abi(at = "552 = 16, 664 = 40, 792 = 40, 808 = 40, 936 = 40, 944 = 40, 1064 = 40")]
     pub PJRT_Error_Destroy: PJRT_Error_Destroy,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2767`.
+    #[abi(at = "552 = 24, 664 = 48, 792 = 48, 808 = 48, 936 = 48, 944 = 48, 1064 = 48")]
     pub PJRT_Error_Message: PJRT_Error_Message,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2768`.
+    #[abi(at = "552 = 32, 664 = 56, 792 = 56, 808 = 56, 936 = 56, 944 = 56, 1064 = 56")]
     pub PJRT_Error_GetCode: PJRT_Error_GetCode,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2770`, 2.14 on.
+    #[abi(at = "664 = 64, 792 = 64, 808 = 64, 936 = 64, 944 = 64, 1064 = 64")]
     pub PJRT_Plugin_Initialize: PJRT_Plugin_Initialize,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2771`, 2.14 on.
+    #[abi(at = "664 = 72, 792 = 72, 808 = 72, 936 = 72, 944 = 72, 1064 = 72")]
     pub PJRT_Plugin_Attributes: PJRT_Plugin_Attributes,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2773`.
+    #[abi(at = "552 = 40, 664 = 80, 792 = 80, 808 = 80, 936 = 80, 944 = 80, 1064 = 80")]
     pub PJRT_Event_Destroy: PJRT_Event_Destroy,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2774`.
+    #[abi(at = "552 = 48, 664 = 88, 792 = 88, 808 = 88, 936 = 88, 944 = 88, 1064 = 88")]
     pub PJRT_Event_IsReady: PJRT_Event_IsReady,
     /// Value at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2775`.
+    #[abi(at = "552 = 56, 664 = 96, 792 = 96, 808 = 96, 936 = 96, 944 = 96, 1064 = 96")]
     pub PJRT_Event_Error: PJRT_Event_Error,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2776`.
+    #[abi(
+        at = "552 = 64, 664 = 104, 792 = 104, 808 = 104, 936 = 104, 944 = 104, 1064 = 104"
+    )]
     pub PJRT_Event_Await: PJRT_Event_Await,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2777`.
+    #[abi(
+        at = "552 = 72, 664 = 112, 792 = 112, 808 = 112, 936 = 112, 944 = 112, 1064 = 112"
+    )]
     pub PJRT_Event_OnReady: PJRT_Event_OnReady,
     /// Value at byte 120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2779`.
+    #[abi(
+        at = "552 = 80, 664 = 120, 792 = 120, 808 = 120, 936 = 120, 944 = 120, 1064 = 120"
+    )]
     pub PJRT_Client_Create: PJRT_Client_Create,
     /// Value at byte 128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2780`.
+    #[abi(
+        at = "552 = 88, 664 = 128, 792 = 128, 808 = 128, 936 = 128, 944 = 128, 1064 = 128"
+    )]
     pub PJRT_Client_Destroy: PJRT_Client_Destroy,
     /// Value at byte 136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2781`.
+    #[abi(
+        at = "552 = 96, 664 = 136, 792 = 136, 808 = 136, 936 = 136, 944 = 136, 1064 = 136"
+    )]
     pub PJRT_Client_PlatformName: PJRT_Client_PlatformName,
     /// Value at byte 144.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2782`.
+    #[abi(
+        at = "552 = 104, 664 = 144, 792 = 144, 808 = 144, 936 = 144, 944 = 144, 1064 = 144"
+    )]
     pub PJRT_Client_ProcessIndex: PJRT_Client_ProcessIndex,
     /// Value at byte 152.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2783`.
+    #[abi(
+        at = "552 = 112, 664 = 152, 792 = 152, 808 = 152, 936 = 152, 944 = 152, 1064 = 152"
+    )]
     pub PJRT_Client_PlatformVersion: PJRT_Client_PlatformVersion,
     /// Value at byte 160.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2784`.
+    #[abi(
+        at = "552 = 120, 664 = 160, 792 = 160, 808 = 160, 936 = 160, 944 = 160, 1064 = 160"
+    )]
     pub PJRT_Client_Devices: PJRT_Client_Devices,
     /// Value at byte 168.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2785`.
+    #[abi(
+        at = "552 = 128, 664 = 168, 792 = 168, 808 = 168, 936 = 168, 944 = 168, 1064 = 168"
+    )]
     pub PJRT_Client_AddressableDevices: PJRT_Client_AddressableDevices,
     /// Value at byte 176.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2786`.
+    #[abi(
+        at = "552 = 136, 664 = 176, 792 = 176, 808 = 176, 936 = 176, 944 = 176, 1064 = 176"
+    )]
     pub PJRT_Client_LookupDevice: PJRT_Client_LookupDevice,
     /// Value at byte 184.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2787`.
+    #[abi(
+        at = "552 = 144, 664 = 184, 792 = 184, 808 = 184, 936 = 184, 944 = 184, 1064 = 184"
+    )]
     pub PJRT_Client_LookupAddressableDevice: PJRT_Client_LookupAddressableDevice,
     /// Value at byte 192.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2788`, 2.15 on.
+    #[abi(at = "792 = 192, 808 = 192, 936 = 192, 944 = 192, 1064 = 192")]
     pub PJRT_Client_AddressableMemories: PJRT_Client_AddressableMemories,
     /// Value at byte 200.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2789`.
+    #[abi(
+        at = "552 = 152, 664 = 192, 792 = 200, 808 = 200, 936 = 200, 944 = 200, 1064 = 200"
+    )]
     pub PJRT_Client_Compile: PJRT_Client_Compile,
     /// Value at byte 208.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2790`.
+    #[abi(
+        at = "552 = 160, 664 = 200, 792 = 208, 808 = 208, 936 = 208, 944 = 208, 1064 = 208"
+    )]
     pub PJRT_Client_DefaultDeviceAssignment: PJRT_Client_DefaultDeviceAssignment,
     /// Value at byte 216.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2791`.
+    #[abi(
+        at = "552 = 168, 664 = 208, 792 = 216, 808 = 216, 936 = 216, 944 = 216, 1064 = 216"
+    )]
     pub PJRT_Client_BufferFromHostBuffer: PJRT_Client_BufferFromHostBuffer,
     /// Value at byte 224.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2793`.
+    #[abi(
+        at = "552 = 176, 664 = 216, 792 = 224, 808 = 224, 936 = 224, 944 = 224, 1064 = 224"
+    )]
     pub PJRT_DeviceDescription_Id: PJRT_DeviceDescription_Id,
     /// Value at byte 232.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2794`.
+    #[abi(
+        at = "552 = 184, 664 = 224, 792 = 232, 808 = 232, 936 = 232, 944 = 232, 1064 = 232"
+    )]
     pub PJRT_DeviceDescription_ProcessIndex: PJRT_DeviceDescription_ProcessIndex,
     /// Value at byte 240.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2795`.
+    #[abi(
+        at = "552 = 192, 664 = 232, 792 = 240, 808 = 240, 936 = 240, 944 = 240, 1064 = 240"
+    )]
     pub PJRT_DeviceDescription_Attributes: PJRT_DeviceDescription_Attributes,
     /// Value at byte 248.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2796`.
+    #[abi(
+        at = "552 = 200, 664 = 240, 792 = 248, 808 = 248, 936 = 248, 944 = 248, 1064 = 248"
+    )]
     pub PJRT_DeviceDescription_Kind: PJRT_DeviceDescription_Kind,
     /// Value at byte 256.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2797`.
+    #[abi(
+        at = "552 = 208, 664 = 248, 792 = 256, 808 = 256, 936 = 256, 944 = 256, 1064 = 256"
+    )]
     pub PJRT_DeviceDescription_DebugString: PJRT_DeviceDescription_DebugString,
     /// Value at byte 264.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2798`.
+    #[abi(
+        at = "552 = 216, 664 = 256, 792 = 264, 808 = 264, 936 = 264, 944 = 264, 1064 = 264"
+    )]
     pub PJRT_DeviceDescription_ToString: PJRT_DeviceDescription_ToString,
     /// Value at byte 272.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2800`.
+    #[abi(
+        at = "552 = 224, 664 = 264, 792 = 272, 808 = 272, 936 = 272, 944 = 272, 1064 = 272"
+    )]
     pub PJRT_Device_GetDescription: PJRT_Device_GetDescription,
     /// Value at byte 280.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2801`.
+    #[abi(
+        at = "552 = 232, 664 = 272, 792 = 280, 808 = 280, 936 = 280, 944 = 280, 1064 = 280"
+    )]
     pub PJRT_Device_IsAddressable: PJRT_Device_IsAddressable,
     /// Value at byte 288.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2802`.
+    #[abi(
+        at = "552 = 240, 664 = 280, 792 = 288, 808 = 288, 936 = 288, 944 = 288, 1064 = 288"
+    )]
     pub PJRT_Device_LocalHardwareId: PJRT_Device_LocalHardwareId,
     /// Value at byte 296.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2803`, 2.14 on.
+    #[abi(at = "664 = 288, 792 = 296, 808 = 296, 936 = 296, 944 = 296, 1064 = 296")]
     pub PJRT_Device_AddressableMemories: PJRT_Device_AddressableMemories,
     /// Value at byte 304.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2804`, 2.15 on.
+    #[abi(at = "792 = 304, 808 = 304, 936 = 304, 944 = 304, 1064 = 304")]
     pub PJRT_Device_DefaultMemory: PJRT_Device_DefaultMemory,
     /// Value at byte 312.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2805`, 2.14 on.
+    #[abi(at = "664 = 296, 792 = 312, 808 = 312, 936 = 312, 944 = 312, 1064 = 312")]
     pub PJRT_Device_MemoryStats: PJRT_Device_MemoryStats,
     /// Value at byte 320.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2807`, 2.15 on.
+    #[abi(at = "792 = 320, 808 = 320, 936 = 320, 944 = 320, 1064 = 320")]
     pub PJRT_Memory_Id: PJRT_Memory_Id,
     /// Value at byte 328.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2808`, 2.15 on.
+    #[abi(at = "792 = 328, 808 = 328, 936 = 328, 944 = 328, 1064 = 328")]
     pub PJRT_Memory_Kind: PJRT_Memory_Kind,
     /// Value at byte 336.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2809`, 2.15 on.
+    #[abi(at = "792 = 336, 808 = 336, 936 = 336, 944 = 336, 1064 = 336")]
     pub PJRT_Memory_DebugString: PJRT_Memory_DebugString,
     /// Value at byte 344.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2810`, 2.15 on.
+    #[abi(at = "792 = 344, 808 = 344, 936 = 344, 944 = 344, 1064 = 344")]
     pub PJRT_Memory_ToString: PJRT_Memory_ToString,
     /// Value at byte 352.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2811`, 2.15 on.
+    #[abi(at = "792 = 352, 808 = 352, 936 = 352, 944 = 352, 1064 = 352")]
     pub PJRT_Memory_AddressableByDevices: PJRT_Memory_AddressableByDevices,
     /// Value at byte 360.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2813`.
+    #[abi(
+        at = "552 = 248, 664 = 304, 792 = 360, 808 = 360, 936 = 360, 944 = 360, 1064 = 360"
+    )]
     pub PJRT_Executable_Destroy: PJRT_Executable_Destroy,
     /// Value at byte 368.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2814`.
+    #[abi(
+        at = "552 = 256, 664 = 312, 792 = 368, 808 = 368, 936 = 368, 944 = 368, 1064 = 368"
+    )]
     pub PJRT_Executable_Name: PJRT_Executable_Name,
     /// Value at byte 376.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2815`.
+    #[abi(
+        at = "552 = 264, 664 = 320, 792 = 376, 808 = 376, 936 = 376, 944 = 376, 1064 = 376"
+    )]
     pub PJRT_Executable_NumReplicas: PJRT_Executable_NumReplicas,
     /// Value at byte 384.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2816`.
+    #[abi(
+        at = "552 = 272, 664 = 328, 792 = 384, 808 = 384, 936 = 384, 944 = 384, 1064 = 384"
+    )]
     pub PJRT_Executable_NumPartitions: PJRT_Executable_NumPartitions,
     /// Value at byte 392.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2817`.
+    #[abi(
+        at = "552 = 280, 664 = 336, 792 = 392, 808 = 392, 936 = 392, 944 = 392, 1064 = 392"
+    )]
     pub PJRT_Executable_NumOutputs: PJRT_Executable_NumOutputs,
     /// Value at byte 400.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2818`.
+    #[abi(
+        at = "552 = 288, 664 = 344, 792 = 400, 808 = 400, 936 = 400, 944 = 400, 1064 = 400"
+    )]
     pub PJRT_Executable_SizeOfGeneratedCodeInBytes: PJRT_Executable_SizeOfGeneratedCodeInBytes,
     /// Value at byte 408.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2819`, 2.14 on.
+    #[abi(at = "664 = 352, 792 = 408, 808 = 408, 936 = 408, 944 = 408, 1064 = 408")]
     pub PJRT_Executable_GetCostAnalysis: PJRT_Executable_GetCostAnalysis,
     /// Value at byte 416.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2820`, 2.15 on.
+    #[abi(at = "792 = 416, 808 = 416, 936 = 416, 944 = 416, 1064 = 416")]
     pub PJRT_Executable_OutputMemoryKinds: PJRT_Executable_OutputMemoryKinds,
     /// Value at byte 424.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2821`.
+    #[abi(
+        at = "552 = 296, 664 = 360, 792 = 424, 808 = 424, 936 = 424, 944 = 424, 1064 = 424"
+    )]
     pub PJRT_Executable_OptimizedProgram: PJRT_Executable_OptimizedProgram,
     /// Value at byte 432.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2822`.
+    #[abi(
+        at = "552 = 304, 664 = 368, 792 = 432, 808 = 432, 936 = 432, 944 = 432, 1064 = 432"
+    )]
     pub PJRT_Executable_Serialize: PJRT_Executable_Serialize,
     /// Value at byte 440.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2824`.
+    #[abi(
+        at = "552 = 312, 664 = 376, 792 = 440, 808 = 440, 936 = 440, 944 = 440, 1064 = 440"
+    )]
     pub PJRT_LoadedExecutable_Destroy: PJRT_LoadedExecutable_Destroy,
     /// Value at byte 448.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2825`.
+    #[abi(
+        at = "552 = 320, 664 = 384, 792 = 448, 808 = 448, 936 = 448, 944 = 448, 1064 = 448"
+    )]
     pub PJRT_LoadedExecutable_GetExecutable: PJRT_LoadedExecutable_GetExecutable,
     /// Value at byte 456.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2826`.
+    #[abi(
+        at = "552 = 328, 664 = 392, 792 = 456, 808 = 456, 936 = 456, 944 = 456, 1064 = 456"
+    )]
     pub PJRT_LoadedExecutable_AddressableDevices: PJRT_LoadedExecutable_AddressableDevices,
     /// Value at byte 464.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2827`.
+    #[abi(
+        at = "552 = 344, 664 = 400, 792 = 464, 808 = 464, 936 = 464, 944 = 464, 1064 = 464"
+    )]
     pub PJRT_LoadedExecutable_Delete: PJRT_LoadedExecutable_Delete,
     /// Value at byte 472.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2828`.
+    #[abi(
+        at = "552 = 352, 664 = 408, 792 = 472, 808 = 472, 936 = 472, 944 = 472, 1064 = 472"
+    )]
     pub PJRT_LoadedExecutable_IsDeleted: PJRT_LoadedExecutable_IsDeleted,
     /// Value at byte 480.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2829`.
+    #[abi(
+        at = "552 = 360, 664 = 416, 792 = 480, 808 = 480, 936 = 480, 944 = 480, 1064 = 480"
+    )]
     pub PJRT_LoadedExecutable_Execute: PJRT_LoadedExecutable_Execute,
     /// Value at byte 488.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2830`.
+    #[abi(
+        at = "552 = 368, 664 = 424, 792 = 488, 808 = 488, 936 = 488, 944 = 488, 1064 = 488"
+    )]
     pub PJRT_Executable_DeserializeAndLoad: PJRT_Executable_DeserializeAndLoad,
     /// Value at byte 496.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2831`, 2.15 on.
+    #[abi(at = "792 = 496, 808 = 496, 936 = 496, 944 = 496, 1064 = 496")]
     pub PJRT_LoadedExecutable_Fingerprint: PJRT_LoadedExecutable_Fingerprint,
     /// Value at byte 504.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2833`.
+    #[abi(
+        at = "552 = 392, 664 = 448, 792 = 504, 808 = 504, 936 = 504, 944 = 504, 1064 = 504"
+    )]
     pub PJRT_Buffer_Destroy: PJRT_Buffer_Destroy,
     /// Value at byte 512.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2834`, 2.14 on.
+    #[abi(at = "664 = 456, 792 = 512, 808 = 512, 936 = 512, 944 = 512, 1064 = 512")]
     pub PJRT_Buffer_ElementType: PJRT_Buffer_ElementType,
     /// Value at byte 520.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2835`, 2.14 on.
+    #[abi(at = "664 = 464, 792 = 520, 808 = 520, 936 = 520, 944 = 520, 1064 = 520")]
     pub PJRT_Buffer_Dimensions: PJRT_Buffer_Dimensions,
     /// Value at byte 528.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2836`, 2.14 on.
+    #[abi(at = "664 = 472, 792 = 528, 808 = 528, 936 = 528, 944 = 528, 1064 = 528")]
     pub PJRT_Buffer_UnpaddedDimensions: PJRT_Buffer_UnpaddedDimensions,
     /// Value at byte 536.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2837`, 2.14 on.
+    #[abi(at = "664 = 480, 792 = 536, 808 = 536, 936 = 536, 944 = 536, 1064 = 536")]
     pub PJRT_Buffer_DynamicDimensionIndices: PJRT_Buffer_DynamicDimensionIndices,
     /// Value at byte 544.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2838`, 2.14 on.
+    #[abi(at = "664 = 488, 792 = 544, 808 = 544, 936 = 544, 944 = 544, 1064 = 544")]
     pub PJRT_Buffer_GetMemoryLayout: PJRT_Buffer_GetMemoryLayout,
     /// Value at byte 552.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2839`.
+    #[abi(
+        at = "552 = 408, 664 = 504, 792 = 552, 808 = 552, 936 = 552, 944 = 552, 1064 = 552"
+    )]
     pub PJRT_Buffer_OnDeviceSizeInBytes: PJRT_Buffer_OnDeviceSizeInBytes,
     /// Value at byte 560.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2840`.
+    #[abi(
+        at = "552 = 416, 664 = 512, 792 = 560, 808 = 560, 936 = 560, 944 = 560, 1064 = 560"
+    )]
     pub PJRT_Buffer_Device: PJRT_Buffer_Device,
     /// Value at byte 568.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2841`, 2.15 on.
+    #[abi(at = "792 = 568, 808 = 568, 936 = 568, 944 = 568, 1064 = 568")]
     pub PJRT_Buffer_Memory: PJRT_Buffer_Memory,
     /// Value at byte 576.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2842`.
+    #[abi(
+        at = "552 = 424, 664 = 520, 792 = 576, 808 = 576, 936 = 576, 944 = 576, 1064 = 576"
+    )]
     pub PJRT_Buffer_Delete: PJRT_Buffer_Delete,
     /// Value at byte 584.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2843`.
+    #[abi(
+        at = "552 = 432, 664 = 528, 792 = 584, 808 = 584, 936 = 584, 944 = 584, 1064 = 584"
+    )]
     pub PJRT_Buffer_IsDeleted: PJRT_Buffer_IsDeleted,
     /// Value at byte 592.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2844`.
+    #[abi(
+        at = "552 = 440, 664 = 536, 792 = 592, 808 = 592, 936 = 592, 944 = 592, 1064 = 592"
+    )]
     pub PJRT_Buffer_CopyToDevice: PJRT_Buffer_CopyToDevice,
     /// Value at byte 600.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2845`.
+    #[abi(
+        at = "552 = 448, 664 = 544, 792 = 600, 808 = 600, 936 = 600, 944 = 600, 1064 = 600"
+    )]
     pub PJRT_Buffer_ToHostBuffer: PJRT_Buffer_ToHostBuffer,
     /// Value at byte 608.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2846`.
+    #[abi(
+        at = "552 = 456, 664 = 552, 792 = 608, 808 = 608, 936 = 608, 944 = 608, 1064 = 608"
+    )]
     pub PJRT_Buffer_IsOnCpu: PJRT_Buffer_IsOnCpu,
     /// Value at byte 616.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2847`.
+    #[abi(
+        at = "552 = 464, 664 = 560, 792 = 616, 808 = 616, 936 = 616, 944 = 616, 1064 = 616"
+    )]
     pub PJRT_Buffer_ReadyEvent: PJRT_Buffer_ReadyEvent,
     /// Value at byte 624.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2848`.
+    #[abi(
+        at = "552 = 472, 664 = 568, 792 = 624, 808 = 624, 936 = 624, 944 = 624, 1064 = 624"
+    )]
     pub PJRT_Buffer_UnsafePointer: PJRT_Buffer_UnsafePointer,
     /// Value at byte 632.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2849`, 2.15 on.
+    #[abi(at = "792 = 632, 808 = 632, 936 = 632, 944 = 632, 1064 = 632")]
     pub PJRT_Buffer_IncreaseExternalReferenceCount: PJRT_Buffer_IncreaseExternalReferenceCount,
     /// Value at byte 640.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2850`, 2.15 on.
+    #[abi(at = "792 = 640, 808 = 640, 936 = 640, 944 = 640, 1064 = 640")]
     pub PJRT_Buffer_DecreaseExternalReferenceCount: PJRT_Buffer_DecreaseExternalReferenceCount,
     /// Value at byte 648.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2851`, 2.15 on.
+    #[abi(at = "792 = 648, 808 = 648, 936 = 648, 944 = 648, 1064 = 648")]
     pub PJRT_Buffer_OpaqueDeviceMemoryDataPointer: PJRT_Buffer_OpaqueDeviceMemoryDataPointer,
     /// Value at byte 656.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2853`, 2.14 on.
+    #[abi(at = "664 = 576, 792 = 656, 808 = 656, 936 = 656, 944 = 656, 1064 = 656")]
     pub PJRT_CopyToDeviceStream_Destroy: PJRT_CopyToDeviceStream_Destroy,
     /// Value at byte 664.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2854`.
+    #[abi(
+        at = "552 = 480, 664 = 584, 792 = 664, 808 = 664, 936 = 664, 944 = 664, 1064 = 664"
+    )]
     pub PJRT_CopyToDeviceStream_AddChunk: PJRT_CopyToDeviceStream_AddChunk,
     /// Value at byte 672.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2855`.
+    #[abi(
+        at = "552 = 488, 664 = 592, 792 = 672, 808 = 672, 936 = 672, 944 = 672, 1064 = 672"
+    )]
     pub PJRT_CopyToDeviceStream_TotalBytes: PJRT_CopyToDeviceStream_TotalBytes,
     /// Value at byte 680.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2856`.
+    #[abi(
+        at = "552 = 496, 664 = 600, 792 = 680, 808 = 680, 936 = 680, 944 = 680, 1064 = 680"
+    )]
     pub PJRT_CopyToDeviceStream_GranuleSize: PJRT_CopyToDeviceStream_GranuleSize,
     /// Value at byte 688.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2857`.
+    #[abi(
+        at = "552 = 504, 664 = 608, 792 = 688, 808 = 688, 936 = 688, 944 = 688, 1064 = 688"
+    )]
     pub PJRT_CopyToDeviceStream_CurrentBytes: PJRT_CopyToDeviceStream_CurrentBytes,
     /// Value at byte 696.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2859`.
+    #[abi(
+        at = "552 = 512, 664 = 616, 792 = 696, 808 = 696, 936 = 696, 944 = 696, 1064 = 696"
+    )]
     pub PJRT_TopologyDescription_Create: PJRT_TopologyDescription_Create,
     /// Value at byte 704.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2860`.
+    #[abi(
+        at = "552 = 520, 664 = 624, 792 = 704, 808 = 704, 936 = 704, 944 = 704, 1064 = 704"
+    )]
     pub PJRT_TopologyDescription_Destroy: PJRT_TopologyDescription_Destroy,
     /// Value at byte 712.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2861`.
+    #[abi(
+        at = "552 = 528, 664 = 632, 792 = 712, 808 = 712, 936 = 712, 944 = 712, 1064 = 712"
+    )]
     pub PJRT_TopologyDescription_PlatformName: PJRT_TopologyDescription_PlatformName,
     /// Value at byte 720.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2862`.
+    #[abi(
+        at = "552 = 536, 664 = 640, 792 = 720, 808 = 720, 936 = 720, 944 = 720, 1064 = 720"
+    )]
     pub PJRT_TopologyDescription_PlatformVersion: PJRT_TopologyDescription_PlatformVersion,
     /// Value at byte 728.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2863`, 2.14 on.
+    #[abi(at = "664 = 648, 792 = 728, 808 = 728, 936 = 728, 944 = 728, 1064 = 728")]
     pub PJRT_TopologyDescription_GetDeviceDescriptions: PJRT_TopologyDescription_GetDeviceDescriptions,
     /// Value at byte 736.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2864`, 2.15 on.
+    #[abi(at = "792 = 736, 808 = 736, 936 = 736, 944 = 736, 1064 = 736")]
     pub PJRT_TopologyDescription_Serialize: PJRT_TopologyDescription_Serialize,
     /// Value at byte 744.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2865`, 2.15 on.
+    #[abi(at = "792 = 744, 808 = 744, 936 = 744, 944 = 744, 1064 = 744")]
     pub PJRT_TopologyDescription_Attributes: PJRT_TopologyDescription_Attributes,
     /// Value at byte 752.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2867`.
+    #[abi(
+        at = "552 = 544, 664 = 656, 792 = 752, 808 = 752, 936 = 752, 944 = 752, 1064 = 752"
+    )]
     pub PJRT_Compile: PJRT_Compile,
     /// Value at byte 760.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2871`, 2.15 on.
+    #[abi(at = "792 = 760, 808 = 760, 936 = 760, 944 = 760, 1064 = 760")]
     pub PJRT_Executable_OutputElementTypes: PJRT_Executable_OutputElementTypes,
     /// Value at byte 768.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2872`, 2.15 on.
+    #[abi(at = "792 = 768, 808 = 768, 936 = 768, 944 = 768, 1064 = 768")]
     pub PJRT_Executable_OutputDimensions: PJRT_Executable_OutputDimensions,
     /// Value at byte 776.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2874`, 2.15 on.
+    #[abi(at = "792 = 776, 808 = 776, 936 = 776, 944 = 776, 1064 = 776")]
     pub PJRT_Buffer_CopyToMemory: PJRT_Buffer_CopyToMemory,
     /// Value at byte 784.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2876`, 2.15 on.
+    #[abi(at = "792 = 784, 808 = 784, 936 = 784, 944 = 784, 1064 = 784")]
     pub PJRT_Client_CreateViewOfDeviceBuffer: PJRT_Client_CreateViewOfDeviceBuffer,
     /// Value at byte 792.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2878`, 2.16 on.
+    #[abi(at = "808 = 792, 936 = 792, 944 = 792, 1064 = 792")]
     pub PJRT_Executable_Fingerprint: PJRT_Executable_Fingerprint,
     /// Value at byte 800.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2880`, 2.16 on.
+    #[abi(at = "808 = 800, 936 = 800, 944 = 800, 1064 = 800")]
     pub PJRT_Client_TopologyDescription: PJRT_Client_TopologyDescription,
     /// Value at byte 808.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2882`, 2.16 on.
+    #[abi(at = "936 = 808, 944 = 808, 1064 = 808")]
     pub PJRT_Executable_GetCompiledMemoryStats: PJRT_Executable_GetCompiledMemoryStats,
     /// Value at byte 816.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2884`, 2.17 on.
+    #[abi(at = "936 = 816, 944 = 816, 1064 = 816")]
     pub PJRT_Memory_Kind_Id: PJRT_Memory_Kind_Id,
     /// Value at byte 824.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2886`, 2.17 on.
+    #[abi(at = "936 = 824, 944 = 824, 1064 = 824")]
     pub PJRT_ExecuteContext_Create: PJRT_ExecuteContext_Create,
     /// Value at byte 832.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2887`, 2.17 on.
+    #[abi(at = "936 = 832, 944 = 832, 1064 = 832")]
     pub PJRT_ExecuteContext_Destroy: PJRT_ExecuteContext_Destroy,
     /// Value at byte 840.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2888`, 2.19 on.
+    #[abi(at = "936 = 840, 944 = 840, 1064 = 840")]
     pub PJRT_Buffer_CopyRawToHost: PJRT_Buffer_CopyRawToHost,
     /// Value at byte 848.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2889`, 2.19 on.
+    #[abi(at = "936 = 848, 944 = 848, 1064 = 848")]
     pub PJRT_AsyncHostToDeviceTransferManager_Destroy: PJRT_AsyncHostToDeviceTransferManager_Destroy,
     /// Value at byte 856.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2890`, 2.19 on.
+    #[abi(at = "936 = 856, 944 = 856, 1064 = 856")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferData: PJRT_AsyncHostToDeviceTransferManager_TransferData,
     /// Value at byte 864.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2891`, 2.19 on.
+    #[abi(at = "936 = 864, 944 = 864, 1064 = 864")]
     pub PJRT_Client_CreateBuffersForAsyncHostToDevice: PJRT_Client_CreateBuffersForAsyncHostToDevice,
     /// Value at byte 872.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2892`, 2.19 on.
+    #[abi(at = "936 = 872, 944 = 872, 1064 = 872")]
     pub PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer: PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer,
     /// Value at byte 880.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2893`, 2.19 on.
+    #[abi(at = "936 = 880, 944 = 880, 1064 = 880")]
     pub PJRT_AsyncHostToDeviceTransferManager_Device: PJRT_AsyncHostToDeviceTransferManager_Device,
     /// Value at byte 888.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2894`, 2.19 on.
+    #[abi(at = "936 = 888, 944 = 888, 1064 = 888")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferCount: PJRT_AsyncHostToDeviceTransferManager_BufferCount,
     /// Value at byte 896.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2895`, 2.19 on.
+    #[abi(at = "936 = 896, 944 = 896, 1064 = 896")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferSize: PJRT_AsyncHostToDeviceTransferManager_BufferSize,
     /// Value at byte 904.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2896`, 2.19 on.
+    #[abi(at = "936 = 904, 944 = 904, 1064 = 904")]
     pub PJRT_AsyncHostToDeviceTransferManager_SetBufferError: PJRT_AsyncHostToDeviceTransferManager_SetBufferError,
     /// Value at byte 912.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2897`, 2.19 on.
+    #[abi(at = "936 = 912, 944 = 912, 1064 = 912")]
     pub PJRT_AsyncHostToDeviceTransferManager_AddMetadata: PJRT_AsyncHostToDeviceTransferManager_AddMetadata,
     /// Value at byte 920.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2898`, 2.19 on.
+    #[abi(at = "936 = 920, 944 = 920, 1064 = 920")]
     pub PJRT_Client_DmaMap: PJRT_Client_DmaMap,
     /// Value at byte 928.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2899`, 2.19 on.
+    #[abi(at = "936 = 928, 944 = 928, 1064 = 928")]
     pub PJRT_Client_DmaUnmap: PJRT_Client_DmaUnmap,
     /// Value at byte 936.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2901`, 2.20 on.
+    #[abi(at = "944 = 936, 1064 = 936")]
     pub PJRT_Client_CreateUninitializedBuffer: PJRT_Client_CreateUninitializedBuffer,
     /// Value at byte 944.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2902`, 2.21 on.
+    #[abi(at = "1064 = 944")]
     pub PJRT_Client_UpdateGlobalProcessInfo: PJRT_Client_UpdateGlobalProcessInfo,
     /// Value at byte 952.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2903`, 2.21 on.
+    #[abi(at = "1064 = 952")]
     pub PJRT_TopologyDescription_Deserialize: PJRT_TopologyDescription_Deserialize,
     /// Value at byte 960.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2904`, 2.21 on.
+    #[abi(at = "1064 = 960")]
     pub PJRT_Client_CreateAliasBuffer: PJRT_Client_CreateAliasBuffer,
     /// Value at byte 968.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2905`, 2.21 on.
+    #[abi(at = "1064 = 968")]
     pub PJRT_Client_FulfillAliasBuffer: PJRT_Client_FulfillAliasBuffer,
     /// Value at byte 976.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2906`, 2.21 on.
+    #[abi(at = "1064 = 976")]
     pub PJRT_LoadedExecutable_GetDeviceAssignment: PJRT_LoadedExecutable_GetDeviceAssignment,
     /// Value at byte 984.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2907`, 2.21 on.
+    #[abi(at = "1064 = 984")]
     pub PJRT_Client_CreateErrorBuffer: PJRT_Client_CreateErrorBuffer,
     /// Value at byte 992.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2908`, 2.21 on.
+    #[abi(at = "1064 = 992")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferLiteral: PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
     /// Value at byte 1000.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2909`, 2.21 on.
+    #[abi(at = "1064 = 1000")]
     pub PJRT_Buffer_CopyRawToHostFuture: PJRT_Buffer_CopyRawToHostFuture,
     /// Value at byte 1008.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2910`, 2.21 on.
+    #[abi(at = "1064 = 1008")]
     pub PJRT_Device_PoisonExecution: PJRT_Device_PoisonExecution,
     /// Value at byte 1016.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2911`, 2.21 on.
+    #[abi(at = "1064 = 1016")]
     pub PJRT_Device_CreateAsyncTrackingEvent: PJRT_Device_CreateAsyncTrackingEvent,
     /// Value at byte 1024.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2912`, 2.21 on.
+    #[abi(at = "1064 = 1024")]
     pub PJRT_AsyncTrackingEvent_Destroy: PJRT_AsyncTrackingEvent_Destroy,
     /// Value at byte 1032.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2913`, 2.21 on.
+    #[abi(at = "1064 = 1032")]
     pub PJRT_Executable_GetCompileOptions: PJRT_Executable_GetCompileOptions,
     /// Value at byte 1040.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2914`, 2.21 on.
+    #[abi(at = "1064 = 1040")]
     pub PJRT_Buffer_DonateWithControlDependency: PJRT_Buffer_DonateWithControlDependency,
     /// Value at byte 1048.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2915`, 2.21 on.
+    #[abi(at = "1064 = 1048")]
     pub PJRT_Event_Create: PJRT_Event_Create,
     /// Value at byte 1056.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2916`, 2.21 on.
+    #[abi(at = "1064 = 1056")]
     pub PJRT_Event_Set: PJRT_Event_Set,
 }
 
@@ -1854,7 +2098,8 @@ pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Buffer_OnDeviceTrimmedShape_Args_STRUCT_SIZE",
-    last = "layout"
+    last = "layout",
+    epochs = "2.13..2.13 = 632, 2.14..2.14 = 640"
 )]
 pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// How many bytes of this struct its maker knows.
@@ -1895,7 +2140,7 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Value at byte 112.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1415`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "640 = 112")]
     pub layout: PJRT_XLA_Layout,
 }
 
@@ -1967,7 +2212,8 @@ pub struct PJRT_Buffer_ReadyEvent_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE",
-    last = "event"
+    last = "event",
+    epochs = "2.13..2.13 = 48, 2.14.. = 56"
 )]
 pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// How many bytes of this struct its maker knows.
@@ -1985,21 +2231,22 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2251`, 2.14 on.
+    #[abi(at = "56 = 24")]
     pub host_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2254`.
-    #[abi(direction = "inout")]
+    #[abi(direction = "inout", at = "48 = 24, 56 = 32")]
     pub dst: *mut c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2258`.
-    #[abi(direction = "inout")]
+    #[abi(direction = "inout", at = "48 = 32, 56 = 40")]
     pub dst_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2261`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "48 = 40, 56 = 48")]
     pub event: *mut PJRT_Event,
 }
 
@@ -2172,7 +2419,8 @@ pub struct PJRT_Client_AddressableMemories_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE",
-    last = "buffer"
+    last = "buffer",
+    epochs = "2.13..2.13 = 104, 2.14..2.14 = 112, 2.15.. = 120"
 )]
 pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// How many bytes of this struct its maker knows.
@@ -2222,20 +2470,22 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1147`, 2.15 on.
+    #[abi(at = "120 = 88")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1152`, 2.14 on.
+    #[abi(at = "112 = 88, 120 = 96")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1156`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 88, 112 = 96, 120 = 104")]
     pub done_with_host_buffer: *mut PJRT_Event,
     /// Pointer at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1160`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 96, 112 = 104, 120 = 112")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -2510,7 +2760,8 @@ pub struct PJRT_Client_CreateUninitializedBuffer_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Client_CreateViewOfDeviceBuffer_Args_STRUCT_SIZE",
-    last = "memory"
+    last = "memory",
+    epochs = "2.15..2.18 = 104, 2.19.. = 112"
 )]
 pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// How many bytes of this struct its maker knows.
@@ -2571,6 +2822,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1198`, 2.19 on.
+    #[abi(at = "112 = 104")]
     pub memory: *mut PJRT_Memory,
 }
 
@@ -2582,7 +2834,8 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Client_Create_Args_STRUCT_SIZE",
-    last = "kv_try_get_user_arg"
+    last = "kv_try_get_user_arg",
+    epochs = "2.13..2.13 = 40, 2.14..2.18 = 72, 2.19.. = 88"
 )]
 pub struct PJRT_Client_Create_Args {
     /// How many bytes of this struct its maker knows.
@@ -2604,31 +2857,37 @@ pub struct PJRT_Client_Create_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:467`, 2.14 on.
+    #[abi(at = "72 = 32, 88 = 32")]
     pub kv_get_callback: PJRT_KeyValueGetCallback,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:469`, 2.14 on.
+    #[abi(at = "72 = 40, 88 = 40")]
     pub kv_get_user_arg: *mut c_void,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:470`, 2.14 on.
+    #[abi(at = "72 = 48, 88 = 48")]
     pub kv_put_callback: PJRT_KeyValuePutCallback,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:472`, 2.14 on.
+    #[abi(at = "72 = 56, 88 = 56")]
     pub kv_put_user_arg: *mut c_void,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:474`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "40 = 32, 72 = 64, 88 = 64")]
     pub client: *mut PJRT_Client,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:479`, 2.19 on.
+    #[abi(at = "88 = 72")]
     pub kv_try_get_callback: PJRT_KeyValueTryGetCallback,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:481`, 2.19 on.
+    #[abi(at = "88 = 80")]
     pub kv_try_get_user_arg: *mut c_void,
 }
 
@@ -3125,7 +3384,8 @@ pub struct PJRT_Compile_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_CopyToDeviceStream_AddChunk_Args_STRUCT_SIZE",
-    last = "transfer_complete"
+    last = "transfer_complete",
+    epochs = "2.13..2.13 = 32, 2.14.. = 40"
 )]
 pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// How many bytes of this struct its maker knows.
@@ -3147,7 +3407,7 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2545`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "40 = 32")]
     pub transfer_complete: *mut PJRT_Event,
 }
 
@@ -3514,7 +3774,8 @@ pub struct PJRT_DeviceDescription_ToString_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Device_AddressableMemories_Args_STRUCT_SIZE",
-    last = "num_memories"
+    last = "num_memories",
+    epochs = "2.14..2.16 = 32, 2.17.. = 40"
 )]
 pub struct PJRT_Device_AddressableMemories_Args {
     /// How many bytes of this struct its maker knows.
@@ -3537,7 +3798,7 @@ pub struct PJRT_Device_AddressableMemories_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1378`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "40 = 32")]
     pub num_memories: usize,
 }
 
@@ -3908,7 +4169,8 @@ pub struct PJRT_Error_Destroy_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Error_GetCode_Args_STRUCT_SIZE",
-    last = "code"
+    last = "code",
+    epochs = "2.13..2.13 = 24, 2.14.. = 28"
 )]
 pub struct PJRT_Error_GetCode_Args {
     /// How many bytes of this struct its maker knows.
@@ -3926,7 +4188,7 @@ pub struct PJRT_Error_GetCode_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:180`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "28 = 24")]
     pub code: PJRT_Error_Code,
 }
 
@@ -4174,7 +4436,8 @@ pub struct PJRT_Event_Set_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE",
-    last = "overridden_serialized_compile_options_size"
+    last = "overridden_serialized_compile_options_size",
+    epochs = "2.13..2.19 = 48, 2.20.. = 64"
 )]
 pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// How many bytes of this struct its maker knows.
@@ -4205,10 +4468,12 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2123`, 2.20 on.
+    #[abi(at = "64 = 48")]
     pub overridden_serialized_compile_options: *const c_char,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2124`, 2.20 on.
+    #[abi(at = "64 = 56")]
     pub overridden_serialized_compile_options_size: usize,
 }
 
@@ -4326,7 +4591,8 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE",
-    last = "total_size_in_bytes"
+    last = "total_size_in_bytes",
+    epochs = "2.16..2.16 = 64, 2.17..2.19 = 104, 2.20..2.20 = 112, 2.21.. = 120"
 )]
 pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// How many bytes of this struct its maker knows.
@@ -4369,37 +4635,37 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1995`, 2.17 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 64, 112 = 64, 120 = 64")]
     pub host_generated_code_size_in_bytes: i64,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1996`, 2.17 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 72, 112 = 72, 120 = 72")]
     pub host_argument_size_in_bytes: i64,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1997`, 2.17 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 80, 112 = 80, 120 = 80")]
     pub host_output_size_in_bytes: i64,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1998`, 2.17 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 88, 112 = 88, 120 = 88")]
     pub host_alias_size_in_bytes: i64,
     /// Value at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1999`, 2.17 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "104 = 96, 112 = 96, 120 = 96")]
     pub host_temp_size_in_bytes: i64,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2002`, 2.20 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "112 = 104, 120 = 104")]
     pub peak_memory_in_bytes: i64,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2004`, 2.21 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "120 = 112")]
     pub total_size_in_bytes: i64,
 }
 
@@ -4714,7 +4980,8 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Executable_Serialize_Args_STRUCT_SIZE",
-    last = "serialized_executable_deleter"
+    last = "serialized_executable_deleter",
+    epochs = "2.13..2.14 = 32, 2.15.. = 56"
 )]
 pub struct PJRT_Executable_Serialize_Args {
     /// How many bytes of this struct its maker knows.
@@ -4732,21 +4999,22 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2074`, 2.15 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "56 = 24")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2075`, 2.15 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "56 = 32")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2077`.
+    #[abi(at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2080`, 2.15 on.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "56 = 48")]
     pub serialized_executable_deleter: Option<
         unsafe extern "C" fn(exec: *mut PJRT_SerializedExecutable),
     >,
@@ -4841,7 +5109,8 @@ pub struct PJRT_ExecuteContext_Destroy_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_ExecuteOptions_STRUCT_SIZE",
-    last = "incarnation_ids"
+    last = "incarnation_ids",
+    epochs = "2.13..2.16 = 52, 2.17..2.18 = 72, 2.19..2.20 = 80, 2.21.. = 112"
 )]
 pub struct PJRT_ExecuteOptions {
     /// How many bytes of this struct its maker knows.
@@ -4875,30 +5144,37 @@ pub struct PJRT_ExecuteOptions {
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1857`, 2.16 on.
+    #[abi(at = "72 = 56, 80 = 56, 112 = 56")]
     pub non_donatable_input_indices: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1858`, 2.16 on.
+    #[abi(at = "72 = 64, 80 = 64, 112 = 64")]
     pub num_non_donatable_input_indices: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1859`, 2.19 on.
+    #[abi(at = "80 = 72, 112 = 72")]
     pub context: *mut PJRT_ExecuteContext,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1871`, 2.21 on.
+    #[abi(at = "112 = 80")]
     pub call_location: *const c_char,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1875`, 2.21 on.
+    #[abi(at = "112 = 88")]
     pub num_tasks: usize,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1876`, 2.21 on.
+    #[abi(at = "112 = 96")]
     pub task_ids: *mut i32,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1877`, 2.21 on.
+    #[abi(at = "112 = 104")]
     pub incarnation_ids: *mut i64,
 }
 
@@ -5108,7 +5384,8 @@ pub struct PJRT_FFI_UserData {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_FFI_UserData_Add_Args_STRUCT_SIZE",
-    last = "user_data"
+    last = "user_data",
+    epochs = "2.19..2.20 = 48, 2.21.. = 40"
 )]
 pub struct PJRT_FFI_UserData_Add_Args {
     /// How many bytes of this struct its maker knows.
@@ -5126,6 +5403,7 @@ pub struct PJRT_FFI_UserData_Add_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:69`.
+    #[abi(at = "40 = 24")]
     pub user_data: PJRT_FFI_UserData,
 }
 
@@ -6541,7 +6819,8 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Plugin_Attributes_Args_STRUCT_SIZE",
-    last = "num_attributes"
+    last = "num_attributes",
+    epochs = "2.14..2.19 = 24, 2.20.. = 32"
 )]
 pub struct PJRT_Plugin_Attributes_Args {
     /// How many bytes of this struct its maker knows.
@@ -6560,7 +6839,7 @@ pub struct PJRT_Plugin_Attributes_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:241`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "32 = 24")]
     pub num_attributes: usize,
 }
 
@@ -6912,7 +7191,8 @@ pub struct PJRT_TopologyDescription_Attributes_Args {
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_TopologyDescription_Create_Args_STRUCT_SIZE",
-    last = "topology"
+    last = "topology",
+    epochs = "2.13..2.13 = 24, 2.14.. = 56"
 )]
 pub struct PJRT_TopologyDescription_Create_Args {
     /// How many bytes of this struct its maker knows.
@@ -6926,23 +7206,27 @@ pub struct PJRT_TopologyDescription_Create_Args {
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2605`, 2.14 on.
+    #[abi(at = "56 = 16")]
     pub topology_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.14 on.
+    #[abi(at = "56 = 24")]
     pub topology_name_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2608`, 2.14 on.
+    #[abi(at = "56 = 32")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2609`, 2.14 on.
+    #[abi(at = "56 = 40")]
     pub num_options: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2610`.
-    #[abi(direction = "out")]
+    #[abi(direction = "out", at = "24 = 16, 56 = 48")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 

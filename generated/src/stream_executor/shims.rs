@@ -80,7 +80,7 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) };
+            let platform = unsafe { Prefix::new(platform) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { T::get_device_count(platform, device_count) }
         };
@@ -99,9 +99,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) };
+            let platform = unsafe { Prefix::new(platform) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) };
+            let params = unsafe { PrefixMut::new(params) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_device(platform, params) }
         };
@@ -139,9 +139,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) };
+            let platform = unsafe { Prefix::new(platform) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) };
+            let params = unsafe { PrefixMut::new(params) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_device_fns(platform, params) }
         };
@@ -179,9 +179,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) };
+            let platform = unsafe { Prefix::new(platform) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) };
+            let params = unsafe { PrefixMut::new(params) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_stream_executor(platform, params) }
         };
@@ -219,9 +219,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) };
+            let platform = unsafe { Prefix::new(platform) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let timer = unsafe { PrefixMut::new(timer) };
+            let timer = unsafe { PrefixMut::new(timer) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_timer_fns(platform, timer) }
         };
@@ -713,7 +713,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) };
+            let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_dtoh(stream, host_dst, device_src, size) }
         };
@@ -739,7 +739,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) };
+            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_htod(stream, device_dst, host_src, size) }
         };
@@ -765,9 +765,9 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) };
+            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) };
+            let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_dtod(stream, device_dst, device_src, size) }
         };
@@ -790,7 +790,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) };
+            let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_dtoh(host_dst, device_src, size) }
         };
@@ -813,7 +813,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) };
+            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_htod(device_dst, host_src, size) }
         };
@@ -836,9 +836,9 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) };
+            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) };
+            let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_dtod(device_dst, device_src, size) }
         };
@@ -922,7 +922,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) };
+            let location = unsafe { PrefixMut::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.mem_zero(stream, location, size) }
         };
@@ -948,7 +948,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) };
+            let location = unsafe { PrefixMut::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset(stream, location, pattern, size) }
         };
@@ -974,7 +974,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) };
+            let location = unsafe { PrefixMut::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset32(stream, location, pattern, size) }
         };

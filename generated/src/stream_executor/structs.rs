@@ -340,7 +340,8 @@ pub struct SP_DeviceMemoryBase {
 #[abi(
     filled_by = "plugin",
     struct_size = "SP_PLATFORM_STRUCT_SIZE",
-    last = "force_memory_growth"
+    last = "force_memory_growth",
+    epochs = "2.5..2.8 = 34, 2.9.. = 35"
 )]
 pub struct SP_Platform {
     /// How many bytes of this struct its maker knows.
@@ -373,6 +374,7 @@ pub struct SP_Platform {
     /// Not 0 where core shall take memory as it needs it, instead of most of it up front.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:457`, 2.9 on.
+    #[abi(at = "35 = 34")]
     pub force_memory_growth: u8,
 }
 
@@ -495,7 +497,8 @@ pub struct SP_PlatformFns {
     struct_size = "SP_STREAMEXECUTOR_STRUCT_SIZE",
     last = "host_callback",
     author_trait = "StreamExecutor",
-    receiver = "SP_Device.device_handle"
+    receiver = "SP_Device.device_handle",
+    epochs = "2.5..2.6 = 264, 2.7.. = 288"
 )]
 pub struct SP_StreamExecutor {
     /// How many bytes of this struct its maker knows.
@@ -820,7 +823,7 @@ pub struct SP_StreamExecutor {
     /// Queues the zeroing of size bytes.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`, 2.7 on.
-    #[abi(presence = "required")]
+    #[abi(presence = "required", at = "288 = 256")]
     pub mem_zero: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -833,7 +836,7 @@ pub struct SP_StreamExecutor {
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`, 2.7 on.
-    #[abi(presence = "required")]
+    #[abi(presence = "required", at = "288 = 264")]
     pub memset: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -847,7 +850,7 @@ pub struct SP_StreamExecutor {
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`, 2.7 on.
-    #[abi(presence = "required")]
+    #[abi(presence = "required", at = "288 = 272")]
     pub memset32: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -861,7 +864,7 @@ pub struct SP_StreamExecutor {
     /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`.
-    #[abi(presence = "required", neutral = "0")]
+    #[abi(presence = "required", neutral = "0", at = "264 = 256, 288 = 280")]
     pub host_callback: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,

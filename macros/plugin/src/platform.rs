@@ -1,5 +1,7 @@
 //! From `SE_InitPlugin` to open devices: the plugin's side of registration.
 
+mod declined;
+
 use std::any::TypeId;
 use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
@@ -12,8 +14,10 @@ use sp_abi::stream_executor::{
     SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
 };
 pub use sp_runtime::RawStatus;
+use sp_runtime::host::{Clue, Host};
 use sp_runtime::{Prefix, PrefixMut, guard, handle};
 
+use self::declined::Declined;
 use crate::{Allocator, Device, Error, Result};
 
 /// The names under which TensorFlow knows the plugin; each matches `[A-Z][A-Z_]*`.
@@ -36,28 +40,95 @@ pub unsafe fn register<D: Device>(
 ) {
     let body = || {
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        let mut params = unsafe { PrefixMut::new(params) };
-        params.announce();
-        describe::<D>(names, &params)?;
-        offer::<D>(&params)?;
-        params.set(RegistrationParams::destroy_platform, Some(keep_platform));
-        params.set(
-            RegistrationParams::destroy_platform_fns,
-            Some(keep_platform_fns),
-        );
+        let mut offer = unsafe { Offer::of(params)? };
+        let host = Host::enter(&[], &offer.clues());
+        match host.serve() {
+            Ok(()) => offer.accept::<D>(names),
+            Err(reason) => {
+                eprintln!(
+                    "plugin: no devices for {}: {}",
+                    host.name(),
+                    reason.message()
+                );
+                if !host.is_too_old() {
+                    offer.decline(names);
+                }
+            }
+        }
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
     unsafe { guard::status("SE_InitPlugin", status, body) }
 }
 
-fn describe<D: Device>(names: Names, params: &PrefixMut<'_, RegistrationParams>) -> Result<()> {
-    let platform = present(params.get(RegistrationParams::platform), "platform")?;
-    // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-    let mut platform = unsafe { PrefixMut::new(platform) };
-    platform.announce();
+/// What TensorFlow hands to `SE_InitPlugin`: three structs of its own to fill in.
+struct Offer<'a> {
+    params: PrefixMut<'a, RegistrationParams>,
+    platform: PrefixMut<'a, SP_Platform>,
+    fns: PrefixMut<'a, SP_PlatformFns>,
+}
+
+impl Offer<'_> {
+    /// # Safety
+    /// `params` is what TensorFlow passed, lent for the value's life.
+    unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
+        // SAFETY: the caller vouches for it.
+        let mut params = unsafe { PrefixMut::new(params) };
+        let fixed = params.fixed();
+        let platform = present(fixed.get(RegistrationParams::platform), "platform")?;
+        let fns = present(fixed.get(RegistrationParams::platform_fns), "platform_fns")?;
+        // SAFETY: TensorFlow lends both for the call, with their struct_size set.
+        let (platform, fns) = unsafe { (PrefixMut::new(platform), PrefixMut::new(fns)) };
+        Ok(Self {
+            params,
+            platform,
+            fns,
+        })
+    }
+
+    /// What the structs' sizes tell of the release.
+    fn clues(&self) -> [Clue; 3] {
+        [
+            self.params.releases(),
+            self.platform.releases(),
+            self.fns.releases(),
+        ]
+    }
+
+    fn accept<D: Device>(&mut self, names: Names) {
+        self.params.announce();
+        hold(&mut self.params);
+        self.platform.announce();
+        name(names, &mut self.platform);
+        describe::<D>(&mut self.platform);
+        SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
+    }
+
+    /// The way in which TensorFlow survives a plugin that cannot serve it: no devices. The structs
+    /// may have changed, so only what no release has moved is filled in.
+    fn decline(&mut self, names: Names) {
+        hold(&mut self.params.fixed());
+        name(names, &mut self.platform.fixed());
+        let mut fns = self.fns.fixed();
+        SP_PlatformFns::fill::<Declined>(&mut fns);
+        fns.set(SP_PlatformFns::get_device_count, Some(declined::no_devices));
+    }
+}
+
+fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
+    params.set(RegistrationParams::destroy_platform, Some(keep_platform));
+    params.set(
+        RegistrationParams::destroy_platform_fns,
+        Some(keep_platform_fns),
+    );
+}
+
+fn name(names: Names, platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(SP_Platform::name, names.platform.as_ptr());
     platform.set(SP_Platform::r#type, names.device_type.as_ptr());
+}
+
+fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(
         SP_Platform::supports_unified_memory,
         D::SUPPORTS_UNIFIED_MEMORY.into(),
@@ -66,15 +137,6 @@ fn describe<D: Device>(names: Names, params: &PrefixMut<'_, RegistrationParams>)
     platform.set(SP_Platform::use_bfc_allocator, best_fit.into());
     let grow = D::ALLOCATOR == Allocator::BestFit { grow: true };
     platform.set(SP_Platform::force_memory_growth, grow.into());
-    Ok(())
-}
-
-fn offer<D: Device>(params: &PrefixMut<'_, RegistrationParams>) -> Result<()> {
-    let table = present(params.get(RegistrationParams::platform_fns), "platform_fns")?;
-    // SAFETY: as in `describe`.
-    let mut table = unsafe { PrefixMut::new(table) };
-    SP_PlatformFns::fill::<Platform<D>>(&mut table);
-    Ok(())
 }
 
 /// A pointer that TensorFlow owes us.

@@ -10,11 +10,13 @@ extern crate self as sp_runtime;
 pub mod availability;
 pub mod guard;
 pub mod handle;
+pub mod host;
 mod prefix;
 mod status;
 mod symbol;
 
-pub use prefix::{Field, Prefix, PrefixMut, Versioned};
+pub use host::{Host, Mark, Release, Releases};
+pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use sp_macros::{Abi, Attributes, forward_slots, kernel, vtable};
 pub use status::{Code, Error, RawStatus, Result, Status};
 pub use symbol::{Function, Missing};

@@ -1,30 +1,48 @@
 //! Views of structs that the other side allocated.
 //!
-//! A plugin and its host are built years apart, so a struct may be shorter or longer than the one
-//! we were compiled with. No `&T` is ever formed over such memory: a view reads and writes one
-//! field at a time, after checking that the field ends within the `struct_size` found there.
+//! A plugin and its host are built years apart, so a struct may be shorter, longer or ordered
+//! otherwise than the one we were compiled with. No `&T` is ever formed over such memory: a view
+//! reads and writes one field at a time, where the layout with the `struct_size` found there has it.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::LazyLock;
+
+use crate::host::{Host, Releases};
+use crate::{Code, Error, Result};
 
 /// A struct that opens with `struct_size`.
 ///
 /// # Safety
-/// The type is `repr(C)`, its first field is `struct_size: usize`, and [`STRUCT_SIZE`] is the end
-/// of its last field. `#[derive(Abi)]` is the only implementor.
+/// The type is `repr(C)`, its first field is `struct_size: usize`, [`STRUCT_SIZE`] is the end of its
+/// last field and the size of the last of [`EPOCHS`]. `#[derive(Abi)]` is the only implementor.
 ///
 /// [`STRUCT_SIZE`]: Versioned::STRUCT_SIZE
+/// [`EPOCHS`]: Versioned::EPOCHS
 pub unsafe trait Versioned: Copy {
     /// The C name, for messages.
     const NAME: &'static str;
     /// Bytes up to the end of the last field, tail padding excluded: what both sides write into
     /// `struct_size`.
     const STRUCT_SIZE: usize;
+    /// Its layouts over the releases, oldest first; no two have one size. The last is the type's.
+    const EPOCHS: &'static [Epoch];
 }
 
-/// A field of `T` with type `F`: its offset, checked at compile time by the derive that made it.
+/// A layout that a struct had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epoch {
+    /// The `struct_size` that tells it.
+    pub size: usize,
+    /// The releases that have it.
+    pub releases: Releases,
+}
+
+/// A field of `T` with type `F`: where each layout of `T` has it.
 pub struct Field<T, F> {
     offset: usize,
+    /// By epoch; empty where it is the same in all.
+    places: &'static [Option<usize>],
     of: PhantomData<fn(T) -> F>,
 }
 
@@ -37,13 +55,29 @@ impl<T, F> Clone for Field<T, F> {
 impl<T, F> Copy for Field<T, F> {}
 
 impl<T, F> Field<T, F> {
-    /// The field that starts `offset` bytes into `T`.
+    /// The field that starts `offset` bytes into `T`, in every layout.
     ///
     /// # Safety
     /// A value of type `F` lives there in every `T`.
     pub const unsafe fn at(offset: usize) -> Self {
         Self {
             offset,
+            places: &[],
+            of: PhantomData,
+        }
+    }
+
+    /// The field that starts `offset` bytes into `T`, and in its layouts at `places`, by epoch.
+    ///
+    /// # Safety
+    /// A value of type `F` lives at each of those places, in the layout that it is of.
+    pub const unsafe fn moved(offset: usize, places: &'static [Option<usize>]) -> Self {
+        if let [.., Some(newest)] = places {
+            assert!(*newest == offset, "the newest layout is the type's own");
+        }
+        Self {
+            offset,
+            places,
             of: PhantomData,
         }
     }
@@ -52,12 +86,95 @@ impl<T, F> Field<T, F> {
     pub const fn end(self) -> usize {
         self.offset + size_of::<F>()
     }
+
+    /// Where the layout of this epoch has it.
+    fn place(self, epoch: usize) -> Option<usize> {
+        match self.places {
+            [] => Some(self.offset),
+            places => places[epoch],
+        }
+    }
+
+    /// Where it is in all of them, if it is in one place.
+    fn fixed(self) -> Option<usize> {
+        let here = Some(self.offset);
+        self.places
+            .iter()
+            .all(|place| *place == here)
+            .then_some(self.offset)
+    }
+}
+
+/// Which fields a view reaches.
+#[derive(Debug, Clone, Copy)]
+enum Reach {
+    /// Those of this epoch's layout.
+    Epoch(usize),
+    /// Those that no layout has moved, as far as the struct goes.
+    Fixed,
+    /// None: nobody knows a layout of this size.
+    Nothing,
+}
+
+impl Reach {
+    fn of<T: Versioned>(size: usize) -> Self {
+        match T::EPOCHS.iter().position(|epoch| epoch.size == size) {
+            Some(epoch) => Self::Epoch(epoch),
+            None => Self::beyond::<T>(size),
+        }
+    }
+
+    #[cold]
+    fn beyond<T: Versioned>(size: usize) -> Self {
+        static ASSUME_APPEND: LazyLock<bool> = LazyLock::new(|| {
+            std::env::var_os("SP_ASSUME_APPEND").is_some_and(|value| value == "1")
+        });
+        match size > T::STRUCT_SIZE && *ASSUME_APPEND {
+            true => Self::Epoch(T::EPOCHS.len() - 1),
+            false => Self::Nothing,
+        }
+    }
+
+    fn place<T, F>(self, size: usize, field: Field<T, F>) -> Option<usize> {
+        match self {
+            Self::Epoch(epoch) => field.place(epoch),
+            Self::Fixed => field.fixed(),
+            Self::Nothing => None,
+        }
+        // The sizes of epochs are facts of a table; that nothing is touched beyond the host's
+        // struct shall not rest on a table.
+        .filter(|place| place + size_of::<F>() <= size)
+    }
+}
+
+/// The releases whose `T` has this size.
+fn releases<T: Versioned>(size: usize, reach: Reach) -> Result<Releases> {
+    match reach {
+        Reach::Epoch(epoch) if T::EPOCHS[epoch].size == size => Ok(T::EPOCHS[epoch].releases),
+        Reach::Epoch(_) => Ok(Releases::ALL),
+        _ => Err(unknown::<T>(size)),
+    }
+}
+
+#[cold]
+fn unknown<T: Versioned>(size: usize) -> Error {
+    let known: Vec<_> = T::EPOCHS
+        .iter()
+        .map(|epoch| epoch.size.to_string())
+        .collect();
+    let message = format!(
+        "its {} has {size} bytes, and layouts are known of {} only (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
+        T::NAME,
+        known.join(" and "),
+    );
+    Error::new(Code::FAILED_PRECONDITION, message)
 }
 
 /// A struct that we may read, as far as its `struct_size` goes.
 pub struct Prefix<'a, T> {
     start: NonNull<T>,
     size: usize,
+    reach: Reach,
     lent: PhantomData<&'a T>,
 }
 
@@ -81,6 +198,7 @@ impl<'a, T: Versioned> Prefix<'a, T> {
         Self {
             start,
             size,
+            reach: Reach::of::<T>(size),
             lent: PhantomData,
         }
     }
@@ -90,14 +208,32 @@ impl<'a, T: Versioned> Prefix<'a, T> {
         Self {
             start: NonNull::from(whole),
             size: T::STRUCT_SIZE,
+            reach: Reach::Epoch(T::EPOCHS.len() - 1),
             lent: PhantomData,
         }
     }
 
+    /// The view, if the struct's layout is known.
+    ///
+    /// # Errors
+    /// The size that nobody knows.
+    pub fn known(self) -> Result<Self> {
+        self.releases().map_err(of_host).map(|_| self)
+    }
+
+    /// The releases whose struct has this size.
+    ///
+    /// # Errors
+    /// The size that nobody knows.
+    pub fn releases(&self) -> Result<Releases> {
+        releases::<T>(self.size, self.reach)
+    }
+
     /// The field's value, or `None` where the other side does not know the field.
     pub fn get<F: Copy>(&self, field: Field<T, F>) -> Option<F> {
-        // SAFETY: the field ends within `size`, which the constructor's caller vouched for.
-        (field.end() <= self.size).then(|| unsafe { place(self.start, field).read() })
+        let place = self.reach.place(self.size, field)?;
+        // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
+        Some(unsafe { self.start.byte_add(place).cast::<F>().read() })
     }
 
     /// The bytes that the other side provides.
@@ -110,6 +246,7 @@ impl<'a, T: Versioned> Prefix<'a, T> {
 pub struct PrefixMut<'a, T> {
     start: NonNull<T>,
     size: usize,
+    reach: Reach,
     lent: PhantomData<&'a mut T>,
 }
 
@@ -124,6 +261,7 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         Self {
             start,
             size,
+            reach: Reach::of::<T>(size),
             lent: PhantomData,
         }
     }
@@ -133,6 +271,34 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         Self {
             start: NonNull::from(whole),
             size: T::STRUCT_SIZE,
+            reach: Reach::Epoch(T::EPOCHS.len() - 1),
+            lent: PhantomData,
+        }
+    }
+
+    /// The view, if the struct's layout is known.
+    ///
+    /// # Errors
+    /// The size that nobody knows.
+    pub fn known(self) -> Result<Self> {
+        self.releases().map_err(of_host).map(|_| self)
+    }
+
+    /// The releases whose struct has this size.
+    ///
+    /// # Errors
+    /// The size that nobody knows.
+    pub fn releases(&self) -> Result<Releases> {
+        releases::<T>(self.size, self.reach)
+    }
+
+    /// The same struct, whatever its size, with only the fields that no layout has moved: enough to
+    /// decline by.
+    pub fn fixed(&mut self) -> PrefixMut<'_, T> {
+        PrefixMut {
+            start: self.start,
+            size: self.size,
+            reach: Reach::Fixed,
             lent: PhantomData,
         }
     }
@@ -144,23 +310,20 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
 
     /// Writes the field; `false`, and no byte touched, where the other side does not know it.
     pub fn set<F: Copy>(&mut self, field: Field<T, F>, value: F) -> bool {
-        let fits = field.end() <= self.size;
-        if fits {
-            // SAFETY: the field ends within `size`, which the constructor's caller vouched for.
-            unsafe { place(self.start, field).write(value) }
-        }
-        fits
+        let Some(place) = self.reach.place(self.size, field) else {
+            return false;
+        };
+        // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
+        unsafe { self.start.byte_add(place).cast::<F>().write(value) }
+        true
     }
 
-    /// Writes `struct_size`: ours, but never above what the other side provides.
+    /// Writes `struct_size`: the layout's, so never above what the other side provides.
     pub fn announce(&mut self) {
-        if size_of::<usize>() <= self.size {
+        if let Reach::Epoch(epoch) = self.reach {
+            let size = T::EPOCHS[epoch].size.min(self.size);
             // SAFETY: `struct_size` is the first field and fits.
-            unsafe {
-                self.start
-                    .cast::<usize>()
-                    .write(self.size.min(T::STRUCT_SIZE))
-            }
+            unsafe { self.start.cast::<usize>().write(size) }
         }
     }
 
@@ -169,6 +332,7 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         Prefix {
             start: self.start,
             size: self.size,
+            reach: self.reach,
             lent: PhantomData,
         }
     }
@@ -177,6 +341,12 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
     pub fn size(&self) -> usize {
         self.size
     }
+}
+
+/// The error, said of the running release.
+fn of_host(error: Error) -> Error {
+    let message = format!("{}: {}", Host::running().name(), error.message());
+    Error::new(error.code(), message)
 }
 
 /// The struct's place and the size it says; a place with no bytes for null.
@@ -191,26 +361,26 @@ unsafe fn measure<T>(start: *mut T) -> (NonNull<T>, usize) {
     }
 }
 
-/// Where `field` lies in the struct at `start`.
-///
-/// # Safety
-/// The field lies within the bytes that `start` points to.
-unsafe fn place<T, F>(start: NonNull<T>, field: Field<T, F>) -> NonNull<F> {
-    // SAFETY: within the same allocation, as the caller vouches.
-    unsafe { start.byte_add(field.offset).cast() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Abi;
 
+    /// `second` was all there was; later `first` came before it and `small` behind.
     #[derive(Clone, Copy, Debug, Abi)]
     #[repr(C)]
-    #[abi(struct_size = "DEMO_STRUCT_SIZE", last = "small")]
+    #[abi(
+        struct_size = "DEMO_STRUCT_SIZE",
+        last = "small",
+        epochs = "2.5..2.6 = 16, 2.7.. = 25"
+    )]
     struct Demo {
         struct_size: usize,
+        #[abi(at = "25 = 8")]
         first: u64,
+        #[abi(at = "16 = 8, 25 = 16")]
+        second: u64,
+        #[abi(at = "25 = 24")]
         small: u8,
     }
 
@@ -218,42 +388,91 @@ mod tests {
         Demo {
             struct_size,
             first: 7,
+            second: 8,
             small: 9,
         }
     }
 
+    /// What a view of a struct that says `size` finds: first, second, small.
+    fn found(size: usize) -> (Option<u64>, Option<u64>, Option<u8>) {
+        let whole = demo(size);
+        // SAFETY: `whole` is a whole Demo, and no size here is beyond it.
+        let view = unsafe { Prefix::new(&raw const whole) };
+        (
+            view.get(Demo::first),
+            view.get(Demo::second),
+            view.get(Demo::small),
+        )
+    }
+
     #[test]
     fn size_leaves_out_tail_padding() {
-        assert_eq!((Demo::STRUCT_SIZE, size_of::<Demo>()), (17, 24));
+        assert_eq!((Demo::STRUCT_SIZE, size_of::<Demo>()), (25, 32));
     }
 
     #[test]
-    fn a_field_beyond_the_hosts_size_is_absent() {
-        let old = demo(16);
-        // SAFETY: `old` is a whole Demo, of which the view may use 16 bytes.
-        let view = unsafe { Prefix::new(&raw const old) };
-        assert_eq!(
-            (view.get(Demo::first), view.get(Demo::small)),
-            (Some(7), None)
-        );
+    fn a_field_is_where_the_hosts_layout_has_it() {
+        assert_eq!(found(25), (Some(7), Some(8), Some(9)));
+        assert_eq!(found(16), (None, Some(7), None));
     }
 
     #[test]
-    fn writing_stops_at_the_hosts_size() {
+    fn a_size_that_nobody_knows_has_no_fields() {
+        for size in [0, 8, 17, 24, 26, 32] {
+            assert_eq!(found(size), (None, None, None), "{size}");
+        }
+    }
+
+    #[test]
+    fn writing_stays_in_the_hosts_layout() {
         let mut old = demo(16);
         // SAFETY: as above.
         let mut view = unsafe { PrefixMut::new(&raw mut old) };
-        assert!(view.set(Demo::first, 1));
-        assert!(!view.set(Demo::small, 1));
+        assert!(view.set(Demo::second, 1));
+        assert!(!view.set(Demo::first, 2) && !view.set(Demo::small, 3));
         view.announce();
-        assert_eq!((old.struct_size, old.first, old.small), (16, 1, 9));
+        let Demo {
+            struct_size,
+            first,
+            second,
+            small,
+        } = old;
+        assert_eq!((struct_size, first, second, small), (16, 1, 8, 9));
     }
 
     #[test]
-    fn a_longer_host_is_told_our_size() {
-        let mut whole = demo(400);
-        PrefixMut::of(&mut whole).announce();
-        assert_eq!(whole.struct_size, 17);
+    fn an_unknown_struct_is_not_written_to() {
+        let mut longer = demo(32);
+        // SAFETY: as above.
+        let mut view = unsafe { PrefixMut::new(&raw mut longer) };
+        assert!(!view.set(Demo::second, 1));
+        view.announce();
+        let error = view.known().err().unwrap();
+        assert!(error.message().contains("Demo has 32 bytes"), "{error}");
+        assert!(error.message().contains("16 and 25"), "{error}");
+        assert_eq!((longer.struct_size, longer.second), (32, 8));
+    }
+
+    #[test]
+    fn declining_reaches_only_what_no_layout_has_moved() {
+        let mut longer = demo(32);
+        // SAFETY: as above.
+        let mut view = unsafe { PrefixMut::new(&raw mut longer) };
+        let mut view = view.fixed();
+        assert_eq!(view.get(Demo::struct_size), Some(32));
+        assert!(!view.set(Demo::first, 1) && !view.set(Demo::second, 1));
+    }
+
+    #[test]
+    fn a_size_tells_releases() {
+        let old = demo(16);
+        // SAFETY: as above.
+        let view = unsafe { Prefix::new(&raw const old) };
+        assert_eq!(view.releases().unwrap().to_string(), "2.5 to 2.6");
+        assert_eq!(
+            Prefix::of(&old).releases().unwrap().to_string(),
+            "2.7 or later"
+        );
     }
 
     #[test]

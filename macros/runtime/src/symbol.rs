@@ -126,6 +126,11 @@ impl fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
+/// Whether TensorFlow, or anything else in this process, exports `name`.
+pub(crate) fn is_exported(name: &CStr) -> bool {
+    look_up(name).is_some()
+}
+
 fn look_up(name: &CStr) -> Option<*mut c_void> {
     LIBRARIES
         .iter()

@@ -19,6 +19,7 @@ mod method;
 mod module;
 mod old;
 mod page;
+mod places;
 mod scope;
 mod shims;
 mod slots;
@@ -95,6 +96,7 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     let features = Features::of(&newest, &catalog);
     let broken = epochs::broken(apis, &catalog, &timeline);
     let exports = Exports::of(&newest, symbols);
+    problems.extend(places::ambiguous(apis));
     let sources: Vec<Source<'_>> = newest
         .iter()
         .map(|api| Source {

@@ -73,7 +73,8 @@ struct Body {
 
 impl Body {
     fn of(slot: &Slot<'_>, catalog: &Catalog<'_>) -> Self {
-        let before = slot.params.iter().map(conversion).collect();
+        let fails = slot.fails();
+        let before = slot.params.iter().map(|it| conversion(it, fails)).collect();
         let name = slot.name();
         let arguments = slot.arguments().map(|it| &it.name);
         let target = if slot.has_receiver() {
@@ -93,7 +94,8 @@ impl Body {
     }
 }
 
-fn conversion(Parameter { name, role, .. }: &Parameter<'_>) -> TokenStream {
+/// Where a status can carry it, a struct of unknown size is an error before the author sees it.
+fn conversion(Parameter { name, role, .. }: &Parameter<'_>, fails: bool) -> TokenStream {
     match role {
         Role::Receiver(_) => {
             let why = safety("the plugin made what the host lends here.");
@@ -120,7 +122,8 @@ fn conversion(Parameter { name, role, .. }: &Parameter<'_>) -> TokenStream {
             } else {
                 quote!(Prefix)
             };
-            quote!(#why let #name = unsafe { #view::new(#name) };)
+            let known = fails.then(|| quote!(.known()?));
+            quote!(#why let #name = unsafe { #view::new(#name) } #known;)
         }
         Role::Status | Role::Made(_) | Role::Plain => TokenStream::new(),
     }

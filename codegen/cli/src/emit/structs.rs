@@ -55,7 +55,7 @@ fn union(name: &str, item: &Union, dates: &dyn Dates) -> TokenStream {
     let fields = item
         .fields
         .iter()
-        .map(|field| print_field(field, false, dates.of(name, &field.name)));
+        .map(|field| print_field(field, dates.of(name, &field.name)));
     let ident = ident(name);
     quote! {
         #doc

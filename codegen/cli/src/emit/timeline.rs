@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_expand::structure::Dates;
+use sp_expand::structure::{Dates, Layouts};
 use sp_ir::{Api, Enum, Item, Presence, Struct};
+
+use super::places;
 
 /// A minor release, comparable: `2.21` is `(2, 21)`.
 pub type Minor = (u32, u32);
@@ -14,12 +16,17 @@ pub type Minor = (u32, u32);
 pub struct Timeline {
     known: BTreeSet<Minor>,
     dates: BTreeMap<(String, String), String>,
+    layouts: BTreeMap<String, Layouts>,
 }
 
 impl Dates for Timeline {
     fn of(&self, item: &str, member: &str) -> &str {
         let key = (item.to_owned(), member.to_owned());
         self.dates.get(&key).map_or("", String::as_str)
+    }
+
+    fn layouts(&self, item: &str) -> Option<&Layouts> {
+        self.layouts.get(item)
     }
 }
 
@@ -40,6 +47,7 @@ impl Timeline {
         let mut timeline = Self {
             known,
             dates: BTreeMap::new(),
+            layouts: places::layouts(apis),
         };
         for (name, members) in &seen {
             timeline.record(name, members);

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use sp_runtime::guard;
+use sp_runtime::{Host, guard};
 
 use super::Entry;
 use crate::Device;
@@ -11,6 +11,10 @@ use crate::Device;
 /// same op and types. What TensorFlow refuses is told on stderr and left out.
 pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
     guard::value("TF_InitKernel", (), || {
+        // What is wrong with the host has been told with the device, which it does not get.
+        if Host::running().serve().is_err() {
+            return;
+        }
         for entry in shadowed(tables()) {
             if let Err(error) = entry.register(device_type) {
                 eprintln!("plugin: {} is not registered: {error}", entry.label());

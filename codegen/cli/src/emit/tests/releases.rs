@@ -40,6 +40,44 @@ fn a_broken_layout_keeps_a_module() {
 }
 
 #[test]
+fn the_newest_form_says_where_older_layouts_have_its_fields() {
+    let run = || slot("run", vec![device()], Type::Void);
+    let begin = || slot("begin", vec![device()], Type::Void);
+    let files = emit(&[
+        status_of("2.4"),
+        older("2.4", vec![begin()]),
+        status_of("2.5"),
+        older("2.5", vec![run()]),
+        status_of("2.6"),
+        older("2.6", vec![run()]),
+        status_api(),
+        demo_api(vec![begin(), run()]),
+    ]);
+    let text = flat(&files.unwrap(), "src/demo/structs.rs");
+    has(&text, "epochs = \"2.5..2.6 = 16, 2.21.. = 24\"");
+    has(&text, "at = \"24 = 8\")] pub begin");
+    has(&text, "at = \"16 = 8, 24 = 16\")] pub run");
+    assert!(!text.contains("at = \"16 = 0"), "{text}");
+}
+
+#[test]
+fn two_layouts_of_one_size_are_refused() {
+    let slots = |names: [&str; 2]| {
+        names
+            .map(|it| slot(it, vec![device()], Type::Void))
+            .to_vec()
+    };
+    let problems = emit(&[
+        status_of("2.5"),
+        older("2.5", slots(["run", "begin"])),
+        status_api(),
+        demo_api(slots(["begin", "run"])),
+    ]);
+    let problems = problems.unwrap_err().problems;
+    assert!(problems[0].starts_with("SP_Table.begin lies in two places in structs of 24 bytes"));
+}
+
+#[test]
 fn a_slot_with_another_signature_is_nobodys_to_fill() {
     let old = slot("run", vec![device()], Type::Void);
     let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);

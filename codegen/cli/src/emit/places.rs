@@ -1,0 +1,130 @@
+//! Where each layout of a struct has its fields, by the `struct_size` that tells the layout. Two
+//! layouts of one size are one to a plugin: it may touch what both have in the same place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sp_expand::layout::{Epoch, Epochs, Places};
+use sp_expand::structure::Layouts;
+use sp_ir::{Api, Field, History, Record};
+
+use super::timeline::{Minor, minor};
+
+/// The first release that plugins run on.
+const FIRST: Minor = (2, 5);
+
+/// The structs whose layouts differ over the releases that load plugins.
+pub fn layouts(apis: &[Api]) -> BTreeMap<String, Layouts> {
+    let history = history(apis);
+    let all = history.structs.keys().filter_map(|name| {
+        let layouts = Sizes::of(&history, name)?.layouts();
+        Some((name.clone(), layouts?))
+    });
+    all.collect()
+}
+
+/// What two layouts of one size have in different places: there is no telling which is meant.
+pub fn ambiguous(apis: &[Api]) -> Vec<String> {
+    let history = history(apis);
+    let structs = history.structs.keys();
+    let sizes = structs.filter_map(|name| Some((name, Sizes::of(&history, name)?)));
+    let found = sizes.flat_map(|(name, sizes)| {
+        let fields = sizes.ambiguous().into_iter();
+        fields.map(move |(field, size)| {
+            format!("{name}.{field} lies in two places in structs of {size} bytes: a discriminator is needed")
+        })
+    });
+    found.collect()
+}
+
+fn history(apis: &[Api]) -> History {
+    let apis: Vec<Api> = apis
+        .iter()
+        .filter(|api| minor(&api.release) >= FIRST)
+        .cloned()
+        .collect();
+    History::of(&apis)
+}
+
+/// A struct's forms by their `struct_size`, in the order of the releases.
+struct Sizes<'a> {
+    newest: &'a Record,
+    by_size: Vec<(u64, Vec<&'a Record>, Epoch)>,
+}
+
+impl<'a> Sizes<'a> {
+    /// Of a struct that takes part in the `struct_size` protocol.
+    fn of(history: &'a History, name: &str) -> Option<Self> {
+        let epochs = history.structs.get(name)?;
+        let newest = &epochs.last()?.shape;
+        newest.struct_size.as_ref()?;
+        let mut by_size: Vec<(u64, Vec<&Record>, Epoch)> = Vec::new();
+        for epoch in epochs {
+            let Some(size) = epoch.shape.struct_size.as_ref().map(|it| it.value) else {
+                continue;
+            };
+            let until = minor(epoch.last());
+            let last =
+                (history.releases.last().map(|it| minor(it)) != Some(until)).then_some(until);
+            let before = by_size.iter().position(|it| it.0 == size);
+            let (mut records, first) = match before.map(|place| by_size.remove(place)) {
+                Some((_, records, epoch)) => (records, epoch.first),
+                None => (Vec::new(), minor(epoch.first())),
+            };
+            records.push(&epoch.shape);
+            by_size.push((size, records, Epoch { first, last, size }));
+        }
+        Some(Self { newest, by_size })
+    }
+
+    /// What to print, where there is more than one size.
+    fn layouts(&self) -> Option<Layouts> {
+        if self.by_size.len() < 2 {
+            return None;
+        }
+        let fields = self.newest.fields.iter().filter_map(|field| {
+            let places: Vec<_> = self.places(field).collect();
+            let fixed = places.iter().all(|(_, place)| *place == Some(field.offset));
+            let known = places
+                .into_iter()
+                .filter_map(|(size, place)| Some((size, place?)));
+            (!fixed).then(|| (field.name.clone(), Places(known.collect())))
+        });
+        Some(Layouts {
+            epochs: Epochs(self.by_size.iter().map(|it| it.2).collect()),
+            moved: fields.collect(),
+        })
+    }
+
+    /// Where structs of each size have the field: all of them, and within that size.
+    fn places(&self, field: &Field) -> impl Iterator<Item = (u64, Option<u64>)> {
+        self.by_size.iter().map(|(size, records, _)| {
+            let offsets: BTreeSet<_> = records.iter().map(|it| self.offset(it, field)).collect();
+            let place = offsets.first().copied().flatten();
+            let sure = offsets.len() == 1 && place.is_some_and(|it| it + field.size <= *size);
+            (*size, place.filter(|_| sure))
+        })
+    }
+
+    /// Where an older form has a field of the newest, under whatever name.
+    fn offset(&self, older: &Record, field: &Field) -> Option<u64> {
+        let same = |it: &&Field| {
+            let renamed = || older.renamed(it, self.newest).map(|it| &it.name);
+            it.name == field.name || renamed() == Some(&field.name)
+        };
+        let found = older.fields.iter().find(same)?;
+        (found.size == field.size).then_some(found.offset)
+    }
+
+    fn ambiguous(&self) -> Vec<(&'a str, u64)> {
+        let mut found = Vec::new();
+        for field in &self.newest.fields {
+            for (size, records, _) in &self.by_size {
+                let offsets = records.iter().filter_map(|it| self.offset(it, field));
+                if offsets.collect::<BTreeSet<_>>().len() > 1 {
+                    found.push((field.name.as_str(), *size));
+                }
+            }
+        }
+        found
+    }
+}
