@@ -1,7 +1,7 @@
 //! What TensorFlow demands of the structs that a plugin filled. It demands more by crashing than by
 //! checking; both are refusals here.
 
-use crate::record::Record;
+use crate::record::{Record, Shape};
 
 /// What is wrong with a filled struct.
 pub(crate) fn refusals(record: &Record) -> Vec<String> {
@@ -9,7 +9,7 @@ pub(crate) fn refusals(record: &Record) -> Vec<String> {
     size(record)
         .into_iter()
         .chain(empty)
-        .chain(underrun(record))
+        .chain(bounds(record))
         .collect()
 }
 
@@ -55,13 +55,17 @@ pub(crate) fn empty_fields(record: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Whether somebody wrote before the struct.
-pub(crate) fn underrun(record: &Record) -> Option<String> {
-    let bytes = record.underrun()?;
-    Some(format!(
-        "something wrote {bytes} bytes before {}",
-        record.shape().name
-    ))
+/// Whether somebody wrote before the struct, or behind its last member.
+pub(crate) fn bounds(record: &Record) -> Vec<String> {
+    let Shape { name, .. } = record.shape();
+    let before = record
+        .underrun()
+        .map(|bytes| format!("something wrote {bytes} bytes before {name}"));
+    let behind = record.overrun().map(|at| {
+        let size = record.shape().struct_size();
+        format!("something wrote byte {at} of {name}, whose struct_size is {size} in this release")
+    });
+    before.into_iter().chain(behind).collect()
 }
 
 /// A name of a platform or device type: a capital letter, then capital letters and underscores.

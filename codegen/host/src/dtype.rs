@@ -61,6 +61,16 @@ dtypes! {
     UINT4 = 30: 1,
 }
 
+impl DType {
+    /// The type that op definitions call `name`: `float`, `int32`, `resource`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let all = (0..64).map(Self);
+        let mut all = all.filter_map(|dtype| Some((dtype, dtype.name()?)));
+        let found = all.find(|(_, known)| known.to_ascii_lowercase() == name);
+        found.map(|(dtype, _)| dtype)
+    }
+}
+
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

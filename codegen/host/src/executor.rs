@@ -69,6 +69,11 @@ impl Executor {
         self.table.get(slot).is_some_and(|address| address != 0)
     }
 
+    /// Whether the release has the slot.
+    pub fn knows(&self, slot: &str) -> bool {
+        self.table.shape().field(slot).is_some()
+    }
+
     pub fn device(&self) -> Ptr {
         self.device.address()
     }

@@ -1,14 +1,17 @@
 //! A loaded plugin with one device and TensorFlow's four streams, ready to run kernels.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sp_ir::Api;
-
 use crate::core::{self, Builder, Stream};
 use crate::executor::Executor;
+use crate::graph::Graph;
 use crate::ledger::Tally;
+use crate::optimizer::Optimizer;
 use crate::plugin::{Platform, Plugin};
+use crate::profiler::Profiler;
+use crate::release::Release;
 use crate::{DType, Error};
 
 /// Plugins register kernels with the process, so one is loaded at a time.
@@ -23,6 +26,8 @@ pub struct Host {
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
     pub(crate) kernels: Vec<Builder>,
+    optimizer: Option<Optimizer>,
+    profiler: Option<Profiler>,
     open: bool,
 }
 
@@ -70,17 +75,25 @@ pub struct Registered {
 }
 
 impl Host {
-    /// Loads `plugin` as the TensorFlow release of `apis` does, and creates its first device.
+    /// Loads `plugin` as TensorFlow `release` does, and creates its first device.
     ///
     /// # Errors
     /// Where TensorFlow would refuse the plugin or crash on it, with every reason at once; where the
     /// plugin itself says no; and where it reports no device.
-    pub fn open(apis: &[Api], plugin: &Path) -> Result<Self, Error> {
+    pub fn open<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Result<Self, Error> {
         let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
         core::recorded();
-        let plugin = Plugin::load(apis, plugin)?;
+        let plugin = Plugin::load(release.into(), plugin)?;
         let platform = adopt(&plugin)?;
-        plugin.register_kernels();
+        let (mut optimizer, mut profiler) = (None, None);
+        for name in plugin.entry_points() {
+            match name {
+                "TF_InitKernel" => plugin.register_kernels(),
+                "TF_InitGraph" => optimizer = Some(adopt_optimizer(&plugin)?),
+                "TF_InitProfiler" => profiler = Some(adopt_profiler(&plugin)?),
+                _ => {}
+            }
+        }
         let kernels = core::recorded();
         if platform.device_count()? < 1 {
             return Err(Error::Declined("the plugin reports 0 devices".into()));
@@ -97,6 +110,8 @@ impl Host {
             executor,
             streams,
             kernels,
+            optimizer,
+            profiler,
             open: true,
         })
     }
@@ -110,6 +125,30 @@ impl Host {
             host_memory: kernel.host_memory.clone(),
             priority: kernel.priority,
         })
+    }
+
+    /// What the plugin's graph optimizer makes of a serialized `GraphDef` whose nodes `fetch` somebody
+    /// wants.
+    ///
+    /// # Errors
+    /// Where the plugin has no optimizer, or it fails.
+    pub fn optimize(&self, graph: &[u8], fetch: &[&str]) -> Result<Vec<u8>, Error> {
+        let none = || Error::Misuse("the plugin registered no graph optimizer".into());
+        let optimizer = self.optimizer.as_ref().ok_or_else(none)?;
+        optimizer.optimize(&Graph::read(graph, fetch), graph)
+    }
+
+    /// What the plugin's profiler gives of the time that `body` takes: a serialized `XSpace`.
+    ///
+    /// # Errors
+    /// Where the plugin has no profiler, or it fails.
+    pub fn profile(&self, body: impl FnOnce()) -> Result<Vec<u8>, Error> {
+        let none = || Error::Misuse("the plugin registered no profiler".into());
+        let profiler = self.profiler.as_ref().ok_or_else(none)?;
+        profiler.start()?;
+        body();
+        profiler.stop()?;
+        profiler.collect()
     }
 
     /// The device type that the plugin registered: `GPU`, or its own.
@@ -148,10 +187,30 @@ pub(crate) fn adopt(plugin: &Plugin) -> Result<Platform, Error> {
     Ok(platform)
 }
 
+/// The graph optimizer that the plugin registers, if TensorFlow would take it.
+pub(crate) fn adopt_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
+    let optimizer = plugin.register_optimizer()?;
+    refuse(optimizer.refusals())?;
+    Ok(optimizer.adopt())
+}
+
+/// The profiler that the plugin registers, if TensorFlow would take it.
+pub(crate) fn adopt_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
+    let profiler = plugin.register_profiler()?;
+    refuse(profiler.refusals())?;
+    profiler.adopt()
+}
+
 fn refuse(reasons: Vec<String>) -> Result<(), Error> {
     match reasons.is_empty() {
         true => Ok(()),
         false => Err(Error::Refused(reasons.join("; "))),
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Host of {}", self.device_type())
     }
 }
 

@@ -26,6 +26,22 @@ pub enum Kind {
     Context,
     /// `TF_AsyncOpKernelDoneCallback`.
     Done,
+    /// `TF_GrapplerItem`.
+    GrapplerItem,
+    /// `TF_GraphProperties`.
+    GraphProperties,
+    /// `TF_FunctionLibraryDefinition`.
+    FunctionLibrary,
+    /// `TF_OpDefinitionBuilder`.
+    OpDefinitionBuilder,
+    /// `TF_ShapeInferenceContext`.
+    ShapeInference,
+    /// `TF_ShapeHandle`.
+    Shape,
+    /// `TF_DimensionHandle`.
+    Dimension,
+    /// `TF_VariableInputLockHolder`.
+    VariableLock,
 }
 
 impl fmt::Display for Kind {
@@ -38,6 +54,14 @@ impl fmt::Display for Kind {
             Self::Construction => "TF_OpKernelConstruction",
             Self::Context => "TF_OpKernelContext",
             Self::Done => "TF_AsyncOpKernelDoneCallback",
+            Self::GrapplerItem => "TF_GrapplerItem",
+            Self::GraphProperties => "TF_GraphProperties",
+            Self::FunctionLibrary => "TF_FunctionLibraryDefinition",
+            Self::OpDefinitionBuilder => "TF_OpDefinitionBuilder",
+            Self::ShapeInference => "TF_ShapeInferenceContext",
+            Self::Shape => "TF_ShapeHandle",
+            Self::Dimension => "TF_DimensionHandle",
+            Self::VariableLock => "TF_VariableInputLockHolder",
         })
     }
 }

@@ -1,5 +1,6 @@
 //! A small TensorFlow core that loads a plugin the way TensorFlow does: for tests of a plugin on a
-//! machine without TensorFlow. It is handed the API as data ([`sp_ir::Api`]) and finds no files.
+//! machine without TensorFlow. It plays any [`Release`] from 2.5 on, is handed its API as data
+//! ([`sp_ir::Api`]) and finds no files.
 //!
 //! [`Host`] runs kernels in this process. [`conformance`] judges a plugin, each check in a child
 //! process. [`Suite`] is both, as the `main` of a test without a harness:
@@ -36,18 +37,25 @@ mod elf;
 mod error;
 mod executor;
 mod fault;
+mod graph;
 mod host;
 mod ledger;
 mod memory;
 mod op;
+mod optimizer;
 mod outcome;
 mod plugin;
+mod profiler;
+mod proto;
 mod record;
+mod release;
 mod run;
 mod stand_in;
 mod suite;
 mod value;
+mod variable;
 
+pub use check::{CHECKS, Check};
 pub use child::{child_release, is_child};
 pub use core::Attr;
 pub use dtype::{DType, Element};
@@ -56,6 +64,8 @@ pub use host::{Host, Registered};
 pub use ledger::{Kind, Tally};
 pub use op::Op;
 pub use outcome::{Outcome, Verdict, exit_code, summary};
+pub use release::{Exports, Release};
 pub use stand_in::unimplemented;
 pub use suite::{Suite, child_main, conformance, plugin_beside_exe};
 pub use value::Tensor;
+pub use variable::Variable;

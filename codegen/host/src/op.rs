@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::{Attr, Placement};
+use crate::core::{Attr, OpDef, Placement, defined};
 use crate::{DType, Error, Tensor};
 
 /// One op to run.
@@ -29,7 +29,7 @@ enum Of {
     Fixed(DType),
 }
 
-/// A known op: `input:T other:U -> output:T`, then defaults.
+/// A known op: `input:T other:U -> output:T`, types in lower case where they are fixed; then defaults.
 struct Known {
     name: &'static str,
     signature: &'static str,
@@ -97,6 +97,27 @@ const TABLE: &[Known] = &[
         "input:T reduction_indices:Tidx -> output:T",
         &[KEEP_DIMS],
     ),
+    known("ReadVariableOp", "resource:resource -> value:dtype", &[]),
+    known(
+        "AssignVariableOp",
+        "resource:resource value:dtype ->",
+        &[("validate_shape", Default::Bool(false))],
+    ),
+    known(
+        "AssignAddVariableOp",
+        "resource:resource value:dtype ->",
+        &[],
+    ),
+    known(
+        "AssignSubVariableOp",
+        "resource:resource value:dtype ->",
+        &[],
+    ),
+    known(
+        "ResourceApplyGradientDescent",
+        "var:resource alpha:T delta:T ->",
+        &[("use_locking", Default::Bool(false))],
+    ),
     known(
         "Cast",
         "x:SrcT -> y:DstT",
@@ -105,8 +126,8 @@ const TABLE: &[Known] = &[
 ];
 
 impl Op {
-    /// The op called `name`. Of an op that the table does not have, say its arguments with
-    /// [`Op::input`] and [`Op::output`].
+    /// The op called `name`. Of an op that neither the table has nor a loaded plugin defined, say its
+    /// arguments with [`Op::input`] and [`Op::output`].
     pub fn new(name: &str) -> Self {
         let empty = Self {
             name: name.to_owned(),
@@ -117,8 +138,33 @@ impl Op {
         };
         match TABLE.iter().find(|known| known.name == name) {
             Some(known) => known.fill(empty),
-            None => empty,
+            None => match defined().iter().find(|own| own.name == name) {
+                Some(own) => empty.defined(own),
+                None => empty,
+            },
         }
+    }
+
+    /// The definition of an op that the table has.
+    pub(crate) fn definition(name: &str) -> Option<OpDef> {
+        let found = TABLE.iter().find(|known| known.name == name);
+        found.map(Known::definition)
+    }
+
+    fn defined(mut self, definition: &OpDef) -> Self {
+        for (name, ty) in &definition.inputs {
+            self = match DType::named(ty) {
+                Some(dtype) => self.input_of(name, dtype),
+                None => self.input(name, ty),
+            };
+        }
+        for (name, ty) in &definition.outputs {
+            self = match DType::named(ty) {
+                Some(dtype) => self.output_of(name, dtype),
+                None => self.output(name, ty),
+            };
+        }
+        self
     }
 
     /// Sets an attribute.
@@ -222,10 +268,12 @@ impl Op {
     ) -> Result<Vec<Placement>, Error> {
         let place = |argument: &Argument| {
             let name = argument.name.clone();
-            let on_host = host_memory.contains(&name);
+            let dtype = self.dtype(argument)?;
+            // A handle is the host's own, wherever the variable is.
+            let on_host = host_memory.contains(&name) || dtype == DType::RESOURCE;
             Ok(Placement {
                 name,
-                dtype: self.dtype(argument)?,
+                dtype,
                 on_host,
             })
         };
@@ -255,17 +303,22 @@ impl Op {
 }
 
 impl Known {
-    fn fill(&self, mut op: Op) -> Op {
+    fn definition(&self) -> OpDef {
         let (inputs, outputs) = self
             .signature
-            .split_once(" -> ")
+            .split_once("->")
             .expect("every entry has both");
-        for argument in inputs.split(' ').filter_map(|it| it.split_once(':')) {
-            op = op.input(argument.0, argument.1);
-        }
-        for argument in outputs.split(' ').filter_map(|it| it.split_once(':')) {
-            op = op.output(argument.0, argument.1);
-        }
+        let list = |text: &str| {
+            let arguments = text.split_whitespace().filter_map(|it| it.split_once(':'));
+            arguments
+                .map(|(name, ty)| (name.to_owned(), ty.to_owned()))
+                .collect()
+        };
+        OpDef::new(self.name, list(inputs), list(outputs))
+    }
+
+    fn fill(&self, op: Op) -> Op {
+        let mut op = op.defined(&self.definition());
         for (name, default) in self.attrs {
             op = match default {
                 Default::Bool(value) => op.attr(name, *value),

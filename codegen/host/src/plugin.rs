@@ -1,4 +1,4 @@
-//! Loading a plugin step by step, as TensorFlow 2.21 does: the library, `SE_InitPlugin` and the
+//! Loading a plugin step by step, as TensorFlow does: the library, `SE_InitPlugin` and the
 //! tables it leads to, then copies of the platform and of each device at new addresses.
 
 use std::ffi::c_void;
@@ -6,28 +6,57 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use sp_ir::{Api, Item, Value};
-
 use crate::call::{Ptr, call, checked};
 use crate::demands;
 use crate::dl::{Library, Scope};
 use crate::executor::Executor;
 use crate::record::{Record, Shapes};
+use crate::release::Release;
 use crate::{Error, fault, ledger, stand_in};
 
-/// The entry points that TensorFlow looks for, in the order in which 2.12 and later call them.
-pub(crate) const ENTRY_POINTS: [&str; 4] = [
-    "SE_InitPlugin",
-    "TF_InitKernel",
-    "TF_InitGraph",
-    "TF_InitProfiler",
-];
+/// The entry points that a release looks for, in the order in which it calls them.
+pub(crate) fn entry_points(release: Release<'_>) -> Vec<&'static str> {
+    let (kernel, graph) = (["TF_InitKernel"], ["TF_InitGraph"]);
+    let second = match release.minor() {
+        ..=11 => [graph, kernel],
+        _ => [kernel, graph],
+    };
+    let profiler = release
+        .has("pluggable_profiler")
+        .then_some("TF_InitProfiler");
+    ["SE_InitPlugin"]
+        .into_iter()
+        .chain(second.concat())
+        .chain(profiler)
+        .collect()
+}
 
 /// A plugin's library, not yet asked for anything.
 pub(crate) struct Plugin {
     library: Library,
     pub shapes: Shapes,
-    version: [u64; 3],
+    looked_for: Vec<&'static str>,
+    pub versions: Versions,
+}
+
+/// What the macros of each API say its version is.
+pub(crate) struct Versions {
+    device: [u64; 3],
+    pub graph: [u64; 3],
+    pub profiler: [u64; 3],
+}
+
+impl Versions {
+    fn new(release: Release<'_>) -> Self {
+        let version = |prefix: &str| {
+            ["MAJOR", "MINOR", "PATCH"].map(|part| release.number(&format!("{prefix}_{part}")))
+        };
+        Self {
+            device: version("SE"),
+            graph: version("GO"),
+            profiler: version("TP"),
+        }
+    }
 }
 
 /// What `SE_InitPlugin` filled.
@@ -47,54 +76,52 @@ pub(crate) struct Platform {
 
 impl Plugin {
     /// Opens the library with TensorFlow's own libraries in sight.
-    pub fn load(apis: &[Api], path: &Path) -> Result<Self, Error> {
-        stand_in::load(apis)?;
+    pub fn load(release: Release<'_>, path: &Path) -> Result<Self, Error> {
+        stand_in::load(release)?;
         let library = Library::open(path, Scope::Local)?;
-        let version = ["SE_MAJOR", "SE_MINOR", "SE_PATCH"].map(|name| number(apis, name));
         Ok(Self {
             library,
-            shapes: Shapes::new(apis),
-            version,
+            shapes: Shapes::new(release.apis()),
+            looked_for: entry_points(release),
+            versions: Versions::new(release),
         })
     }
 
     /// Which entry points the plugin has.
     pub fn entry_points(&self) -> Vec<&'static str> {
-        ENTRY_POINTS
-            .into_iter()
-            .filter(|name| self.library.symbol(name).is_some())
-            .collect()
+        let found = |name: &&str| self.library.symbol(name).is_some();
+        self.looked_for.iter().copied().filter(found).collect()
     }
 
     /// Calls `SE_InitPlugin`.
     pub fn register(&self) -> Result<Registration, Error> {
-        let name = "SE_InitPlugin";
-        let entry = self.library.symbol(name);
-        let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
         let mut params = self.shapes.record("SE_PlatformRegistrationParams")?;
         let platform = self.shapes.record("SP_Platform")?;
         let platform_fns = self.shapes.record("SP_PlatformFns")?;
-        for (field, part) in ["major_version", "minor_version", "patch_version"]
-            .iter()
-            .zip(self.version)
-        {
-            params.set(field, part);
-        }
+        params.set_version(self.versions.device);
         params.set_pointer("platform", platform.address());
         params.set_pointer("platform_fns", platform_fns.address());
+        self.enter(&"SE_InitPlugin", &params)?;
+        Ok(Registration {
+            params,
+            platform,
+            platform_fns,
+        })
+    }
+
+    /// Calls an entry point that fills `params`.
+    pub fn enter(&self, name: &'static &'static str, params: &Record) -> Result<(), Error> {
+        let entry = self.library.symbol(name);
+        let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
         checked(name, |status| {
-            fault::entering(&"SE_InitPlugin");
-            // SAFETY: `SE_InitPlugin` has this signature in every release; all records are live.
+            fault::entering(name);
+            // SAFETY: the entry points that fill a struct have this signature in every release; all
+            // records are live.
             unsafe {
                 let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
                 entry(params.address(), status);
             }
             Ok(())
-        })?;
-        Ok(Registration {
-            params,
-            platform,
-            platform_fns,
         })
     }
 
@@ -105,17 +132,6 @@ impl Plugin {
             // SAFETY: `TF_InitKernel` takes and gives nothing in every release.
             unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn()>(entry)() }
         }
-    }
-}
-
-fn number(apis: &[Api], name: &str) -> u64 {
-    let found = apis.iter().find_map(|api| api.items.get(name));
-    match found {
-        Some(Item::Constant(constant)) => match constant.value {
-            Value::Int(value) => value as u64,
-            _ => 0,
-        },
-        _ => 0,
     }
 }
 
@@ -180,10 +196,8 @@ impl Registration {
 }
 
 /// The record at a new address; the old one faults from now on.
-fn moved(record: Record) -> Record {
-    if let Some(text) = demands::underrun(&record) {
-        ledger::fault(text);
-    }
+pub(crate) fn moved(record: Record) -> Record {
+    demands::bounds(&record).into_iter().for_each(ledger::fault);
     let copy = record.copied();
     record.retire();
     copy

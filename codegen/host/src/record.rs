@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
-use sp_ir::{Api, Field, Item, Presence, Struct};
+use sp_ir::{Api, Field, Item, Presence, Struct, Type};
 
 use crate::memory::POISON;
 use crate::{Error, fault};
@@ -65,6 +65,14 @@ impl Shape {
     /// The field called `name`, if the release has it.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.body.fields.iter().find(|field| field.name == name)
+    }
+
+    /// How many arguments the slot called `name` takes, if the release has it.
+    pub fn arguments(&self, name: &str) -> Option<usize> {
+        match &self.field(name)?.ty {
+            Type::Function(signature) => Some(signature.params.len()),
+            _ => None,
+        }
     }
 
     /// The size without tail padding.
@@ -204,6 +212,14 @@ impl Record {
         self.set(field, value as u64);
     }
 
+    /// Sets the version that the release says of an API.
+    pub fn set_version(&mut self, version: [u64; 3]) {
+        let fields = ["major_version", "minor_version", "patch_version"];
+        for (field, part) in fields.into_iter().zip(version) {
+            self.set(field, part);
+        }
+    }
+
     /// The number in `field`, zero-extended; none where the release has no such field.
     pub fn get(&self, field: &str) -> Option<u64> {
         let field = self.shape.field(field)?;
@@ -243,6 +259,15 @@ impl Record {
             Some(0) => Err(Error::Refused(format!("{name}.{field} is not set"))),
             Some(address) => Ok(address as *mut c_void),
         }
+    }
+
+    /// The first byte behind the last member that somebody wrote. Zeros do not count: a C compiler may
+    /// write them where a struct is assigned as a whole.
+    pub fn overrun(&self) -> Option<usize> {
+        let end = self.shape.struct_size() as usize;
+        let written = |byte: &u8| *byte != POISON && *byte != 0;
+        let behind = self.bytes().get(end..)?;
+        behind.iter().position(written).map(|at| end + at)
     }
 
     /// The first byte before the record that somebody wrote, counted back from its start.

@@ -155,11 +155,13 @@ impl Host {
                 &view.dims,
                 &view.buffer.host_bytes()[..len],
             )),
-            true => self.copy_out(&view, len),
+            true => self.copy_out(&view),
         }
     }
 
-    fn copy_out(&self, view: &View, len: usize) -> Result<Tensor, Error> {
+    /// The elements of a tensor in device memory.
+    pub(crate) fn copy_out(&self, view: &View) -> Result<Tensor, Error> {
+        let len = view.bytes();
         let stream = self.streams.device_to_host;
         let mut bytes = HostMemory::poisoned(len);
         self.executor.depend(stream, self.streams.compute)?;
@@ -237,7 +239,7 @@ impl<'a> Kernel<'a> {
     fn create(builder: &'a Builder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
         let construction = ledger::give(
-            Construction::new(node.clone(), op.attrs.clone()),
+            Construction::new(node.clone(), op.name.clone(), op.attrs.clone()),
             Owner::Host,
         );
         fault::entering(&"a kernel's create function");

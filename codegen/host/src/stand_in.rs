@@ -2,7 +2,7 @@
 //! SONAMEs, written to a temporary folder and opened for all to see. One set serves the process,
 //! because plugins keep the addresses that they look up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -17,100 +17,149 @@ use sp_ir::{Api, Function, Item, Side, Type};
 use crate::core::{self, Arg, Status};
 use crate::dl::{Library, Scope};
 use crate::elf::{Export, Machine, Object, TABLE};
+use crate::release::Release;
 use crate::{Error, ledger};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
+const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
 const CC: &str = "libtensorflow_cc.so.2";
 const VERSION: &str = "TF_Version";
 
-/// Names of the framework's functions, in the order of its table.
+/// Names of all functions of all libraries, in the order of their numbers.
 static EXPORTED: OnceLock<Vec<String>> = OnceLock::new();
 
 /// The release whose libraries this process has.
 static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
+/// SONAME to functions.
+type Libraries = BTreeMap<&'static str, BTreeSet<String>>;
+
 struct Loaded {
     release: String,
-    symbols: BTreeSet<String>,
+    libraries: Libraries,
 }
 
-/// Makes the libraries of the release of `apis` visible to every library opened later.
+/// Makes the libraries of `release` visible to every library opened later.
 ///
 /// # Errors
 /// Where this process already has those of another release, or of fewer functions.
-pub(crate) fn load(apis: &[Api]) -> Result<(), Error> {
+pub(crate) fn load(release: Release<'_>) -> Result<(), Error> {
+    release.check()?;
     let machine = Machine::native()
         .ok_or_else(|| Error::Load("this host knows x86_64 and aarch64 only".into()))?;
-    let release = release(apis)?;
-    let exports = exports(apis, machine);
-    let symbols: BTreeSet<String> = exports.iter().map(|export| export.symbol.clone()).collect();
+    let libraries = libraries(release);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     match &*loaded {
-        Some(old) if old.release == release && symbols.is_subset(&old.symbols) => Ok(()),
+        Some(old) if old.release == release.name() && covers(&old.libraries, &libraries) => Ok(()),
         Some(old) => Err(Error::Load(format!(
-            "this process already plays TensorFlow {}; start another for {release} or for more APIs",
-            old.release
+            "this process already plays TensorFlow {}; start another for {} or for more APIs",
+            old.release,
+            release.name()
         ))),
         None => {
-            load_all(machine, &release, exports)?;
-            *loaded = Some(Loaded { release, symbols });
+            load_all(machine, release, &libraries)?;
+            let release = release.name().to_owned();
+            *loaded = Some(Loaded { release, libraries });
             Ok(())
         }
     }
 }
 
-/// The one release that all of `apis` belong to.
-fn release(apis: &[Api]) -> Result<String, Error> {
-    let releases: BTreeSet<&str> = apis.iter().map(|api| api.release.as_str()).collect();
-    match releases.into_iter().collect::<Vec<_>>()[..] {
-        [release] => Ok(release.to_owned()),
-        [] => Err(Error::Load("no API was handed to the host".into())),
-        ref many => Err(Error::Load(format!(
-            "the APIs are of several releases: {many:?}"
-        ))),
+fn covers(old: &Libraries, new: &Libraries) -> bool {
+    new.iter().all(|(library, functions)| {
+        old.get(library)
+            .is_some_and(|known| functions.is_subset(known))
+    })
+}
+
+/// The library beside the framework: to 2.11 the extension module, then a library of its own.
+fn second(release: Release<'_>) -> &'static str {
+    match release.minor() {
+        ..=11 => PYWRAP,
+        _ => CC,
     }
 }
 
-fn load_all(machine: Machine, release: &str, exports: Vec<Export>) -> Result<(), Error> {
-    let folder = Folder::new()?;
-    let names = exports.iter().map(|export| export.symbol.clone()).collect();
-    EXPORTED.set(names).expect("loaded once, under the lock");
-    let version = core::version(release);
-    let find = |symbol: &str| core::find(symbol);
-    open(
-        &folder,
-        &Object {
-            machine,
-            soname: FRAMEWORK,
-            needed: &[],
-            exports: &exports,
-        },
-        find,
-    )?;
-    let exports = [Export {
-        symbol: VERSION.into(),
-        status: None,
-    }];
-    let cc = Object {
-        machine,
-        soname: CC,
-        needed: &[FRAMEWORK],
-        exports: &exports,
+/// What each library of the release exports.
+fn libraries(release: Release<'_>) -> Libraries {
+    let names = [FRAMEWORK, second(release)];
+    let Some(exports) = release.exports() else {
+        let declared = functions(release.apis()).map(|function| function.symbol.clone());
+        let all: BTreeSet<String> = declared.chain([VERSION.to_owned()]).collect();
+        return names.map(|name| (name, all.clone())).into();
     };
-    open(&folder, &cc, |_| Some(version))
+    let exported = |library: &str| {
+        let here = exports.iter().filter(|(_, found)| found.contains(library));
+        here.map(|(function, _)| function.clone()).collect()
+    };
+    names.map(|name| (name, exported(name))).into()
+}
+
+fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Result<(), Error> {
+    let folder = Folder::new()?;
+    core::plays(release.name());
+    let names = libraries.values().flatten().cloned().collect();
+    EXPORTED.set(names).expect("loaded once, under the lock");
+    let signatures = signatures(release.apis());
+    let mut first = 0;
+    // The framework stands first among the needed, so the others are opened after it.
+    let order = [FRAMEWORK, second(release)].map(|name| libraries.get_key_value(name));
+    let numbered = libraries.iter().map(|(name, functions)| {
+        let number = first;
+        first += functions.len() as u32;
+        (*name, number)
+    });
+    let numbers: BTreeMap<&str, u32> = numbered.collect();
+    for (name, functions) in order.into_iter().flatten() {
+        let exports: Vec<Export> = functions
+            .iter()
+            .map(|symbol| Export {
+                symbol: symbol.clone(),
+                status: signatures
+                    .get(symbol.as_str())
+                    .and_then(|function| status_register(release.apis(), function, machine)),
+            })
+            .collect();
+        let object = Object {
+            machine,
+            soname: name,
+            needed: if *name == FRAMEWORK {
+                &[]
+            } else {
+                &[FRAMEWORK]
+            },
+            exports: &exports,
+            first: numbers[name],
+        };
+        open(&folder, &object, scope(release), |symbol| {
+            let function = signatures.get(symbol);
+            core::find(symbol, function.map(|it| it.signature.params.len()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Seen with a plugin that names no library and leaves `TF_NewStatus` undefined: 2.12 does not load
+/// it, 2.21 does. Of the releases between nothing is known, so they are held to the stricter.
+fn scope(release: Release<'_>) -> Scope {
+    match release.minor() {
+        ..=20 => Scope::Local,
+        _ => Scope::Global,
+    }
 }
 
 /// Writes the object, opens it, and fills its table.
 fn open(
     folder: &Folder,
     object: &Object<'_>,
+    scope: Scope,
     find: impl Fn(&str) -> Option<NonNull<c_void>>,
 ) -> Result<(), Error> {
     let image = object.image();
     let path = folder.path.join(object.soname);
     std::fs::write(&path, &image.bytes)
         .map_err(|error| Error::Load(format!("{}: {error}", path.display())))?;
-    let library = Library::open(&path, Scope::Global)?;
+    let library = Library::open(&path, scope)?;
     let table = library
         .symbol(TABLE)
         .ok_or_else(|| Error::Load(format!("{}: its table is missing", object.soname)))?;
@@ -152,22 +201,17 @@ extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
 /// The functions that core exports to plugins by `apis` and that this host does not implement. A
 /// plugin that calls one is told so: by its status where it passes one, and in the report.
 pub fn unimplemented(apis: &[Api]) -> Vec<String> {
-    let symbols: BTreeSet<&str> = functions(apis)
-        .map(|function| function.symbol.as_str())
-        .filter(|symbol| core::find(symbol).is_none())
-        .collect();
+    let missing = functions(apis).filter(|function| {
+        core::find(&function.symbol, Some(function.signature.params.len())).is_none()
+    });
+    let symbols: BTreeSet<&str> = missing.map(|function| function.symbol.as_str()).collect();
     symbols.into_iter().map(str::to_owned).collect()
 }
 
-/// The functions of `apis` that core defines.
-fn exports(apis: &[Api], machine: Machine) -> Vec<Export> {
-    let mut seen = BTreeSet::new();
+/// The functions of `apis` that core defines, by symbol.
+fn signatures(apis: &[Api]) -> BTreeMap<&str, &Function> {
     functions(apis)
-        .filter(|function| seen.insert(function.symbol.as_str()))
-        .map(|function| Export {
-            symbol: function.symbol.clone(),
-            status: status_register(apis, function, machine),
-        })
+        .map(|function| (function.symbol.as_str(), function))
         .collect()
 }
 
@@ -291,7 +335,9 @@ mod tests {
     }
 
     fn register(params: Vec<Type>, ret: Type) -> Option<u8> {
-        exports(&[api(params, ret)], Machine::X86_64)[0].status
+        let apis = [api(params, ret)];
+        let function = functions(&apis).next().unwrap();
+        status_register(&apis, function, Machine::X86_64)
     }
 
     #[test]
@@ -321,10 +367,20 @@ mod tests {
     }
 
     #[test]
-    fn apis_of_two_releases_are_refused() {
-        let mut other = api(vec![], Type::Void);
-        other.release = "2.12".into();
-        let error = release(&[api(vec![], Type::Void), other]).unwrap_err();
-        assert!(error.to_string().contains("several releases"), "{error}");
+    fn libraries_are_those_of_the_release() {
+        let mut apis = [api(vec![], Type::Void)];
+        let names = |apis: &[Api]| libraries(apis.into()).into_keys().collect::<Vec<_>>();
+        assert_eq!(names(&apis), [CC, FRAMEWORK]);
+        apis[0].release = "2.11".into();
+        assert_eq!(names(&apis), [PYWRAP, FRAMEWORK]);
+    }
+
+    #[test]
+    fn what_no_library_exports_is_not_there() {
+        let apis = [api(vec![], Type::Void)];
+        let exports = [(VERSION.to_owned(), [CC.to_owned()].into())].into();
+        let libraries = libraries(Release::new(&apis).exporting(&exports));
+        assert_eq!(libraries[CC], [VERSION.to_owned()].into());
+        assert!(libraries[FRAMEWORK].is_empty());
     }
 }

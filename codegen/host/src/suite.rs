@@ -6,48 +6,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sp_ir::Api;
-
-use crate::check::{self, Session};
+use crate::check::{CHECKS, Session};
 use crate::child::{self, Task};
 use crate::ledger::Tally;
 use crate::outcome::{Seen, Stop, exit_code, summary};
+use crate::release::Release;
 use crate::{Error, Host, Outcome};
 
 /// Runs every check on `plugin`, each in a child process: this executable again, which must call
 /// [`child_main`] first thing in its `main`.
-pub fn conformance(apis: &[Api], plugin: &Path) -> Vec<Outcome> {
-    let release = release(apis);
-    check::ALL
+pub fn conformance<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Vec<Outcome> {
+    let release = release.into().name();
+    CHECKS
         .iter()
         .map(|check| child::spawn(check.id, plugin, release))
         .collect()
 }
 
-/// The release that `apis` are of.
-fn release(apis: &[Api]) -> &str {
-    apis.first().map_or("", |api| api.release.as_str())
-}
-
 /// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
-/// otherwise does nothing. `apis` must be those that the parent handed to [`conformance`]; where
-/// that may be one of several releases, [`child_release`](crate::child_release) says which.
-pub fn child_main(apis: &[Api]) {
+/// otherwise does nothing. `release` must be the one that the parent handed to [`conformance`]; where
+/// that may be one of several, [`child_release`](crate::child_release) says which.
+pub fn child_main<'a>(release: impl Into<Release<'a>>) {
     if let Some(task) = child::task() {
-        child::perform(|| run_check(apis, &task));
+        child::perform(|| run_check(release.into(), &task));
     }
 }
 
-fn run_check(apis: &[Api], task: &Task) -> Seen {
-    let found = check::ALL.iter().find(|check| check.id == task.check);
-    let (ours, parents) = (release(apis), &task.release);
+fn run_check(release: Release<'_>, task: &Task) -> Seen {
+    let found = CHECKS.iter().find(|check| check.id == task.check);
+    let (ours, parents) = (release.name(), &task.release);
     if ours != parents {
         let text = format!("the child has the API of {ours}, its parent that of {parents}");
         return Err(Stop::Fail(text));
     }
     let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
     let session = Session {
-        apis,
+        release,
         plugin: &task.plugin,
     };
     let seen = (check.run)(&session)?;
@@ -79,16 +73,16 @@ type Body<'a> = Box<dyn Fn(&Host) + 'a>;
 
 /// The tests of one plugin.
 pub struct Suite<'a> {
-    apis: &'a [Api],
+    release: Release<'a>,
     plugin: PathBuf,
     tests: Vec<(String, Body<'a>)>,
 }
 
 impl<'a> Suite<'a> {
     /// The checks of [`conformance`], on `plugin`.
-    pub fn new(apis: &'a [Api], plugin: impl Into<PathBuf>) -> Self {
+    pub fn new(release: impl Into<Release<'a>>, plugin: impl Into<PathBuf>) -> Self {
         Self {
-            apis,
+            release: release.into(),
             plugin: plugin.into(),
             tests: vec![],
         }
@@ -116,7 +110,7 @@ impl<'a> Suite<'a> {
         }
         let rows = names
             .iter()
-            .map(|name| child::spawn(name, &self.plugin, release(self.apis)));
+            .map(|name| child::spawn(name, &self.plugin, self.release.name()));
         let outcomes: Vec<Outcome> = rows.inspect(|row| println!("{row}")).collect();
         println!("{}", summary(&outcomes));
         exit_code(&outcomes)
@@ -127,7 +121,7 @@ impl<'a> Suite<'a> {
         self.serve();
         self.tests
             .iter()
-            .map(|(name, _)| child::spawn(name, &self.plugin, release(self.apis)))
+            .map(|(name, _)| child::spawn(name, &self.plugin, self.release.name()))
             .collect()
     }
 
@@ -139,7 +133,7 @@ impl<'a> Suite<'a> {
     }
 
     fn names(&self, parts: &[String], exact: bool) -> Vec<String> {
-        let checks = check::ALL.iter().map(|check| check.id.to_owned());
+        let checks = CHECKS.iter().map(|check| check.id.to_owned());
         let all = checks.chain(self.tests.iter().map(|(name, _)| name.clone()));
         let matches = |name: &String, part: &String| match exact {
             true => name == part,
@@ -152,12 +146,12 @@ impl<'a> Suite<'a> {
     fn perform(&self, task: &Task) -> Seen {
         match self.tests.iter().find(|(name, _)| *name == task.check) {
             Some((_, body)) => self.run_test(body, task),
-            None => run_check(self.apis, task),
+            None => run_check(self.release, task),
         }
     }
 
     fn run_test(&self, body: &Body<'_>, task: &Task) -> Seen {
-        let host = Host::open(self.apis, &task.plugin)?;
+        let host = Host::open(self.release, &task.plugin)?;
         let ran = catch_unwind(AssertUnwindSafe(|| body(&host)));
         ran.map_err(|panic| Stop::Fail(panic_text(&*panic)))?;
         let tally = host.close()?;

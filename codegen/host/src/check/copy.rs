@@ -93,6 +93,9 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
 
 pub(super) fn fills(session: &Session<'_>) -> Seen {
     let device = session.device()?;
+    if !device.executor.knows("mem_zero") {
+        return Err(Stop::Skip("this release has no fills".into()));
+    }
     for size in [4, 12, 64, 4096, 65_540] {
         fill(&device, size)?;
     }

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use super::{Session, ensure};
 use crate::Host;
 use crate::ledger::Tally;
-use crate::outcome::{Seen, Stop};
+use crate::outcome::Seen;
 
 pub(super) fn registered(session: &Session<'_>) -> Seen {
-    if !session.load()?.entry_points().contains(&"TF_InitKernel") {
-        return Err(Stop::Skip("the plugin has no TF_InitKernel".into()));
-    }
-    let host = Host::open(session.apis, session.plugin)?;
+    session.with("TF_InitKernel")?;
+    let host = Host::open(session.release, session.plugin)?;
     let device = host.device_type();
     let mut seen = BTreeSet::new();
     for kernel in host.kernels() {
@@ -38,7 +36,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
 /// Load, create, destroy: nothing of core's stays with the plugin, and every function it called is
 /// one that this host has.
 pub(super) fn given_back(session: &Session<'_>) -> Seen {
-    let tally = Host::open(session.apis, session.plugin)?.close()?;
+    let tally = Host::open(session.release, session.plugin)?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok("no object of core's left with the plugin".into())
 }

@@ -3,23 +3,22 @@
 use super::{Session, ensure};
 use crate::demands;
 use crate::outcome::{Seen, Stop};
-use crate::plugin::{ENTRY_POINTS, Registration};
+use crate::plugin::{self, Registration};
 use crate::record::Record;
 
 pub(super) fn entry_points(session: &Session<'_>) -> Seen {
     let found = session.load()?.entry_points();
     ensure(!found.is_empty(), || {
-        format!("the plugin exports none of {ENTRY_POINTS:?}")
+        format!(
+            "the plugin exports none of {:?}",
+            plugin::entry_points(session.release)
+        )
     })?;
     Ok(found.join(" "))
 }
 
 fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
-    let plugin = session.load()?;
-    match plugin.entry_points().contains(&"SE_InitPlugin") {
-        true => Ok(plugin.register()?),
-        false => Err(Stop::Skip("the plugin has no SE_InitPlugin".into())),
-    }
+    Ok(session.with("SE_InitPlugin")?.register()?)
 }
 
 /// Applies `judge` to every struct that the plugin fills before its first device.
@@ -65,11 +64,10 @@ pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {
     none(found, "as the release has them, or an older release had")
 }
 
-/// A write past a struct ends this process; a write before one shows here.
+/// A write past a struct ends this process; one before it or into its tail padding shows here.
 pub(super) fn struct_bounds(session: &Session<'_>) -> Seen {
-    let before = |record: &Record| demands::underrun(record).into_iter().collect();
     none(
-        judge(session, before)?,
+        judge(session, demands::bounds)?,
         "nothing written outside the host's structs",
     )
 }
@@ -94,8 +92,10 @@ pub(super) fn devices(session: &Session<'_>) -> Seen {
     for round in 0..2 {
         for ordinal in 0..count {
             let device = platform.create_device(ordinal)?;
-            let wrong = demands::size(&device).or_else(|| demands::underrun(&device));
-            ensure(wrong.is_none(), || wrong.unwrap_or_default())?;
+            let wrong = demands::size(&device)
+                .into_iter()
+                .chain(demands::bounds(&device));
+            none(wrong.collect(), "")?;
             let said = device.get("ordinal").map(|ordinal| ordinal as i32);
             ensure(said == Some(ordinal), || {
                 format!("device {ordinal} says ordinal {said:?} in round {round}")

@@ -1,66 +1,31 @@
-//! The checks, in the order of a report. One function per check; each runs in a process of its own.
+//! The checks: one function each, and each runs in a process of its own.
 
 mod copy;
+mod graph;
 mod kernel;
+mod list;
 mod load;
 mod memory;
+mod op;
+mod profiler;
 mod stream;
+
+pub use list::{CHECKS, Check};
 
 use std::path::Path;
 use std::sync::Arc;
-
-use sp_ir::Api;
 
 use crate::Error;
 use crate::core::Stream;
 use crate::executor::{Block, Executor};
 use crate::host::adopt;
-use crate::outcome::{Seen, Stop};
-use crate::plugin::{Platform, Plugin};
-
-/// One question to a plugin.
-pub(crate) struct Check {
-    /// Its name; programs read it, so it stays.
-    pub id: &'static str,
-    pub run: fn(&Session<'_>) -> Seen,
-}
-
-const fn check(id: &'static str, run: fn(&Session<'_>) -> Seen) -> Check {
-    Check { id, run }
-}
-
-/// Every check.
-pub(crate) const ALL: &[Check] = &[
-    check("entry_points", load::entry_points),
-    check("required_fields", load::required_fields),
-    check("struct_sizes", load::struct_sizes),
-    check("struct_bounds", load::struct_bounds),
-    check("names", load::names),
-    check("devices", load::devices),
-    check("memory_usage", memory::usage),
-    check("allocate", memory::allocate),
-    check("allocate_refused", memory::refused),
-    check("deallocate", memory::deallocate),
-    check("host_memory", memory::host_memory),
-    check("allocator_stats", memory::stats),
-    check("copies_sync", copy::sync),
-    check("copies_async", copy::async_copies),
-    check("copies_threads", copy::threads),
-    check("fills", copy::fills),
-    check("streams", stream::streams),
-    check("stream_order", stream::order),
-    check("stream_dependency", stream::dependency),
-    check("events", stream::events),
-    check("waits", stream::waits),
-    check("host_callbacks", stream::host_callbacks),
-    check("timers", stream::timers),
-    check("kernels_registered", kernel::registered),
-    check("given_back", kernel::given_back),
-];
+use crate::outcome::Stop;
+use crate::plugin::{Platform, Plugin, entry_points};
+use crate::release::Release;
 
 /// What a check is handed.
 pub(crate) struct Session<'a> {
-    pub apis: &'a [Api],
+    pub release: Release<'a>,
     pub plugin: &'a Path,
 }
 
@@ -72,15 +37,26 @@ pub(crate) struct Device {
 
 impl Session<'_> {
     fn load(&self) -> Result<Plugin, Error> {
-        Plugin::load(self.apis, self.plugin)
+        Plugin::load(self.release, self.plugin)
+    }
+
+    /// The plugin, where it has the entry point and the release looks for it.
+    fn with(&self, entry_point: &str) -> Result<Plugin, Stop> {
+        let plugin = self.load()?;
+        match plugin.entry_points().contains(&entry_point) {
+            true => Ok(plugin),
+            false if !entry_points(self.release).contains(&entry_point) => {
+                Err(Stop::Skip(format!(
+                    "TensorFlow {} looks for no {entry_point}",
+                    self.release.name()
+                )))
+            }
+            false => Err(Stop::Skip(format!("the plugin has no {entry_point}"))),
+        }
     }
 
     fn platform(&self) -> Result<Platform, Stop> {
-        let plugin = self.load()?;
-        if !plugin.entry_points().contains(&"SE_InitPlugin") {
-            return Err(Stop::Skip("the plugin has no SE_InitPlugin".into()));
-        }
-        Ok(adopt(&plugin)?)
+        Ok(adopt(&self.with("SE_InitPlugin")?)?)
     }
 
     fn device(&self) -> Result<Device, Stop> {

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use super::arg::{Arg, List};
 use super::functions;
+use crate::Code;
 use crate::ledger::{self, Kind, Object, Owner};
 use crate::memory::HostMemory;
 
@@ -35,6 +36,64 @@ impl Object for Buffer {
     const KIND: Kind = Kind::Buffer;
 }
 
+impl Buffer {
+    /// A buffer of nothing.
+    pub fn empty() -> Self {
+        Self {
+            data: std::ptr::null(),
+            length: 0,
+            deallocator: None,
+            own: None,
+        }
+    }
+
+    /// A buffer of the host's own bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let own = HostMemory::of(bytes);
+        Self {
+            data: own.data().cast_const(),
+            length: bytes.len(),
+            deallocator: None,
+            own: Some(own),
+        }
+    }
+
+    /// What the public fields say is there.
+    pub fn bytes(&self) -> &[u8] {
+        match self.data.is_null() {
+            true => &[],
+            // SAFETY: whoever set the fields says that there are as many bytes.
+            false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) },
+        }
+    }
+}
+
+/// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
+pub(super) fn fill(buffer: *mut Buffer, bytes: &[u8]) -> Result<(), (Code, String)> {
+    let Some(found) = ledger::find(buffer) else {
+        return Err((Code::INVALID_ARGUMENT, "there is no such TF_Buffer".into()));
+    };
+    if !found.data.is_null() {
+        let text = "a TF_Buffer that is filled must be empty".into();
+        return Err((Code::INVALID_ARGUMENT, text));
+    }
+    // SAFETY: the ledger knows the buffer, and its holder lends it for the call; the memory that
+    // malloc gives has room for the bytes.
+    unsafe {
+        let copy = libc::malloc(bytes.len().max(1));
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), copy.cast(), bytes.len());
+        (&raw mut (*buffer).data).write(copy);
+        (&raw mut (*buffer).length).write(bytes.len());
+        (&raw mut (*buffer).deallocator).write(Some(release));
+    }
+    Ok(())
+}
+
+extern "C" fn release(data: *mut c_void, _length: usize) {
+    // SAFETY: `fill` took it from malloc, and a buffer's deallocator is called once.
+    unsafe { libc::free(data) }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let (Some(free), None) = (self.deallocator, &self.own) {
@@ -45,14 +104,11 @@ impl Drop for Buffer {
 
 functions! {
     fn TF_NewBuffer() -> *mut Buffer {
-        let empty = Buffer { data: std::ptr::null(), length: 0, deallocator: None, own: None };
-        ledger::give(empty, Owner::Plugin)
+        ledger::give(Buffer::empty(), Owner::Plugin)
     }
 
     fn TF_NewBufferFromString(bytes: List<u8>, length: usize) -> *mut Buffer {
-        let own = HostMemory::of(bytes.values(length));
-        let data = own.data().cast_const();
-        ledger::give(Buffer { data, length, deallocator: None, own: Some(own) }, Owner::Plugin)
+        ledger::give(Buffer::of(bytes.values(length)), Owner::Plugin)
     }
 
     fn TF_DeleteBuffer(buffer: Arg<Buffer>) {

@@ -46,6 +46,11 @@ impl Object for BuilderHandle {
 }
 
 impl BuilderHandle {
+    /// The kernel as it is described so far.
+    pub(super) fn kernel(&self) -> Builder {
+        self.builder().clone()
+    }
+
     fn builder(&self) -> MutexGuard<'_, Builder> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,6 +88,14 @@ static RECORDED: Mutex<Vec<Builder>> = Mutex::new(Vec::new());
 /// The kernels that were registered since the last call.
 pub(crate) fn recorded() -> Vec<Builder> {
     std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Puts a kernel into the registry.
+pub(super) fn record(kernel: Builder) {
+    RECORDED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(kernel);
 }
 
 fn new_builder(
@@ -161,8 +174,7 @@ functions! {
             let text = "there is no such builder".to_owned();
             return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
         };
-        let builder = builder.builder().clone();
-        RECORDED.lock().unwrap_or_else(PoisonError::into_inner).push(builder);
+        record(builder.kernel());
         report(&status, CALL, Ok(()));
     }
 

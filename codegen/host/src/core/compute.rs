@@ -16,7 +16,7 @@ use crate::memory::Buffer;
 type Outcome<T> = Result<T, (Code, String)>;
 
 impl Context {
-    fn input(&self, call: &str, index: c_int) -> Outcome<View> {
+    pub(super) fn input(&self, call: &str, index: c_int) -> Outcome<View> {
         let state = self.state();
         let at = self.index(call, index, state.given.len())?;
         let gone = || {
@@ -29,7 +29,7 @@ impl Context {
     }
 
     /// Fresh memory where the op's kernel wants it.
-    fn fresh(&self, dtype: DType, dims: &[i64], on_host: bool) -> Outcome<View> {
+    pub(super) fn fresh(&self, dtype: DType, dims: &[i64], on_host: bool) -> Outcome<View> {
         let mut view = View {
             dtype,
             dims: dims.to_vec(),

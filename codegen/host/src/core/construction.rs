@@ -16,6 +16,7 @@ use crate::memory::{Buffer, HostMemory};
 /// What `TF_OpKernelConstruction*` points to.
 pub(crate) struct Construction {
     pub name: String,
+    pub op: String,
     pub attrs: BTreeMap<String, Attr>,
     failure: Mutex<Option<(Code, String)>>,
 }
@@ -41,9 +42,10 @@ impl StringView {
 }
 
 impl Construction {
-    pub fn new(name: String, attrs: BTreeMap<String, Attr>) -> Self {
+    pub fn new(name: String, op: String, attrs: BTreeMap<String, Attr>) -> Self {
         Self {
             name,
+            op,
             attrs,
             failure: Mutex::new(None),
         }

@@ -8,8 +8,13 @@ mod builder;
 mod compute;
 mod construction;
 mod context;
+mod grappler;
+mod op_def;
+mod serialized;
+mod shape;
 mod status;
 mod tensor;
+mod variable;
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::NonNull;
@@ -17,11 +22,15 @@ use std::sync::OnceLock;
 
 pub(crate) use arg::Arg;
 pub use attr::Attr;
+pub(crate) use buffer::Buffer;
 pub(crate) use builder::{Builder, Compute, Done, recorded};
 pub(crate) use construction::Construction;
 pub(crate) use context::{Context, Placement, Stream};
+pub(crate) use grappler::Item;
+pub(crate) use op_def::{OpDef, defined};
 pub(crate) use status::Status;
 pub(crate) use tensor::View;
+pub(crate) use variable::Variable;
 
 /// Defines `extern "C"` functions and a `find` over them; each body knows its own name as `CALL`.
 macro_rules! functions {
@@ -47,12 +56,19 @@ macro_rules! functions {
 }
 use functions;
 
-/// The host's function for `symbol`, if it has one. `TSL_X` is another name for `TF_X`.
-pub(crate) fn find(symbol: &str) -> Option<NonNull<c_void>> {
+/// The host's function for `symbol`, if it has one, in the form that takes so many arguments.
+/// `TSL_X` is another name for `TF_X`.
+pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
     let symbol = match symbol.strip_prefix("TSL_") {
         Some(rest) => format!("TF_{rest}"),
         None => symbol.to_owned(),
     };
+    if symbol == "TF_Version" {
+        return NonNull::new(tf_version as *mut c_void);
+    }
+    if let Some(older) = variable::older(&symbol, arguments) {
+        return NonNull::new(older);
+    }
     let families = [
         status::find,
         tensor::find,
@@ -61,6 +77,11 @@ pub(crate) fn find(symbol: &str) -> Option<NonNull<c_void>> {
         construction::find,
         context::find,
         compute::find,
+        grappler::find,
+        op_def::find,
+        shape::find,
+        serialized::find,
+        variable::find,
     ];
     families
         .iter()
@@ -70,10 +91,9 @@ pub(crate) fn find(symbol: &str) -> Option<NonNull<c_void>> {
 
 static VERSION: OnceLock<CString> = OnceLock::new();
 
-/// `TF_Version` for a process that plays `release`.
-pub(crate) fn version(release: &str) -> NonNull<c_void> {
+/// From now on `TF_Version` says this release.
+pub(crate) fn plays(release: &str) {
     VERSION.get_or_init(|| CString::new(format!("{release}.0")).unwrap_or_default());
-    NonNull::new(tf_version as *mut c_void).expect("a function has an address")
 }
 
 extern "C" fn tf_version() -> *const c_char {

@@ -2,7 +2,7 @@
 //! them. The loader needs only program headers, so there are no sections and no linker.
 //!
 //! Invariant: symbol `i` jumps through `TABLE[i]`; `TABLE[n]` is where the stubs of functions that
-//! nobody implements jump, with the index (and the status argument, if any) as arguments.
+//! nobody implements jump, with the export's number (and the status argument, if any) as arguments.
 
 mod code;
 mod dynamic;
@@ -32,6 +32,8 @@ pub(crate) struct Object<'a> {
     pub soname: &'a str,
     pub needed: &'a [&'a str],
     pub exports: &'a [Export],
+    /// The number of its first export, among those of all objects.
+    pub first: u32,
 }
 
 /// The bytes of the object, and where the stubs lie relative to its table.
@@ -104,7 +106,9 @@ impl Object<'_> {
             put(
                 bytes,
                 at,
-                &self.machine.stub(at, missing, index as u32, export.status),
+                &self
+                    .machine
+                    .stub(at, missing, self.first + index as u32, export.status),
             );
         }
     }
@@ -169,6 +173,7 @@ mod tests {
             soname: "libdemo.so.1",
             needed: &["libother.so.2"],
             exports: &exports,
+            first: 0,
         }
         .image()
     }

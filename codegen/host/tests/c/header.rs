@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use sp_ir::{Api, Item, Signature, Struct, Type};
+use sp_ir::{Api, Item, Signature, Struct, Type, Value};
 
 /// A header with every type of `apis`, and every function whose types they declare.
 pub fn of(apis: &[Api]) -> String {
     let mut out = String::from("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+    let minor = apis[0].release.split('.').nth(1).unwrap_or_default();
+    writeln!(out, "#define SP_MINOR {minor}").expect(TO_STRING);
     let items = || apis.iter().flat_map(|api| &api.items);
     let mut names = BTreeSet::new();
     for (name, item) in items() {
@@ -19,6 +21,18 @@ pub fn of(apis: &[Api]) -> String {
     while let Some((name, line)) = items().find_map(|(name, item)| typedef(name, item, &names)) {
         out.push_str(&line);
         names.insert(name);
+    }
+    for (name, item) in items() {
+        if let Item::Constant(constant) = item
+            && let Value::Name(other) = &constant.value
+        {
+            writeln!(out, "#define {name} {other}").expect(TO_STRING);
+        }
+        if let Item::Struct(body) = item {
+            for field in &body.fields {
+                writeln!(out, "#define HAS_{name}_{} 1", field.name).expect(TO_STRING);
+            }
+        }
     }
     for (name, item) in items() {
         match item {

@@ -11,19 +11,36 @@ use sp_ir::Api;
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
 
-/// The APIs of TensorFlow 2.21 that a device plugin uses.
+/// The releases that there are snapshots of, from the first that loads plugins.
+#[allow(dead_code, reason = "each test crate has this module and uses a part")]
+pub fn releases() -> Vec<String> {
+    (5..=21).map(|minor| format!("2.{minor}")).collect()
+}
+
+/// The APIs of TensorFlow 2.21.
+#[allow(dead_code, reason = "each test crate has this module and uses a part")]
 pub fn apis() -> Vec<Api> {
+    apis_of("2.21")
+}
+
+/// The APIs of a release.
+pub fn apis_of(release: &str) -> Vec<Api> {
     let names = [
         "tf_status",
         "tf_datatype",
+        "tf_buffer",
         "tf_tensor",
         "c_api",
         "stream_executor",
         "kernels",
+        "kernels_experimental",
+        "ops",
+        "grappler",
+        "pluggable_profiler",
     ];
-    names
-        .map(|name| snapshot(&format!("{SNAPSHOTS}/{name}/2.21.json")))
-        .into()
+    let paths = names.map(|name| format!("{SNAPSHOTS}/{name}/{release}.json"));
+    let there = paths.iter().filter(|path| Path::new(path).exists());
+    there.map(|path| snapshot(path)).collect()
 }
 
 fn snapshot(path: &str) -> Api {
@@ -31,53 +48,64 @@ fn snapshot(path: &str) -> Api {
     Api::from_json(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A C compiler and a folder for what it makes.
+/// A C compiler and a folder for what it makes for one release.
 pub struct Compiler {
     folder: PathBuf,
+    minor: u32,
 }
 
 impl Compiler {
     /// Nothing, where the machine has no C compiler.
     pub fn find(apis: &[Api]) -> Option<Self> {
         let version = Command::new("cc").arg("--version").output().ok()?;
+        let release = &apis[0].release;
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME"));
+        let folder = folder.join(release);
+        let minor = release.split('.').nth(1)?.parse().ok()?;
         if !sp_host::is_child() {
-            std::fs::create_dir_all(&folder).expect("the folder is made");
+            std::fs::create_dir_all(folder.join("needed")).expect("the folder is made");
             let text = header::of(apis);
             std::fs::write(folder.join("tensorflow.h"), text).expect("the header is written");
         }
-        version.status.success().then_some(Self { folder })
+        version.status.success().then_some(Self { folder, minor })
     }
 
-    /// The plugin with one `defect` (or none), as a shared object.
+    /// The plugin with one `defect` (or none), as a shared object. Before 2.21 it names the libraries
+    /// that it needs, without which those releases do not load it.
     pub fn plugin(&self, defect: &str) -> PathBuf {
         let path = self.folder.join(format!("lib{}.so", defect.to_lowercase()));
-        self.cc(&path, &[&format!("-D{defect}"), PLUGIN]);
+        let defect = format!("-D{defect}");
+        match self.minor {
+            ..=20 => self.link(&path, &[&defect]),
+            _ => self.cc(&path, &[&defect, PLUGIN]),
+        }
         path
     }
 
     /// The plugin as vendors link theirs, with TensorFlow's libraries among those it needs.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn plugin_with_needed(&self) -> PathBuf {
-        let mut libraries = vec![];
-        for name in ["libtensorflow_framework.so.2", "libtensorflow_cc.so.2"] {
-            let path = self.folder.join(name);
-            self.cc(
-                &path,
-                &[&format!("-Wl,-soname,{name}"), "-x", "c", "/dev/null"],
-            );
-            libraries.push(path.display().to_string());
-        }
         let path = self.folder.join("libneeded.so");
-        self.cc(
-            &path,
-            &[PLUGIN, "-Wl,--no-as-needed", &libraries[0], &libraries[1]],
-        );
-        // What is needed must come from the host.
-        libraries
-            .iter()
-            .for_each(|path| std::fs::remove_file(path).expect("it is there"));
+        self.link(&path, &[]);
         path
+    }
+
+    /// What is needed must come from the host: of the libraries linked there is the name only.
+    fn link(&self, path: &Path, options: &[&str]) {
+        let second = match self.minor {
+            ..=11 => "_pywrap_tensorflow_internal.so",
+            _ => "libtensorflow_cc.so.2",
+        };
+        let libraries = ["libtensorflow_framework.so.2", second].map(|name| {
+            let library = self.folder.join("needed").join(name);
+            let soname = format!("-Wl,-soname,{name}");
+            if !library.exists() {
+                self.cc(&library, &[&soname, "-x", "c", "/dev/null"]);
+            }
+            library.display().to_string()
+        });
+        let rest = [PLUGIN, "-Wl,--no-as-needed", &libraries[0], &libraries[1]];
+        self.cc(path, &[options, &rest].concat());
     }
 
     /// A child finds what its parent made.

@@ -1,0 +1,244 @@
+//! What a graph optimizer asks of core: the nodes that must stay, the shapes that are known, and
+//! the definitions of ops and functions.
+
+use std::ffi::{c_char, c_int};
+use std::sync::Mutex;
+
+use super::arg::{Arg, List, Out, Text};
+use super::buffer::{Buffer, fill};
+use super::functions;
+use super::op_def;
+use super::status::{Status, report};
+use crate::Code;
+use crate::graph::{self, Graph, Node};
+use crate::ledger::{self, Kind, Object, Owner};
+
+/// What `TF_GrapplerItem*` points to.
+pub(crate) struct Item(pub Graph);
+
+/// What `TF_GraphProperties*` points to; empty until it was asked to infer.
+struct Properties {
+    graph: Graph,
+    inferred: Mutex<bool>,
+}
+
+/// What `TF_FunctionLibraryDefinition*` points to: definitions by name.
+struct Library(Vec<(String, Vec<u8>)>);
+
+impl Object for Item {
+    const KIND: Kind = Kind::GrapplerItem;
+}
+
+impl Object for Properties {
+    const KIND: Kind = Kind::GraphProperties;
+}
+
+impl Object for Library {
+    const KIND: Kind = Kind::FunctionLibrary;
+}
+
+impl Properties {
+    fn known(&self, name: &str) -> Option<&Node> {
+        let inferred = *self
+            .inferred
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.graph.node(name).filter(|_| inferred)
+    }
+
+    fn inputs(&self, name: &str) -> Vec<&Node> {
+        let inputs = self.known(name).map_or(&[][..], |node| &node.inputs);
+        inputs
+            .iter()
+            .filter_map(|input| self.graph.node(input))
+            .collect()
+    }
+
+    fn outputs(&self, name: &str) -> Vec<&Node> {
+        self.known(name).into_iter().collect()
+    }
+}
+
+/// How many names there are, and how long they are together.
+fn sizes(names: &[String], (count, bytes): (&Out<c_int>, &Out<usize>)) {
+    count.set(names.len() as c_int);
+    bytes.set(names.iter().map(String::len).sum());
+}
+
+/// Names one after the other in `storage`, and where each begins.
+fn put(
+    names: &[String],
+    (values, lengths, room): (&Out<*mut c_char>, &Out<usize>, c_int),
+    (storage, size): (&Out<u8>, usize),
+) -> Result<(), (Code, String)> {
+    let names = &names[..names.len().min(room.max(0) as usize)];
+    let text = names.concat();
+    if text.len() > size {
+        let why = format!("the names take {} bytes, and there are {size}", text.len());
+        return Err((Code::INVALID_ARGUMENT, why));
+    }
+    storage.fill(text.as_bytes());
+    let lens: Vec<usize> = names.iter().map(String::len).collect();
+    let starts = lens.iter().scan(storage.address(), |at, len| {
+        let start = *at;
+        *at = at.wrapping_add(*len);
+        Some(start.cast())
+    });
+    values.fill(&starts.collect::<Vec<_>>());
+    lengths.fill(&lens);
+    Ok(())
+}
+
+/// One buffer for each node's properties.
+fn put_properties(
+    nodes: &[&Node],
+    buffers: &List<*mut Buffer>,
+    room: c_int,
+) -> Result<(), (Code, String)> {
+    let mut pairs = nodes.iter().zip(buffers.values(room));
+    pairs.try_for_each(|(node, buffer)| fill(*buffer, &node.properties()))
+}
+
+functions! {
+    fn TF_GetNodesToPreserveListSize(
+        item: Arg<Item>,
+        count: Out<c_int>,
+        bytes: Out<usize>,
+        status: Arg<Status>,
+    ) {
+        let Some(item) = item.get(CALL) else { return };
+        sizes(&item.0.fetch, (&count, &bytes));
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_GetNodesToPreserveList(
+        item: Arg<Item>,
+        values: Out<*mut c_char>,
+        lengths: Out<usize>,
+        room: c_int,
+        storage: Out<u8>,
+        size: usize,
+        status: Arg<Status>,
+    ) {
+        let Some(item) = item.get(CALL) else { return };
+        report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
+    }
+
+    fn TF_GetFetchNodesListSize(
+        item: Arg<Item>,
+        count: Out<c_int>,
+        bytes: Out<usize>,
+        status: Arg<Status>,
+    ) {
+        let Some(item) = item.get(CALL) else { return };
+        sizes(&item.0.fetch, (&count, &bytes));
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_GetFetchNodesList(
+        item: Arg<Item>,
+        values: Out<*mut c_char>,
+        lengths: Out<usize>,
+        room: c_int,
+        storage: Out<u8>,
+        size: usize,
+        status: Arg<Status>,
+    ) {
+        let Some(item) = item.get(CALL) else { return };
+        report(&status, CALL, put(&item.0.fetch, (&values, &lengths, room), (&storage, size)));
+    }
+
+    fn TF_NewGraphProperties(item: Arg<Item>) -> *mut Properties {
+        let Some(item) = item.get(CALL) else { return std::ptr::null_mut() };
+        let made = Properties { graph: item.0.clone(), inferred: Mutex::new(false) };
+        ledger::give(made, Owner::Plugin)
+    }
+
+    fn TF_DeleteGraphProperties(properties: Arg<Properties>) {
+        drop(properties.take(CALL));
+    }
+
+    fn TF_InferStatically(
+        properties: Arg<Properties>,
+        _assume_valid_feeds: u8,
+        _aggressive_shape_inference: u8,
+        _include_input_tensor_values: u8,
+        _include_output_tensor_values: u8,
+        status: Arg<Status>,
+    ) {
+        let Some(properties) = properties.get(CALL) else { return };
+        *properties.inferred.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = true;
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_GetInputPropertiesListSize(
+        properties: Arg<Properties>,
+        name: Text,
+        count: Out<c_int>,
+        status: Arg<Status>,
+    ) {
+        let Some(properties) = properties.get(CALL) else { return };
+        count.set(properties.inputs(&name.string()).len() as c_int);
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_GetOutputPropertiesListSize(
+        properties: Arg<Properties>,
+        name: Text,
+        count: Out<c_int>,
+        status: Arg<Status>,
+    ) {
+        let Some(properties) = properties.get(CALL) else { return };
+        count.set(properties.outputs(&name.string()).len() as c_int);
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_GetInputPropertiesList(
+        properties: Arg<Properties>,
+        name: Text,
+        buffers: List<*mut Buffer>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        let Some(properties) = properties.get(CALL) else { return };
+        let nodes = properties.inputs(&name.string());
+        report(&status, CALL, put_properties(&nodes, &buffers, room));
+    }
+
+    fn TF_GetOutputPropertiesList(
+        properties: Arg<Properties>,
+        name: Text,
+        buffers: List<*mut Buffer>,
+        room: c_int,
+        status: Arg<Status>,
+    ) {
+        let Some(properties) = properties.get(CALL) else { return };
+        let nodes = properties.outputs(&name.string());
+        report(&status, CALL, put_properties(&nodes, &buffers, room));
+    }
+
+    fn TF_NewFunctionLibraryDefinition(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Library {
+        let Some(graph) = graph.get(CALL) else { return std::ptr::null_mut() };
+        report(&status, CALL, Ok(()));
+        ledger::give(Library(graph::functions(graph.bytes())), Owner::Plugin)
+    }
+
+    fn TF_DeleteFunctionLibraryDefinition(library: Arg<Library>) {
+        drop(library.take(CALL));
+    }
+
+    fn TF_LookUpOpDef(
+        library: Arg<Library>,
+        name: Text,
+        buffer: Arg<Buffer>,
+        status: Arg<Status>,
+    ) {
+        let Some(library) = library.get(CALL) else { return };
+        let name = name.string();
+        let own = library.0.iter().find(|(found, _)| *found == name);
+        let found = own.map(|(_, bytes)| bytes.clone()).or_else(|| op_def::bytes(&name));
+        let missing = || (Code::NOT_FOUND, format!("Op type not registered '{name}'"));
+        let put = found.ok_or_else(missing).and_then(|bytes| fill(buffer.address(), &bytes));
+        report(&status, CALL, put);
+    }
+}

@@ -1,0 +1,281 @@
+//! Ops that a plugin defines by ops.h, and the definitions that core has of them and of its own.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::arg::{Arg, Text};
+use super::functions;
+use super::shape::{Inference, Shape};
+use super::status::{Status, report};
+use crate::call::Ptr;
+use crate::dtype::DType;
+use crate::ledger::{self, Kind, Object, Owner};
+use crate::{Code, Error, Op, call, fault, proto};
+
+type ShapeFunction = unsafe extern "C" fn(*mut Inference, Ptr);
+
+/// A definition: its arguments as `name: type`, its attributes as `name: kind`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpDef {
+    pub name: String,
+    pub inputs: Vec<(String, String)>,
+    pub outputs: Vec<(String, String)>,
+    attrs: Vec<(String, String)>,
+    /// Field numbers of `OpDef`'s flags that are set.
+    flags: Vec<u32>,
+    infer: Option<ShapeFunction>,
+    malformed: Option<String>,
+}
+
+/// What `TF_OpDefinitionBuilder*` points to.
+struct Builder(Mutex<OpDef>);
+
+impl Object for Builder {
+    const KIND: Kind = Kind::OpDefinitionBuilder;
+}
+
+impl Builder {
+    fn definition(&self) -> MutexGuard<'_, OpDef> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+static DEFINED: Mutex<Vec<OpDef>> = Mutex::new(Vec::new());
+
+/// The ops that plugins defined in this process.
+pub(crate) fn defined() -> Vec<OpDef> {
+    DEFINED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
+}
+
+/// The `OpDef` of an op that core knows.
+pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
+    let own = defined().into_iter().find(|op| op.name == name);
+    own.or_else(|| Op::definition(name)).map(|op| op.bytes())
+}
+
+/// `name: rest`, without the spaces.
+fn named(spec: &str) -> Option<(String, String)> {
+    let (name, rest) = spec.split_once(':')?;
+    let name = name.trim();
+    let good = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    good.then(|| (name.to_owned(), rest.trim().to_owned()))
+}
+
+impl OpDef {
+    /// A definition of core's own, its types those of attributes or lower-case names.
+    pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
+        let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
+        let mut attrs: Vec<(String, String)> = types
+            .filter(|ty| DType::named(ty).is_none())
+            .map(|ty| (ty.clone(), "type".to_owned()))
+            .collect();
+        attrs.dedup();
+        Self {
+            name: name.to_owned(),
+            inputs,
+            outputs,
+            attrs,
+            ..Self::default()
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let arguments = [(2, &self.inputs), (3, &self.outputs)];
+        let arguments = arguments.into_iter().flat_map(|(field, list)| {
+            list.iter()
+                .map(move |(name, ty)| proto::bytes(field, argument(name, ty)))
+        });
+        let attrs = self.attrs.iter().map(|(name, kind)| {
+            let kind = kind.split(['=', '>']).next().unwrap_or("").trim();
+            // `{float, int32}` lists the types that a type attribute takes.
+            let kind = if kind.starts_with('{') { "type" } else { kind };
+            proto::bytes(4, [proto::bytes(1, name), proto::bytes(2, kind)].concat())
+        });
+        let flags = self.flags.iter().map(|flag| proto::number(*flag, 1));
+        [proto::bytes(1, &self.name)]
+            .into_iter()
+            .chain(arguments)
+            .chain(attrs)
+            .chain(flags)
+            .flatten()
+            .collect()
+    }
+
+    /// What the shape function makes of inputs of these shapes; nothing where there is none.
+    pub fn infer(&self, inputs: Vec<Shape>) -> Result<Option<Vec<Shape>>, Error> {
+        let Some(function) = self.infer else {
+            return Ok(None);
+        };
+        let types = self.attrs.iter().map(|(name, _)| name.clone()).collect();
+        let inference = Inference::new(inputs, self.outputs.len(), types);
+        let context = ledger::give(inference, Owner::Host);
+        let ran = call::checked(&format!("the shape function of {}", self.name), |status| {
+            fault::entering(&"a shape function");
+            // SAFETY: the plugin registered this function to be called so.
+            unsafe { function(context, status) };
+            Ok(())
+        });
+        let outputs = ledger::take(context).map(|context| context.outputs());
+        ran.map(|()| outputs)
+    }
+}
+
+fn argument(name: &str, ty: &str) -> Vec<u8> {
+    let (number, ty) = match ty.split_once('*') {
+        Some((number, ty)) => (proto::bytes(5, number.trim()), ty.trim()),
+        None => (vec![], ty),
+    };
+    let ty = match DType::named(ty) {
+        Some(dtype) => proto::number(3, u64::from(dtype.0)),
+        None => proto::bytes(4, ty),
+    };
+    [proto::bytes(1, name), number, ty].concat()
+}
+
+fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
+    if let Some(builder) = builder.get(call) {
+        let mut definition = builder.definition();
+        definition.flags.retain(|flag| *flag != field);
+        definition.flags.extend(set.then_some(field));
+    }
+}
+
+fn add(
+    call: &str,
+    builder: &Arg<Builder>,
+    spec: &Text,
+    list: impl Fn(&mut OpDef) -> &mut Vec<(String, String)>,
+) {
+    let Some(builder) = builder.get(call) else {
+        return;
+    };
+    let mut definition = builder.definition();
+    match named(&spec.string()) {
+        Some(entry) => list(&mut definition).push(entry),
+        None => definition.malformed = Some(spec.string()),
+    }
+}
+
+fn register(definition: OpDef) -> Result<(), (Code, String)> {
+    let name = &definition.name;
+    if let Some(spec) = &definition.malformed {
+        return Err((
+            Code::INVALID_ARGUMENT,
+            format!("{name}: cannot parse {spec:?}"),
+        ));
+    }
+    if bytes(name).is_some() {
+        return Err((
+            Code::ALREADY_EXISTS,
+            format!("there is an op {name} already"),
+        ));
+    }
+    DEFINED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(definition);
+    Ok(())
+}
+
+functions! {
+    fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
+        let definition = OpDef { name: name.string(), ..OpDef::default() };
+        ledger::give(Builder(Mutex::new(definition)), Owner::Plugin)
+    }
+
+    fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {
+        drop(builder.take(CALL));
+    }
+
+    fn TF_RegisterOpDefinition(builder: Arg<Builder>, status: Arg<Status>) {
+        let Some(builder) = builder.take(CALL) else { return };
+        let definition = builder.definition().clone();
+        report(&status, CALL, register(definition));
+    }
+
+    fn TF_OpDefinitionBuilderAddInput(builder: Arg<Builder>, spec: Text) {
+        add(CALL, &builder, &spec, |op| &mut op.inputs);
+    }
+
+    fn TF_OpDefinitionBuilderAddOutput(builder: Arg<Builder>, spec: Text) {
+        add(CALL, &builder, &spec, |op| &mut op.outputs);
+    }
+
+    fn TF_OpDefinitionBuilderAddAttr(builder: Arg<Builder>, spec: Text) {
+        add(CALL, &builder, &spec, |op| &mut op.attrs);
+    }
+
+    fn TF_OpDefinitionBuilderDeprecated(builder: Arg<Builder>, _version: i32, _why: Text) {
+        builder.get(CALL);
+    }
+
+    fn TF_OpDefinitionBuilderSetIsAggregate(builder: Arg<Builder>, set: bool) {
+        flag(CALL, &builder, 16, set);
+    }
+
+    fn TF_OpDefinitionBuilderSetIsStateful(builder: Arg<Builder>, set: bool) {
+        flag(CALL, &builder, 17, set);
+    }
+
+    fn TF_OpDefinitionBuilderSetIsCommutative(builder: Arg<Builder>, set: bool) {
+        flag(CALL, &builder, 18, set);
+    }
+
+    fn TF_OpDefinitionBuilderSetAllowsUninitializedInput(builder: Arg<Builder>, set: bool) {
+        flag(CALL, &builder, 19, set);
+    }
+
+    fn TF_OpDefinitionBuilderSetShapeInferenceFunction(
+        builder: Arg<Builder>,
+        function: Option<ShapeFunction>,
+    ) {
+        if let Some(builder) = builder.get(CALL) {
+            builder.definition().infer = function;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_a_type_or_an_attribute() {
+        assert_eq!(
+            argument("x", "float"),
+            [proto::bytes(1, "x"), proto::number(3, 1)].concat()
+        );
+        assert_eq!(
+            argument("x", "T"),
+            [proto::bytes(1, "x"), proto::bytes(4, "T")].concat()
+        );
+        let list = [
+            proto::bytes(1, "x"),
+            proto::bytes(5, "N"),
+            proto::bytes(4, "T"),
+        ]
+        .concat();
+        assert_eq!(argument("x", "N * T"), list);
+    }
+
+    #[test]
+    fn an_op_is_defined_once_and_well() {
+        let op = |name: &str| OpDef {
+            name: name.into(),
+            ..OpDef::default()
+        };
+        assert!(register(op("OpDefTest")).is_ok());
+        assert_eq!(
+            register(op("OpDefTest")).unwrap_err().0,
+            Code::ALREADY_EXISTS
+        );
+        assert_eq!(register(op("MatMul")).unwrap_err().0, Code::ALREADY_EXISTS);
+        let malformed = OpDef {
+            malformed: Some("x".into()),
+            ..op("Other")
+        };
+        assert_eq!(register(malformed).unwrap_err().0, Code::INVALID_ARGUMENT);
+    }
+}

@@ -1,0 +1,203 @@
+//! What kernels ask for as protocol buffers: their node, functions, the session's configuration.
+
+use std::ffi::c_int;
+
+use super::arg::{Arg, Text};
+use super::attr::Attr;
+use super::buffer::{Buffer, fill};
+use super::builder::{BuilderHandle, record};
+use super::construction::Construction;
+use super::context::{Context, Ctx};
+use super::functions;
+use super::status::{Status, report};
+use crate::dtype::DType;
+use crate::ledger::{self, Owner};
+use crate::proto::{self, Value};
+use crate::{Code, Tensor};
+
+/// What `TF_InputRange` fills.
+#[repr(C)]
+struct InputRange {
+    struct_size: usize,
+    private: *mut std::ffi::c_void,
+    start: c_int,
+    stop: c_int,
+    status: Arg<Status>,
+}
+
+/// The `versions.producer` of graphs here: one that all releases since 2.5 read.
+const PRODUCER: c_int = 440;
+
+fn tensor(tensor: &Tensor) -> Vec<u8> {
+    [
+        proto::number(1, u64::from(tensor.dtype().0)),
+        proto::bytes(2, shape(Some(tensor.dims()))),
+        proto::bytes(4, tensor.bytes()),
+    ]
+    .concat()
+}
+
+fn shape(dims: Option<&[i64]>) -> Vec<u8> {
+    match dims {
+        None => proto::number(3, 1),
+        Some(dims) => dims
+            .iter()
+            .flat_map(|dim| proto::bytes(2, proto::number(1, *dim as u64)))
+            .collect(),
+    }
+}
+
+/// The one field of an `AttrValue`; in its lists the fields have the same numbers.
+fn value(attr: &Attr) -> Vec<u8> {
+    match attr {
+        Attr::Text(text) => proto::bytes(2, text),
+        Attr::Int(value) => proto::number(3, *value as u64),
+        Attr::Float(value) => [&[4 << 3 | 5][..], &value.to_le_bytes()].concat(),
+        Attr::Bool(value) => proto::number(5, u64::from(*value)),
+        Attr::Type(dtype) => proto::number(6, u64::from(dtype.0)),
+        Attr::Shape(dims) => proto::bytes(7, shape(dims.as_deref())),
+        Attr::Tensor(found) => proto::bytes(8, tensor(found)),
+        Attr::List(items) => proto::bytes(1, items.iter().flat_map(value).collect::<Vec<_>>()),
+    }
+}
+
+fn node(construction: &Construction) -> Vec<u8> {
+    let attrs = construction.attrs.iter().map(|(name, attr)| {
+        let entry = [proto::bytes(1, name), proto::bytes(2, value(attr))].concat();
+        proto::bytes(5, entry)
+    });
+    let names = [
+        proto::bytes(1, &construction.name),
+        proto::bytes(2, &construction.op),
+    ];
+    names.into_iter().chain(attrs).flatten().collect()
+}
+
+fn put(call: &str, buffer: &Arg<Buffer>, bytes: &[u8], status: &Arg<Status>) {
+    report(status, call, fill(buffer.address(), bytes));
+}
+
+fn input_range(ctx: &Context, name: &str) -> Result<(c_int, c_int), (Code, String)> {
+    let mut inputs = ctx.inputs.iter();
+    let at = inputs.position(|input| input.name == name);
+    let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
+    at.map(|at| (at as c_int, at as c_int + 1)).ok_or_else(none)
+}
+
+/// The types that a `KernelDef.AttrConstraint` allows, one constraint for each.
+fn constraints(constraint: &[u8]) -> Vec<(String, DType)> {
+    let name = proto::all(constraint, 1).find_map(Value::text);
+    let values = proto::all(constraint, 2).filter_map(Value::bytes);
+    let lists = values.flat_map(|value| proto::all(value, 1).filter_map(Value::bytes));
+    let types = lists.flat_map(|list| proto::all(list, 6));
+    types
+        .filter_map(|ty| match ty {
+            Value::Number(number) => Some((name.clone()?, DType(number as u32))),
+            _ => None,
+        })
+        .collect()
+}
+
+functions! {
+    fn TF_OpKernelConstruction_GetNodeDef(
+        ctx: Arg<Construction>,
+        status: Arg<Status>,
+    ) -> *mut Buffer {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        report(&status, CALL, Ok(()));
+        ledger::give(Buffer::of(&node(ctx)), Owner::Plugin)
+    }
+
+    // No op that this host runs has an attribute that is a function.
+    fn TF_OpKernelConstruction_GetAttrFunction(
+        ctx: Arg<Construction>,
+        name: Text,
+        status: Arg<Status>,
+    ) -> *mut Buffer {
+        let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
+        let name = name.string();
+        let text = match ctx.attrs.get(&name) {
+            Some(attr) => format!("attribute {name} is a {}, not a function", attr.kind()),
+            None => format!("{} has no attribute {name}", ctx.name),
+        };
+        report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+        std::ptr::null_mut()
+    }
+
+    fn TF_GetGraphDefVersion(ctx: Ctx) -> c_int {
+        ctx.get(CALL).map_or(0, |_| PRODUCER)
+    }
+
+    // All settings at their defaults: an empty message.
+    fn TF_GetSerializedConfigProto(ctx: Ctx, buffer: Arg<Buffer>, status: Arg<Status>) {
+        ctx.get(CALL);
+        put(CALL, &buffer, &[], &status);
+    }
+
+    // A library without functions: an empty message.
+    fn TF_GetSerializedFunctionDefLibrary(ctx: Ctx, buffer: Arg<Buffer>, status: Arg<Status>) {
+        ctx.get(CALL);
+        put(CALL, &buffer, &[], &status);
+    }
+
+    fn TF_GetSerializedResourceHandleProto(
+        ctx: Ctx,
+        index: c_int,
+        buffer: Arg<Buffer>,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let handle = ctx.input(CALL, index).and_then(|view| match view.dtype {
+            DType::RESOURCE => {
+                let number: Vec<String> =
+                    view.buffer.host_bytes().iter().map(u8::to_string).collect();
+                let name = format!("variable_{}", number.join("_"));
+                let text = [ctx.device.as_str(), "localhost", &name];
+                Ok((1..).zip(text).flat_map(|(field, text)| proto::bytes(field, text)).collect())
+            }
+            other => Err((Code::INVALID_ARGUMENT, format!("input {index} is {other}"))),
+        });
+        let put = handle.and_then(|bytes: Vec<u8>| fill(buffer.address(), &bytes));
+        report(&status, CALL, put);
+    }
+
+    fn TF_InputRange(ctx: Ctx, name: Text, args: *mut InputRange) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        if args.is_null() {
+            return ledger::fault(format!("{CALL} without arguments"));
+        }
+        let found = input_range(ctx, &name.string());
+        // SAFETY: the plugin lends its struct, which has this form in every release, for the call.
+        let args = unsafe { &mut *args };
+        if let Ok((start, stop)) = found {
+            (args.start, args.stop) = (start, stop);
+        }
+        report(&args.status, CALL, found.map(|_| ()));
+    }
+
+    fn TF_RegisterKernelBuilderWithKernelDef(
+        definition: Text,
+        _name: Text,
+        builder: Arg<BuilderHandle>,
+        status: Arg<Status>,
+    ) {
+        let Some(builder) = builder.take(CALL) else {
+            let text = "there is no such builder".to_owned();
+            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+        };
+        let definition = definition.bytes();
+        let text = |field| proto::all(definition, field).find_map(Value::text);
+        let (Some(op), Some(device)) = (text(1), text(2)) else {
+            let text = "the KernelDef names no op or no device".to_owned();
+            return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
+        };
+        let mut kernel = builder.kernel();
+        (kernel.op, kernel.device) = (op, device);
+        kernel.label = text(5).unwrap_or_default();
+        kernel.host_memory = proto::all(definition, 4).filter_map(Value::text).collect();
+        let listed = proto::all(definition, 3).filter_map(Value::bytes);
+        kernel.constraints = listed.flat_map(constraints).collect();
+        record(kernel);
+        report(&status, CALL, Ok(()));
+    }
+}

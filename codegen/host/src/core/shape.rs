@@ -1,0 +1,307 @@
+//! Shape inference: what a plugin's shape function sees of an op's inputs, and says of its outputs.
+
+use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::arg::{Arg, Out, Text};
+use super::functions;
+use super::status::{Status, report};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger::{self, Kind, Object, Owner};
+
+/// Dimensions, -1 where one is not known; nothing where the rank is not known.
+pub(crate) type Shape = Option<Vec<i64>>;
+
+const UNKNOWN: i64 = -1;
+
+/// What `TF_ShapeInferenceContext*` points to.
+pub(crate) struct Inference {
+    inputs: Vec<Shape>,
+    outputs: Mutex<Vec<Shape>>,
+    types: Vec<String>,
+}
+
+/// What `TF_ShapeHandle*` points to.
+pub(super) struct Handle(Mutex<Shape>);
+
+/// What `TF_DimensionHandle*` points to.
+pub(super) struct Dimension(Mutex<i64>);
+
+impl Object for Inference {
+    const KIND: Kind = Kind::ShapeInference;
+}
+
+impl Object for Handle {
+    const KIND: Kind = Kind::Shape;
+}
+
+impl Object for Dimension {
+    const KIND: Kind = Kind::Dimension;
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Handle {
+    fn shape(&self) -> Shape {
+        lock(&self.0).clone()
+    }
+}
+
+impl Inference {
+    /// For inputs of these shapes; `types` are the op's type attributes, all of them float.
+    pub fn new(inputs: Vec<Shape>, outputs: usize, types: Vec<String>) -> Self {
+        Self {
+            inputs,
+            outputs: Mutex::new(vec![None; outputs]),
+            types,
+        }
+    }
+
+    pub fn outputs(&self) -> Vec<Shape> {
+        lock(&self.outputs).clone()
+    }
+}
+
+type Outcome<T> = Result<T, (Code, String)>;
+
+fn invalid<T>(text: String) -> Outcome<T> {
+    Err((Code::INVALID_ARGUMENT, text))
+}
+
+fn give(shape: Shape) -> *mut Handle {
+    ledger::give(Handle(Mutex::new(shape)), Owner::Plugin)
+}
+
+/// Puts what was found into the plugin's handle.
+fn put(call: &str, result: &Arg<Handle>, found: Outcome<Shape>, status: &Arg<Status>) {
+    let Some(result) = result.get(call) else {
+        return;
+    };
+    report(status, call, found.map(|shape| *lock(&result.0) = shape));
+}
+
+/// The shape, where its rank may be `rank`.
+fn with_rank(shape: Shape, rank: i64, fits: impl Fn(i64) -> bool, word: &str) -> Outcome<Shape> {
+    match shape {
+        Some(dims) if fits(dims.len() as i64) => Ok(Some(dims)),
+        Some(dims) => invalid(format!(
+            "Shape must be {word} rank {rank} but is rank {}",
+            dims.len()
+        )),
+        None if word == "exactly" => Ok(Some(vec![UNKNOWN; rank.max(0) as usize])),
+        None => Ok(None),
+    }
+}
+
+/// The place of a dimension that may be counted from the end.
+fn place(at: i64, rank: usize) -> Option<usize> {
+    let at = if at < 0 { at + rank as i64 } else { at };
+    usize::try_from(at).ok().filter(|at| *at <= rank)
+}
+
+fn part(shape: Shape, start: i64, end: i64) -> Outcome<Shape> {
+    let Some(dims) = shape else { return Ok(None) };
+    // Ends beyond the rank are cut, as the largest number stands for "to the end".
+    let (start, end) = (start, end.min(dims.len() as i64));
+    match (place(start, dims.len()), place(end, dims.len())) {
+        (Some(start), Some(end)) if start <= end => Ok(Some(dims[start..end].to_vec())),
+        _ => invalid(format!("no part {start}..{end} of rank {}", dims.len())),
+    }
+}
+
+type Ctx = Arg<Inference>;
+
+functions! {
+    fn TF_NewShapeHandle() -> *mut Handle {
+        give(None)
+    }
+
+    fn TF_DeleteShapeHandle(handle: Arg<Handle>) {
+        drop(handle.take(CALL));
+    }
+
+    fn TF_NewDimensionHandle() -> *mut Dimension {
+        ledger::give(Dimension(Mutex::new(UNKNOWN)), Owner::Plugin)
+    }
+
+    fn TF_DeleteDimensionHandle(handle: Arg<Dimension>) {
+        drop(handle.take(CALL));
+    }
+
+    fn TF_DimensionHandleValueKnown(handle: Arg<Dimension>) -> c_int {
+        handle.get(CALL).map_or(0, |dim| c_int::from(*lock(&dim.0) != UNKNOWN))
+    }
+
+    fn TF_DimensionHandleValue(handle: Arg<Dimension>) -> i64 {
+        handle.get(CALL).map_or(UNKNOWN, |dim| *lock(&dim.0))
+    }
+
+    fn TF_ShapeInferenceContextNumInputs(ctx: Ctx) -> i64 {
+        ctx.get(CALL).map_or(0, |ctx| ctx.inputs.len() as i64)
+    }
+
+    fn TF_ShapeInferenceContextScalar(ctx: Ctx) -> *mut Handle {
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![])))
+    }
+
+    fn TF_ShapeInferenceContextVectorFromSize(ctx: Ctx, size: usize) -> *mut Handle {
+        ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![size as i64])))
+    }
+
+    fn TF_ShapeInferenceContextRankKnown(ctx: Ctx, handle: Arg<Handle>) -> c_int {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return 0 };
+        c_int::from(handle.shape().is_some())
+    }
+
+    fn TF_ShapeInferenceContextRank(ctx: Ctx, handle: Arg<Handle>) -> i64 {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return UNKNOWN };
+        handle.shape().map_or(UNKNOWN, |dims| dims.len() as i64)
+    }
+
+    fn TF_ShapeInferenceContextGetInput(
+        ctx: Ctx,
+        index: c_int,
+        handle: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let found = usize::try_from(index).ok().and_then(|at| ctx.inputs.get(at)).cloned();
+        let none = || (Code::INVALID_ARGUMENT, format!("there is no input {index}"));
+        put(CALL, &handle, found.ok_or_else(none), &status);
+    }
+
+    fn TF_ShapeInferenceContextSetOutput(
+        ctx: Ctx,
+        index: c_int,
+        handle: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(ctx), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        let mut outputs = lock(&ctx.outputs);
+        let output = usize::try_from(index).ok().and_then(|at| outputs.get_mut(at));
+        let none = || (Code::INVALID_ARGUMENT, format!("there is no output {index}"));
+        report(&status, CALL, output.map(|output| *output = handle.shape()).ok_or_else(none));
+    }
+
+    fn TF_ShapeInferenceContextSetUnknownShape(ctx: Ctx, status: Arg<Status>) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        lock(&ctx.outputs).fill(None);
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_ShapeInferenceContextWithRank(
+        ctx: Ctx,
+        handle: Arg<Handle>,
+        rank: i64,
+        result: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        let found = with_rank(handle.shape(), rank, |found| found == rank, "exactly");
+        put(CALL, &result, found, &status);
+    }
+
+    fn TF_ShapeInferenceContextWithRankAtLeast(
+        ctx: Ctx,
+        handle: Arg<Handle>,
+        rank: i64,
+        result: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        let found = with_rank(handle.shape(), rank, |found| found >= rank, "at least");
+        put(CALL, &result, found, &status);
+    }
+
+    fn TF_ShapeInferenceContextWithRankAtMost(
+        ctx: Ctx,
+        handle: Arg<Handle>,
+        rank: i64,
+        result: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        let found = with_rank(handle.shape(), rank, |found| found <= rank, "at most");
+        put(CALL, &result, found, &status);
+    }
+
+    fn TF_ShapeInferenceContextDim(ctx: Ctx, handle: Arg<Handle>, at: i64, result: Arg<Dimension>) {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        let Some(result) = result.get(CALL) else { return };
+        let shape = handle.shape();
+        let dim = shape.and_then(|dims| dims.get(place(at, dims.len())?).copied());
+        *lock(&result.0) = dim.unwrap_or(UNKNOWN);
+    }
+
+    fn TF_ShapeInferenceContextSubshape(
+        ctx: Ctx,
+        handle: Arg<Handle>,
+        start: i64,
+        end: i64,
+        result: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
+        put(CALL, &result, part(handle.shape(), start, end), &status);
+    }
+
+    fn TF_ShapeInferenceContextConcatenateShapes(
+        ctx: Ctx,
+        first: Arg<Handle>,
+        second: Arg<Handle>,
+        result: Arg<Handle>,
+        status: Arg<Status>,
+    ) {
+        let (Some(_), Some(first)) = (ctx.get(CALL), first.get(CALL)) else { return };
+        let Some(second) = second.get(CALL) else { return };
+        let both = first.shape().zip(second.shape());
+        put(CALL, &result, Ok(both.map(|(first, second)| [first, second].concat())), &status);
+    }
+
+    fn TF_ShapeInferenceContext_GetAttrType(
+        ctx: Ctx,
+        name: Text,
+        out: Out<u32>,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let name = name.string();
+        let found = match ctx.types.contains(&name) {
+            true => Ok(DType::FLOAT.0),
+            false => invalid(format!("there is no attribute {name}")),
+        };
+        report(&status, CALL, found.map(|dtype| out.set(dtype)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_held_to_what_is_asked() {
+        let known = || Some(vec![2, 3]);
+        assert_eq!(
+            with_rank(known(), 2, |rank| rank == 2, "exactly"),
+            Ok(known())
+        );
+        assert!(with_rank(known(), 3, |rank| rank == 3, "exactly").is_err());
+        assert_eq!(
+            with_rank(None, 2, |rank| rank == 2, "exactly"),
+            Ok(Some(vec![-1, -1]))
+        );
+        assert_eq!(with_rank(None, 2, |rank| rank >= 2, "at least"), Ok(None));
+    }
+
+    #[test]
+    fn parts_may_be_counted_from_the_end() {
+        let shape = || Some(vec![2, 3, 5]);
+        assert_eq!(part(shape(), 1, i64::MAX), Ok(Some(vec![3, 5])));
+        assert_eq!(part(shape(), -2, -1), Ok(Some(vec![3])));
+        assert!(part(shape(), 2, 1).is_err());
+        assert_eq!(part(None, 2, 1), Ok(None));
+    }
+}

@@ -1,0 +1,305 @@
+//! Variables: what kernels_experimental.h does with resource inputs. Of a variable's tensors that a
+//! callback or a kernel is handed, the plugin deletes each; TensorFlow deletes none.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::arg::{Arg, List, Out, Text};
+use super::attr::Attr;
+use super::construction::Construction;
+use super::context::{Context, Ctx};
+use super::functions;
+use super::status::{Status, report};
+use super::tensor::{TensorHandle, View};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger::{self, Kind, Object, Owner};
+
+type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
+type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
+type Outcome<T> = Result<T, (Code, String)>;
+
+/// One variable: its value, once it has one, and whether somebody holds its lock.
+#[derive(Default)]
+pub(crate) struct Variable {
+    value: Mutex<Option<View>>,
+    locked: Mutex<bool>,
+    released: Condvar,
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+static ALL: LazyLock<Mutex<BTreeMap<u64, Arc<Variable>>>> = LazyLock::new(Mutex::default);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Variable {
+    /// A new one, and the number that its resource handles carry.
+    pub fn create() -> u64 {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        lock(&ALL).insert(number, Arc::default());
+        number
+    }
+
+    /// The variable that a resource handle's bytes name.
+    pub fn of(handle: &[u8]) -> Option<Arc<Self>> {
+        let number = u64::from_le_bytes(handle.try_into().ok()?);
+        lock(&ALL).get(&number).cloned()
+    }
+
+    /// Forgets the variable; memory of a device goes back with it.
+    pub fn forget(number: u64) {
+        drop(lock(&ALL).remove(&number));
+    }
+
+    pub fn value(&self) -> Option<View> {
+        lock(&self.value).clone()
+    }
+
+    fn acquire(&self) {
+        let mut locked = lock(&self.locked);
+        while *locked {
+            locked = self
+                .released
+                .wait(locked)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *locked = true;
+    }
+
+    fn release(&self) {
+        *lock(&self.locked) = false;
+        self.released.notify_one();
+    }
+}
+
+/// What `TF_VariableInputLockHolder*` points to.
+struct Held(Vec<Arc<Variable>>);
+
+impl Object for Held {
+    const KIND: Kind = Kind::VariableLock;
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|variable| variable.release());
+    }
+}
+
+impl Context {
+    fn variable(&self, call: &str, index: c_int) -> Outcome<Arc<Variable>> {
+        let view = self.input(call, index)?;
+        let found = match view.dtype {
+            DType::RESOURCE => Variable::of(view.buffer.host_bytes()),
+            _ => None,
+        };
+        let none = || {
+            let text = format!("{call}: input {index} names no variable");
+            (Code::INVALID_ARGUMENT, text)
+        };
+        found.ok_or_else(none)
+    }
+
+    fn assign(&self, call: &str, (input, value): (c_int, c_int), validate: bool) -> Outcome<()> {
+        let variable = self.variable(call, input)?;
+        let value = self.input(call, value)?;
+        let mut current = lock(&variable.value);
+        match &*current {
+            Some(old) if validate && old.dims != value.dims => Err((
+                Code::INVALID_ARGUMENT,
+                format!(
+                    "a value of {:?} for a variable of {:?}",
+                    value.dims, old.dims
+                ),
+            )),
+            _ => {
+                *current = Some(value);
+                Ok(())
+            }
+        }
+    }
+
+    /// A value that nobody else reads: a copy where somebody does.
+    fn owned(&self, ctx: *mut Context, variable: &Variable, copy: Option<Copy>) -> Outcome<View> {
+        let value = variable.value();
+        let none = || {
+            (
+                Code::FAILED_PRECONDITION,
+                "the variable has no value".to_owned(),
+            )
+        };
+        let old = value.ok_or_else(none)?;
+        // One hold is the variable's, one is `old`.
+        if Arc::strong_count(&old.buffer) == 2 {
+            return Ok(old);
+        }
+        let new = self.fresh(old.dtype, &old.dims, false)?;
+        let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
+        // SAFETY: the plugin passed this function for such a copy.
+        unsafe { copy(ctx, old.give(), new.clone().give()) };
+        *lock(&variable.value) = Some(new.clone());
+        Ok(new)
+    }
+}
+
+/// Sets the status where all went well, and fails the kernel where not, as TensorFlow does.
+fn conclude(ctx: &Context, result: Outcome<()>, call: &str, status: &Arg<Status>) {
+    match result {
+        Ok(()) => report(status, call, Ok(())),
+        Err(failure) => drop(ctx.state().failure.get_or_insert(failure)),
+    }
+}
+
+/// The function of this name in releases whose form takes so many arguments.
+pub(super) fn older(symbol: &str, arguments: Option<usize>) -> Option<*mut std::ffi::c_void> {
+    match (symbol, arguments) {
+        ("TF_AssignVariable", Some(5)) => Some(assign_without_validation as *mut _),
+        _ => None,
+    }
+}
+
+/// `TF_AssignVariable` before 2.10, which asks nothing of the shape.
+extern "C" fn assign_without_validation(
+    ctx: Ctx,
+    input: c_int,
+    value: c_int,
+    _copy: Option<Copy>,
+    status: Arg<Status>,
+) {
+    const CALL: &str = "TF_AssignVariable";
+    let Some(found) = ctx.get(CALL) else { return };
+    conclude(
+        found,
+        found.assign(CALL, (input, value), false),
+        CALL,
+        &status,
+    );
+}
+
+functions! {
+    // No copy is made while nobody else reads the variable, and then `copy` is not called.
+    fn TF_AssignVariable(
+        ctx: Ctx,
+        input: c_int,
+        value: c_int,
+        validate_shape: u8,
+        _copy: Option<Copy>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        conclude(found, found.assign(CALL, (input, value), validate_shape != 0), CALL, &status);
+    }
+
+    fn TF_AssignUpdateVariable(
+        ctx: Ctx,
+        input: c_int,
+        value: c_int,
+        operation: c_int,
+        _is_variant: c_int,
+        copy: Option<Copy>,
+        update: Option<Update>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let prepared = found.variable(CALL, input).and_then(|variable| {
+            Ok((found.owned(ctx.address(), &variable, copy)?, found.input(CALL, value)?))
+        });
+        let result = prepared.and_then(|(target, value)| {
+            if target.dims != value.dims {
+                let text = format!("a value of {:?} for {:?}", value.dims, target.dims);
+                return Err((Code::INVALID_ARGUMENT, text));
+            }
+            let update = update.ok_or_else(|| (Code::INTERNAL, "updateFunc is null".to_owned()))?;
+            // SAFETY: the plugin passed this function to be called so.
+            unsafe { update(ctx.address(), target.give(), value.give(), operation) };
+            Ok(())
+        });
+        conclude(found, result, CALL, &status);
+    }
+
+    fn TF_GetInputTensorFromVariable(
+        ctx: Ctx,
+        input: c_int,
+        _lock_held: u8,
+        _is_variant: u8,
+        _sparse: u8,
+        copy: Option<Copy>,
+        out: Out<*mut TensorHandle>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let variable = found.variable(CALL, input);
+        let value = variable.and_then(|variable| found.owned(ctx.address(), &variable, copy));
+        conclude(found, value.map(|value| out.set(value.give())), CALL, &status);
+    }
+
+    fn TF_MaybeLockVariableInputMutexesInOrder(
+        ctx: Ctx,
+        do_lock: u8,
+        _sparse: u8,
+        inputs: List<c_int>,
+        len: usize,
+        _copy: Option<Copy>,
+        holder: Out<*mut Held>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let inputs = inputs.values(len).iter();
+        let mut variables: Vec<_> =
+            inputs.filter_map(|input| found.variable(CALL, *input).ok()).collect();
+        variables.sort_by_key(|variable| Arc::as_ptr(variable) as usize);
+        variables.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        variables.retain(|_| do_lock != 0);
+        variables.iter().for_each(|variable| variable.acquire());
+        holder.set(ledger::give(Held(variables), Owner::Plugin));
+        report(&status, CALL, Ok(()));
+    }
+
+    fn TF_ReleaseVariableInputLockHolder(holder: Arg<Held>) {
+        drop(holder.take(CALL));
+    }
+
+    // Variables here are resources; the forwarding is for those of another kind.
+    fn TF_OpKernelContext_ForwardRefInputToRefOutput(ctx: Ctx, _input: i32, _output: i32) {
+        ctx.get(CALL);
+    }
+
+    fn TF_IsRefInput(ctx: Ctx, _index: c_int, status: Arg<Status>) -> bool {
+        ctx.get(CALL);
+        report(&status, CALL, Ok(()));
+        false
+    }
+
+    fn TF_GetInputByName(
+        ctx: Ctx,
+        name: Text,
+        out: Out<*mut TensorHandle>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let name = name.string();
+        let at = found.inputs.iter().position(|input| input.name == name);
+        let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
+        let view = at.ok_or_else(none).and_then(|at| found.input(CALL, at as c_int));
+        report(&status, CALL, view.map(|view| out.set(view.give())));
+    }
+
+    fn TF_OpKernelConstruction_GetAttrTensorShape(
+        ctx: Arg<Construction>,
+        name: Text,
+        dims: Out<i64>,
+        room: usize,
+        status: Arg<Status>,
+    ) {
+        let Some(ctx) = ctx.get(CALL) else { return };
+        let name = name.string();
+        let found = match ctx.attrs.get(&name) {
+            Some(Attr::Shape(Some(shape))) if shape.len() <= room => Ok(shape),
+            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is no shape of {room} dimensions"))),
+        };
+        report(&status, CALL, found.map(|shape| dims.fill(shape)));
+    }
+}

@@ -1,0 +1,116 @@
+//! A plugin's graph optimizer: registered as TensorFlow registers it, made anew for each graph.
+
+use std::ptr::null_mut;
+
+use crate::call::{Ptr, call, checked};
+use crate::core::{Buffer, Item};
+use crate::graph::Graph;
+use crate::ledger::{self, Owner};
+use crate::plugin::{Plugin, moved};
+use crate::record::Record;
+use crate::{Error, demands, fault};
+
+/// What `TF_InitGraph` filled.
+pub(crate) struct Optimizer {
+    pub params: Record,
+    pub configs: Record,
+    pub table: Record,
+    /// How many arguments `optimize_func` takes in this release.
+    arguments: usize,
+}
+
+impl Plugin {
+    /// Calls `TF_InitGraph`.
+    pub fn register_optimizer(&self) -> Result<Optimizer, Error> {
+        let mut params = self.shapes.record("TP_OptimizerRegistrationParams")?;
+        let configs = self.shapes.record("TP_OptimizerConfigs")?;
+        let table = self.shapes.record("TP_Optimizer")?;
+        params.set_version(self.versions.graph);
+        params.set_pointer("optimizer_configs", configs.address());
+        params.set_pointer("optimizer", table.address());
+        self.enter(&"TF_InitGraph", &params)?;
+        let arguments = table.shape().arguments("optimize_func").unwrap_or(5);
+        Ok(Optimizer {
+            params,
+            configs,
+            table,
+            arguments,
+        })
+    }
+}
+
+impl Optimizer {
+    pub fn records(&self) -> [&Record; 3] {
+        [&self.params, &self.configs, &self.table]
+    }
+
+    /// What TensorFlow would refuse in it.
+    pub fn refusals(&self) -> Vec<String> {
+        self.records()
+            .into_iter()
+            .flat_map(demands::refusals)
+            .collect()
+    }
+
+    /// The table at a new address, as TensorFlow copies it.
+    pub fn adopt(self) -> Self {
+        let table = moved(self.table);
+        Self { table, ..self }
+    }
+
+    /// The device type that it was registered for.
+    pub fn device_type(&self) -> String {
+        self.params.text("device_type").unwrap_or_default()
+    }
+
+    /// The configuration's entries that are not left at their default, as `name = value`.
+    pub fn switched(&self) -> Vec<(String, u64)> {
+        let fields = self.configs.shape().body.fields.iter();
+        let entries = fields.filter(|field| !["struct_size", "ext"].contains(&&*field.name));
+        entries
+            .filter_map(|field| Some((field.name.clone(), self.configs.get(&field.name)?)))
+            .filter(|(_, value)| *value != 0)
+            .collect()
+    }
+
+    /// Makes an optimizer, runs it on the `GraphDef` in `bytes`, and gives it back; the optimized one.
+    pub fn optimize(&self, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let made = match self.table.get("create_func") {
+            Some(0) => null_mut(),
+            _ => call!(self.table, "create_func", (): () -> Ptr),
+        };
+        let result = self.run(made, graph, bytes);
+        if self.table.get("destroy_func") != Some(0) {
+            call!(self.table, "destroy_func", (made): (Ptr));
+        }
+        result
+    }
+
+    fn run(&self, made: Ptr, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let input = ledger::give(Buffer::of(bytes), Owner::Host);
+        let output = ledger::give(Buffer::empty(), Owner::Host);
+        let item = ledger::give(Item(graph.clone()), Owner::Host);
+        let ran = checked("optimize_func", |status| {
+            let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
+            match self.arguments {
+                // The form of 2.5.
+                4 => call!(
+                    self.table, "optimize_func",
+                    (made, from, to, status): (Ptr, Ptr, Ptr, Ptr)
+                ),
+                _ => call!(
+                    self.table, "optimize_func",
+                    (made, from, item, to, status): (Ptr, Ptr, Ptr, Ptr, Ptr)
+                ),
+            }
+            Ok(())
+        });
+        fault::entering(&"a buffer's deallocator");
+        drop(ledger::take(item));
+        drop(ledger::take(input));
+        let output = ledger::take(output);
+        ran?;
+        let gone = || Error::Refused("optimize_func deleted the buffer that it was lent".into());
+        Ok(output.ok_or_else(gone)?.bytes().to_vec())
+    }
+}

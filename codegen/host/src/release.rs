@@ -1,0 +1,125 @@
+//! The TensorFlow release that the host plays: its APIs, and which of its libraries export what.
+//!
+//! Invariant: all APIs are of one release.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sp_ir::{Api, Constant, Item, Value};
+
+use crate::Error;
+
+/// Function to the libraries that export it, by their SONAMEs, in one wheel of the release.
+pub type Exports = BTreeMap<String, BTreeSet<String>>;
+
+/// One release, as it is handed to the host.
+///
+/// Without [`Exports`] each of its libraries exports every function that the APIs declare; with them,
+/// each what it has in the wheel, and a function that none has is not to be found.
+#[derive(Debug, Clone, Copy)]
+pub struct Release<'a> {
+    apis: &'a [Api],
+    exports: Option<&'a Exports>,
+}
+
+impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
+    fn from(apis: &'a T) -> Self {
+        Self {
+            apis: apis.as_ref(),
+            exports: None,
+        }
+    }
+}
+
+impl<'a> Release<'a> {
+    /// The release of `apis`.
+    pub fn new(apis: &'a [Api]) -> Self {
+        apis.into()
+    }
+
+    /// The same, with libraries that export `exports` and nothing else.
+    pub fn exporting(self, exports: &'a Exports) -> Self {
+        let exports = Some(exports);
+        Self { exports, ..self }
+    }
+
+    /// `2.21`; empty where no API was handed in.
+    pub fn name(&self) -> &'a str {
+        self.apis.first().map_or("", |api| api.release.as_str())
+    }
+
+    pub(crate) fn apis(&self) -> &'a [Api] {
+        self.apis
+    }
+
+    pub(crate) fn exports(&self) -> Option<&'a Exports> {
+        self.exports
+    }
+
+    /// The 21 of `2.21`; the newest imaginable where the name is of another form.
+    pub(crate) fn minor(&self) -> u32 {
+        let minor = self.name().split('.').nth(1);
+        minor
+            .and_then(|minor| minor.parse().ok())
+            .unwrap_or(u32::MAX)
+    }
+
+    /// Whether the release has the API called `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.apis.iter().any(|api| api.name == name)
+    }
+
+    fn item(&self, name: &str) -> Option<&'a Item> {
+        self.apis.iter().find_map(|api| api.items.get(name))
+    }
+
+    /// The number behind a macro such as `SE_MAJOR`; 0 where the release has none.
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        match self.item(name) {
+            Some(Item::Constant(Constant {
+                value: Value::Int(value),
+                ..
+            })) => *value as u64,
+            _ => 0,
+        }
+    }
+
+    /// Says no to APIs of several releases, and to none.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let releases: BTreeSet<&str> = self.apis.iter().map(|api| api.release.as_str()).collect();
+        match releases.len() {
+            1 => Ok(()),
+            0 => Err(Error::Load("no API was handed to the host".into())),
+            _ => Err(Error::Load(format!(
+                "the APIs are of several releases: {releases:?}"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn api(release: &str) -> Api {
+        let text = format!(
+            r#"{{"schema": {}, "name": "demo", "release": "{release}", "items": {{}}}}"#,
+            sp_ir::SCHEMA
+        );
+        Api::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn apis_of_two_releases_are_refused() {
+        let apis = [api("2.12"), api("2.21")];
+        let error = Release::new(&apis).check().unwrap_err();
+        assert!(error.to_string().contains("several releases"), "{error}");
+        assert!(Release::new(&[]).check().is_err());
+    }
+
+    #[test]
+    fn the_minor_is_a_number() {
+        assert_eq!(Release::from(&[api("2.9")]).minor(), 9);
+        assert_eq!(Release::from(&[api("2.21")]).minor(), 21);
+        assert_eq!(Release::new(&[]).minor(), u32::MAX);
+    }
+}
