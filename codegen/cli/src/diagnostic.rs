@@ -3,6 +3,7 @@
 //! Results go to stdout and only results; everything here goes to stderr. Colour only on a
 //! terminal, and never with NO_COLOR.
 
+use crate::history::Paint;
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -46,6 +47,40 @@ pub fn show(report: &Report) {
 /// Whether stderr may be coloured and redrawn (progress bars).
 pub fn interactive() -> bool {
     std::io::stderr().is_terminal()
+}
+
+/// Whether results are coloured: only on a terminal, and never with NO_COLOR.
+pub fn paint() -> Paint {
+    match std::io::stdout().is_terminal() && !no_color() {
+        true => Paint::Ansi,
+        false => Paint::Plain,
+    }
+}
+
+/// Characters in a line of results: the terminal's, within what a person likes to read.
+pub fn width() -> usize {
+    let said = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    said.or_else(terminal_width).unwrap_or(100).clamp(40, 140)
+}
+
+#[cfg(unix)]
+fn terminal_width() -> Option<usize> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the request fills a winsize, which `size` is.
+    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (asked == 0 && size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+#[cfg(not(unix))]
+fn terminal_width() -> Option<usize> {
+    None
 }
 
 fn handler() -> MietteHandlerOpts {

@@ -11,13 +11,17 @@ mod crew;
 pub mod diagnostic;
 pub mod embedded;
 pub mod emit;
+pub mod explain;
 pub mod extract;
 pub mod history;
 pub mod import;
 pub mod lint;
 pub mod operand;
+pub mod plugin;
+pub mod report;
 pub mod scaffold;
 pub mod snapshots;
+pub mod suppress;
 pub mod symbols;
 pub mod tree;
 

@@ -171,3 +171,48 @@ pub struct Diff {
     /// Sorted by API, item and rule.
     pub findings: Vec<Finding>,
 }
+
+impl Finding {
+    /// Whether binaries do not live with it.
+    pub fn is_breaking(&self) -> bool {
+        self.impact == Impact::Breaking
+    }
+}
+
+impl Diff {
+    /// These findings between those sides, sorted and judged.
+    pub fn of(old: &str, new: &str, target: &str, mut findings: Vec<Finding>) -> Self {
+        let key = |one: &Finding| (one.api.clone(), one.item.clone(), one.rule);
+        findings.sort_by_cached_key(key);
+        Self {
+            schema: SCHEMA,
+            old: old.into(),
+            new: new.into(),
+            target: target.into(),
+            verdict: Verdict::of(&findings),
+            bump: findings
+                .iter()
+                .map(|one| one.bump)
+                .max()
+                .unwrap_or(Bump::None),
+            findings,
+        }
+    }
+
+    /// The findings that `keep` accepts, judged for themselves, and the others.
+    pub fn part(self, keep: impl FnMut(&Finding) -> bool) -> (Self, Vec<Finding>) {
+        let (kept, others) = self.findings.into_iter().partition(keep);
+        (Self::of(&self.old, &self.new, &self.target, kept), others)
+    }
+}
+
+impl Verdict {
+    /// What findings come to.
+    pub fn of(findings: &[Finding]) -> Self {
+        match findings.iter().map(|one| one.impact).max() {
+            None => Self::Identical,
+            Some(Impact::Breaking) => Self::Breaking,
+            Some(_) => Self::Compatible,
+        }
+    }
+}

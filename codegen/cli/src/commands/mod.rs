@@ -4,6 +4,8 @@
 //! listed here in three places: `mod`, a variant, a line of `run`.
 
 pub mod completions;
+pub mod diff;
+pub mod explain;
 pub mod generate;
 pub mod history;
 pub mod import;
@@ -24,8 +26,12 @@ pub enum Command {
     Generate(generate::Args),
     /// Show what sp-gen knows of an API
     Ir(ir::Args),
+    /// Show what differs between two releases, and what that means for plugins
+    Diff(diff::Args),
     /// Show what became of an API, a struct or a function over the releases
     History(history::Args),
+    /// Show what a rule is about
+    Explain(explain::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -38,7 +44,9 @@ impl Command {
             Self::Import(args) => import::run(args),
             Self::Generate(args) => generate::run(args),
             Self::Ir(args) => ir::run(args),
+            Self::Diff(args) => diff::run(args),
             Self::History(args) => history::run(args),
+            Self::Explain(args) => explain::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

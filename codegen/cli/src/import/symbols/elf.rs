@@ -62,8 +62,38 @@ pub struct Segment {
     size: u64,
 }
 
+/// Where in the file stands what is loaded.
+pub fn loaded(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let segments = segments(bytes).filter(|_| is_elf(bytes));
+    let (_, segments) = segments.unwrap_or_default();
+    let place = |one: &Segment| {
+        let end = one.offset.checked_add(one.size)?;
+        Some(usize::try_from(one.offset).ok()?..usize::try_from(end).ok()?.min(bytes.len()))
+    };
+    let loaded = segments.iter().filter(|one| one.kind == LOAD);
+    loaded.filter_map(place).collect()
+}
+
+/// Which names of a library are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// What it defines for others.
+    Exports,
+    /// What others must define for it.
+    Imports,
+}
+
 /// Reads the exports by the dynamic section.
 pub fn exports(binary: &mut dyn Binary, wanted: Wanted<'_>) -> Result<Exports, Problem> {
+    names(binary, wanted, Named::Exports)
+}
+
+/// Reads the exports, or in their place the imports, by the dynamic section.
+pub fn names(
+    binary: &mut dyn Binary,
+    wanted: Wanted<'_>,
+    named: Named,
+) -> Result<Exports, Problem> {
     let head = binary.part(0..4096)?;
     let Some((_, segments)) = segments(&head).filter(|_| is_elf(&head)) else {
         return Err(binary.malformed("it has no 64-bit little-endian ELF header"));
@@ -82,7 +112,10 @@ pub fn exports(binary: &mut dyn Binary, wanted: Wanted<'_>) -> Result<Exports, P
         return Err(binary.malformed("its tables cannot be read"));
     };
     let count = symbols.len() / SYMBOL;
-    let found = collect(symbols, count, names, wanted);
+    let found = match named {
+        Named::Exports => collect(symbols, count, names, wanted),
+        Named::Imports => choose(symbols, count, names, wanted, is_imported),
+    };
     let Some(found) = found else {
         return Err(binary.malformed("a symbol has no name in its string table"));
     };
@@ -153,16 +186,27 @@ fn offset(address: u64, segments: &[Segment]) -> Option<u64> {
     segment.offset.checked_add(address - segment.address)
 }
 
-/// The wanted names among `count` symbols; nothing where a name leads out of the names.
+/// The wanted names that are exported among `count` symbols; nothing where a name leads out of the
+/// names.
 pub fn collect(
     symbols: &[u8],
     count: usize,
     names: &[u8],
     wanted: Wanted<'_>,
 ) -> Option<Vec<String>> {
+    choose(symbols, count, names, wanted, is_exported)
+}
+
+fn choose(
+    symbols: &[u8],
+    count: usize,
+    names: &[u8],
+    wanted: Wanted<'_>,
+    is_meant: fn(&[u8]) -> bool,
+) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for symbol in symbols.chunks_exact(SYMBOL).take(count).skip(1) {
-        if !is_exported(symbol) {
+        if !is_meant(symbol) {
             continue;
         }
         let name = name_at(names, u32_at(symbol, 0)? as usize)?;
@@ -179,6 +223,11 @@ fn is_exported(symbol: &[u8]) -> bool {
     let (info, other, section) = (symbol[4], symbol[5], u16_at(symbol, 6));
     let visible = matches!(other & 3, 0 | 3);
     section != Some(0) && matches!(info >> 4, 1 | 2 | 10) && visible
+}
+
+/// Global or weak, and defined elsewhere.
+fn is_imported(symbol: &[u8]) -> bool {
+    u16_at(symbol, 6) == Some(0) && matches!(symbol[4] >> 4, 1 | 2)
 }
 
 /// The names of defined versions, but the first, which is the library's own name.
@@ -200,7 +249,7 @@ pub fn versions(definitions: &[u8], names: &[u8]) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
-pub(in crate::import) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::import::symbols::binary::tests::Memory;
 

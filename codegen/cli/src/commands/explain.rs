@@ -1,0 +1,24 @@
+//! `sp-gen explain <RULE>`: what a rule is about, and what to do where it speaks.
+
+use crate::diagnostic::{self, Outcome, Result};
+use crate::explain;
+
+/// Arguments of `explain`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The rule, as reports name it: field_inserted
+    #[arg(required_unless_present = "list")]
+    rule: Option<String>,
+    /// List all rules instead
+    #[arg(long, conflicts_with = "rule")]
+    list: bool,
+}
+
+/// Prints the page, or the list.
+pub fn run(args: Args) -> Result {
+    match args.rule {
+        Some(rule) => print!("{}", explain::page(&rule)?.text(diagnostic::width())),
+        None => print!("{}", explain::list()),
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,167 @@
+//! The pages of all rules, whichever part of sp-gen they belong to. A new source of rules is one line
+//! of [`pages`].
+
+use std::fmt::Write;
+
+use miette::Diagnostic;
+use similar::get_close_matches;
+use thiserror::Error;
+
+use crate::{abi, lint};
+
+/// What there is to say of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The rule's stable id.
+    pub id: &'static str,
+    /// The command that speaks of it.
+    pub command: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Paragraphs; empty where the line says it all.
+    pub explanation: &'static str,
+    /// Where the convention is written down; empty where nothing is said.
+    pub reference: &'static str,
+}
+
+/// No rule is called so.
+#[derive(Debug, Error, Diagnostic)]
+#[error("no rule is called `{id}`")]
+#[diagnostic(code(sp_gen::explain::unknown), help("{help}"))]
+pub struct Unknown {
+    id: String,
+    help: String,
+}
+
+/// Every rule's page, sorted by id.
+pub fn pages() -> Vec<Page> {
+    let of_diff = abi::RULES.iter().map(|rule| Page {
+        id: rule.id,
+        command: "diff",
+        summary: rule.summary,
+        explanation: rule.explanation,
+        reference: rule.reference,
+    });
+    let of_headers = lint::RULES.iter().map(|rule| {
+        let (summary, explanation) = first_sentence(rule.about);
+        Page {
+            id: rule.id,
+            command: "ir --lints",
+            summary,
+            explanation,
+            reference: "",
+        }
+    });
+    let mut pages: Vec<Page> = of_diff.chain(of_headers).collect();
+    pages.sort_by_key(|page| page.id);
+    pages
+}
+
+/// The page of one rule.
+///
+/// # Errors
+/// Where there is none: with the names that are near.
+pub fn page(id: &str) -> Result<Page, Unknown> {
+    let pages = pages();
+    let found = pages.iter().find(|page| page.id == id).copied();
+    found.ok_or_else(|| unknown(id, &pages))
+}
+
+fn unknown(id: &str, pages: &[Page]) -> Unknown {
+    let ids: Vec<&str> = pages.iter().map(|page| page.id).collect();
+    let near = get_close_matches(&*id.to_lowercase(), &ids, 3, 0.6);
+    Unknown {
+        id: id.into(),
+        help: match near.is_empty() {
+            true => "`sp-gen explain --list` has them all".into(),
+            false => format!("near to it: {}", near.join(", ")),
+        },
+    }
+}
+
+impl Page {
+    /// The page as text of that width.
+    pub fn text(&self, width: usize) -> String {
+        let fill = |text: &str| {
+            let paragraphs = text.split("\n\n").map(|one| {
+                let words: Vec<&str> = one.split_whitespace().collect();
+                textwrap::fill(&words.join(" "), width)
+            });
+            paragraphs.collect::<Vec<_>>().join("\n\n")
+        };
+        let mut out = format!(
+            "{} (sp-gen {})\n\n{}\n",
+            self.id,
+            self.command,
+            fill(self.summary)
+        );
+        for part in [self.explanation, self.reference] {
+            if !part.is_empty() {
+                let _ = write!(out, "\n{}\n", fill(part));
+            }
+        }
+        out
+    }
+}
+
+/// All rules, a line each, under the commands that speak of them.
+pub fn list() -> String {
+    let pages = pages();
+    let widest = pages.iter().map(|page| page.id.len()).max().unwrap_or(0);
+    let mut commands: Vec<&str> = pages.iter().map(|page| page.command).collect();
+    commands.sort_unstable();
+    commands.dedup();
+    let mut out = String::new();
+    for command in commands {
+        let _ = writeln!(
+            out,
+            "{}sp-gen {command}",
+            if out.is_empty() { "" } else { "\n" }
+        );
+        for page in pages.iter().filter(|page| page.command == command) {
+            let _ = writeln!(out, "  {:<widest$}  {}", page.id, page.summary);
+        }
+    }
+    out
+}
+
+fn first_sentence(text: &'static str) -> (&'static str, &'static str) {
+    let end = text.find(". ").map_or(text.len(), |at| at + 1);
+    (&text[..end], text[end..].trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_page_and_one_name() {
+        let pages = pages();
+        let count = abi::RULES.len() + lint::RULES.len();
+        assert_eq!(pages.len(), count);
+        for pair in pages.windows(2) {
+            assert!(pair[0].id < pair[1].id, "{}", pair[1].id);
+        }
+        for one in &pages {
+            assert_eq!(page(one.id).unwrap(), *one);
+            assert!(list().contains(one.id) && !one.summary.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_page_is_set_within_its_width() {
+        let text = page("last_field_outdated").unwrap().text(60);
+        assert!(text.starts_with("last_field_outdated (sp-gen ir --lints)\n\n"));
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 60),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_rule_brings_the_near_ones() {
+        let error = page("last_field_outdatd").unwrap_err();
+        assert_eq!(error.help, "near to it: last_field_outdated");
+        assert!(page("zzz").unwrap_err().help.contains("--list"));
+    }
+}

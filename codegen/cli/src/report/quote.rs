@@ -1,0 +1,73 @@
+//! Lines of a header with a caret under the name that a finding is about.
+
+use sp_ir::Loc;
+
+use crate::operand::Headers;
+
+/// A declaration's first line in its header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// Counted from 1.
+    pub line: u32,
+    /// The line, with spaces for tabs and without what indents it beyond its own depth.
+    pub text: String,
+    /// Where the name stands in it, in characters, and how long it is.
+    pub caret: Option<(usize, usize)>,
+}
+
+/// What stands at `loc`, if the header is at hand.
+pub fn quote(headers: &Headers, loc: &Loc, item: &str) -> Option<Quote> {
+    let text = headers.text(&loc.file)?;
+    let name = item.rsplit('.').next().unwrap_or(item);
+    let index = usize::try_from(loc.line).ok()?.checked_sub(1)?;
+    let text = text.lines().nth(index)?.replace('\t', "  ");
+    let text = text.trim_end().to_owned();
+    let caret = find_word(&text, name).map(|at| (text[..at].chars().count(), name.chars().count()));
+    Some(Quote {
+        line: loc.line,
+        text,
+        caret,
+    })
+}
+
+/// Where a whole word begins.
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    let part_of_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
+    let stands_alone = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(part_of_word) && !after.is_some_and(part_of_word)
+    };
+    let mut places = text.match_indices(word).map(|(at, _)| at);
+    places.find(stands_alone).filter(|_| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_whole_name() {
+        assert_eq!(
+            find_word("  void (*mem_zero_all)(int mem_zero);", "mem_zero"),
+            Some(27)
+        );
+        assert_eq!(find_word("  int memory;", "mem"), None);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("a.h"),
+            "// first\n\tvoid (*é)(int run);  \n",
+        )
+        .unwrap();
+        let headers = Headers::at(folder.path().to_owned());
+        let loc = |line| Loc {
+            file: "a.h".into(),
+            line,
+        };
+        let found = quote(&headers, &loc(2), "SP_Foo.run").unwrap();
+        assert_eq!(found.text, "  void (*é)(int run);");
+        assert_eq!(found.caret, Some((16, 3)));
+        assert_eq!(quote(&headers, &loc(3), "run"), None);
+        assert_eq!(quote(&headers, &loc(0), "run"), None);
+    }
+}

@@ -1,0 +1,256 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::abi::Verdict;
+use crate::history::Paint;
+
+const PAINT: Paint = Paint::Plain;
+
+/// The sample, its first finding suppressed.
+fn report() -> Report {
+    let (diff, others) = sample::diff().part(|one| one.rule != "function_retyped");
+    let suppressed = others.into_iter().map(|finding| Suppressed {
+        reason: "we call it | <ourselves>".into(),
+        finding,
+    });
+    Report {
+        diff,
+        suppressed: suppressed.collect(),
+        plugin: None,
+    }
+}
+
+fn headers() -> (tempfile::TempDir, Quotable) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tensorflow/c/se.h");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, "\n\n  void (*mem_zero)(const SP_Device* device);\n").unwrap();
+    let new = Headers::at(folder.path().to_owned());
+    let old = Headers::default();
+    (folder, Quotable { old, new })
+}
+
+fn plain(report: &Report, width: usize) -> String {
+    let (_folder, quotable) = headers();
+    text(
+        report,
+        &quotable,
+        Page {
+            paint: PAINT,
+            width,
+        },
+    )
+}
+
+#[test]
+fn the_text_says_the_verdict_first_and_last() {
+    let text = plain(&report(), 100);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "2.6 → 2.7: breaking, x86_64-unknown-linux-gnu");
+    assert_eq!(
+        lines.last(),
+        Some(
+            &"1 breaking, 1 compatible, 1 suppressed: breaking; semantic versioning asks for a major version"
+        )
+    );
+}
+
+#[test]
+fn the_text_shows_bytes_carets_directions_and_the_remedy() {
+    let text = plain(&report(), 100);
+    for part in [
+        "\nSP_StreamExecutor\n  breaking field_inserted: mem_zero stands where",
+        "    offset  bytes  2.6           2.7\n        32      8  memory_usage  mem_zero\n        40      8  ·             memory_usage\n",
+        "    2.7: tensorflow/c/se.h:3\n        3 │   void (*mem_zero)(const SP_Device* device);\n          │          ^^^^^^^^\n",
+        "    2.6 on 2.7: calls the wrong function: the host calls memory_usage",
+        "    2.7 on 2.6: corrupts memory: 8 bytes behind",
+        "    do: choose the layout",
+        "  compatible field_appended: `last` was appended\n",
+        "suppressed\n  function_retyped TF_Run: we call it",
+    ] {
+        assert!(text.contains(part), "{part}\n----\n{text}");
+    }
+}
+
+#[test]
+fn the_text_keeps_within_its_width() {
+    for width in [40, 60, 80, 140] {
+        let text = plain(&report(), width);
+        // A table is as wide as its names.
+        let too_long = |line: &&str| line.chars().count() > width && !line.contains("memory_usage");
+        let long = text.lines().find(too_long);
+        assert_eq!(long, None, "{width}\n{text}");
+    }
+}
+
+#[test]
+fn declarations_stand_side_by_side_where_there_is_room() {
+    let (diff, _) = sample::diff().part(|one| one.rule == "function_retyped");
+    let report = Report {
+        diff,
+        suppressed: Vec::new(),
+        plugin: None,
+    };
+    let wide = plain(&report, 100);
+    let row = wide
+        .lines()
+        .find(|line| line.starts_with("    void TF_Run(int count)"));
+    let columns: Vec<&str> = row.unwrap().split_whitespace().collect();
+    assert_eq!(
+        columns.join(" "),
+        "void TF_Run(int count) void TF_Run(int count, int more)"
+    );
+    assert!(
+        plain(&report, 60).contains(
+            "    2.6: void TF_Run(int count)\n    2.7: void TF_Run(int count, int more)\n"
+        )
+    );
+    assert!(plain(&report, 100).contains("(on i686-unknown-linux-gnu)"));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let (_folder, quotable) = headers();
+    let width = 90;
+    let coloured = text(
+        &report(),
+        &quotable,
+        Page {
+            paint: Paint::Ansi,
+            width,
+        },
+    );
+    let mut plain_again = String::new();
+    for part in coloured.split('\x1b') {
+        let part = match part.strip_prefix('[') {
+            Some(code) => code.split_once('m').unwrap().1,
+            None => part,
+        };
+        plain_again += part;
+    }
+    assert_ne!(coloured, plain_again);
+    assert_eq!(plain_again, plain(&report(), width));
+}
+
+#[test]
+fn nothing_found_is_said_in_two_lines() {
+    let (diff, _) = sample::diff().part(|_| false);
+    assert_eq!(diff.verdict, Verdict::Identical);
+    let report = Report {
+        diff,
+        suppressed: Vec::new(),
+        plugin: None,
+    };
+    assert_eq!(
+        plain(&report, 100),
+        "2.6 → 2.7: identical, x86_64-unknown-linux-gnu\n\nno findings: identical; the version may stay\n"
+    );
+    assert!(html(&report).unwrap().contains(">identical</span>"));
+    assert!(
+        markdown(&report)
+            .unwrap()
+            .starts_with("## 2.6 → 2.7: identical\n")
+    );
+}
+
+#[test]
+fn json_has_the_documented_keys() {
+    let json: Value = serde_json::from_str(&json(&report())).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!((&json["old"], &json["new"]), (&"2.6".into(), &"2.7".into()));
+    assert_eq!(json["verdict"], "breaking");
+    assert_eq!(json["findings"][1]["bytes"][1]["new"], "memory_usage");
+    assert_eq!(json["suppressed"][0]["rule"], "function_retyped");
+    assert_eq!(json["suppressed"][0]["reason"], "we call it | <ourselves>");
+    assert!(json.get("plugin").is_none());
+}
+
+#[test]
+fn markdown_tables_have_as_many_cells_in_each_row() {
+    let text = markdown(&report()).unwrap();
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let mut tables: Vec<Vec<&str>> = vec![Vec::new()];
+    for line in text.lines() {
+        match line.starts_with('|') {
+            true => tables.last_mut().unwrap().push(line),
+            false => tables.push(Vec::new()),
+        }
+    }
+    tables.retain(|table| !table.is_empty());
+    assert_eq!(tables.len(), 4, "{text}");
+    for table in tables {
+        let counts: BTreeSet<usize> = table.iter().map(|line| cells(line)).collect();
+        assert_eq!(counts.len(), 1, "{table:?}");
+    }
+    assert_eq!(
+        text.matches("<details>").count(),
+        text.matches("</details>").count()
+    );
+    assert!(
+        text.contains("`SP_StreamExecutor.last \\| <tag>`"),
+        "{text}"
+    );
+    assert!(text.contains("we call it \\| &lt;ourselves>"));
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
+    let page = html(&report()).unwrap();
+    for part in ["http://", "https://", "<link", "src="] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert!(page.contains("SP_StreamExecutor.last | &#60;tag&#62;"));
+    assert_eq!(page.matches("<article").count(), 2);
+    assert!(page.contains("data-api=\"stream_executor\" data-impact=\"breaking\""));
+}
+
+#[test]
+fn sarif_is_of_its_form() {
+    let log: Value = serde_json::from_str(&sarif(&report())).unwrap();
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    assert_eq!((&log["version"], results.len()), (&"2.1.0".into(), 3));
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let mut prints = BTreeSet::new();
+    for result in results {
+        assert!(result["message"]["text"].is_string());
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        prints.insert(
+            result["partialFingerprints"]["spGenFinding/v1"]
+                .as_str()
+                .unwrap(),
+        );
+        let place = &result["locations"][0]["physicalLocation"];
+        let base = place["artifactLocation"]["uriBaseId"].as_str().unwrap();
+        assert!(run["originalUriBaseIds"][base].is_object());
+        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+        if let Some(index) = result["ruleIndex"].as_u64() {
+            assert_eq!(rules[index as usize]["id"], result["ruleId"]);
+        }
+    }
+    assert_eq!(prints.len(), results.len());
+    let accepted = &results[2]["suppressions"][0];
+    assert_eq!(
+        (&accepted["kind"], &accepted["status"]),
+        (&"external".into(), &"accepted".into())
+    );
+    assert_eq!(accepted["justification"], "we call it | <ourselves>");
+    assert_eq!(results[0]["suppressions"], Value::Array(Vec::new()));
+    assert_eq!(
+        results[2]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"],
+        "OLD"
+    );
+}
+
+#[test]
+fn a_path_is_called_by_what_tells_it_apart() {
+    assert_eq!(short("2.7"), "2.7");
+    assert_eq!(short("/a/2.6.5/include/"), "2.6.5");
+    assert_eq!(
+        short("venv/lib/python3.11/site-packages/tensorflow/include"),
+        "python3.11"
+    );
+    assert_eq!(short("include"), "include");
+}
