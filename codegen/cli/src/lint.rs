@@ -1,7 +1,11 @@
-//! Where headers contradict their own rules. A rule that needs one API of one release stands here;
-//! what takes several releases is a finding of `diff`.
+//! Where headers contradict their own rules. A rule that needs one API of one release stands here,
+//! those that need more in [`releases`].
 
-use sp_ir::{Api, Item, Loc, Struct, Type};
+pub mod releases;
+
+use sp_ir::{Api, History, Item, Loc, Struct, Type};
+
+use crate::symbols::Symbols;
 
 /// A contradiction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +52,25 @@ pub const RULES: [Rule; 3] = [
     },
 ];
 
-/// What the rules have against an API, in the order of its items.
+/// What all rules have against an API, in the order of its items; `history` is that of the releases up
+/// to its own.
+pub fn all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
+    let mut found = check(api);
+    found.extend(releases::check(api, history, symbols));
+    found.sort_by(|left, right| left.item.cmp(&right.item));
+    found
+}
+
+/// What a rule is about, by its id.
+pub fn about(id: &str) -> Option<&'static str> {
+    let here = RULES.iter().map(|rule| (rule.id, rule.about));
+    let mut rules = here.chain(releases::RULES);
+    rules
+        .find(|(known, _)| *known == id)
+        .map(|(_, about)| about)
+}
+
+/// What the rules about one API of one release have against it, in the order of its items.
 pub fn check(api: &Api) -> Vec<Lint> {
     let mut found = Vec::new();
     for (name, item) in &api.items {
@@ -143,6 +165,32 @@ mod tests {
         let extension = structure(&[("base", "Base"), ("a", "void*")], Some("a"));
         assert_eq!(ids(&extension), [""; 0]);
         assert_eq!(ids(&structure(&[("a", "void*")], None)), [""; 0]);
+    }
+
+    /// SP_StreamExecutor was inserted into at 2.7, and all of kernels_experimental is nowhere in 2.20.
+    #[test]
+    fn what_takes_several_releases_is_found_in_what_is_committed() {
+        let symbols = Symbols::embedded().unwrap();
+        let apis = |names: [&str; 2]| -> Vec<Api> {
+            let of = |(file, _): &&(&str, &str)| names.contains(file);
+            let texts = crate::embedded::SNAPSHOTS.iter().filter(of);
+            texts
+                .map(|(_, text)| Api::from_json(text).unwrap())
+                .collect()
+        };
+        let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
+        let found = all(&known[1], &History::of(&known), &symbols);
+        let told: Vec<(&str, &str)> = found.iter().map(|it| (it.id, it.item.as_str())).collect();
+        assert_eq!(
+            told,
+            [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
+        );
+        let known = apis(["kernels_experimental/2.20.json", ""]);
+        let found = all(&known[0], &History::of(&known), &symbols);
+        assert_eq!(found.len(), 14);
+        assert!(found.iter().all(|it| it.id == "function_unexported"));
+        assert!(found.iter().all(|it| about(it.id).is_some()));
+        assert_eq!(found[0].message, "no library of 2.20 exports it");
     }
 
     #[test]

@@ -76,6 +76,14 @@ pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError
     parse(sources(place)?, &place.snapshots, release)
 }
 
+/// What there is of the releases up to `release`, which itself need not be there.
+///
+/// # Errors
+/// Where one cannot be read.
+pub fn until(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
+    load(sources(place)?, release)
+}
+
 /// Every API in every release up to `release`, or in all of them, from `folder` alone.
 ///
 /// # Errors
@@ -117,15 +125,19 @@ fn sources(place: &Place) -> Result<Sources, ReadError> {
 fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let releases = || sources.keys().map(|(_, release)| *release);
     let last = release.map(Release::minor).or(releases().max());
-    if !releases().any(|release| Some(release) == last) {
-        let folder = folder.to_owned();
-        return Err(ReadError::None { folder, release });
+    match last.filter(|last| releases().any(|release| release == *last)) {
+        Some(last) => load(sources, last),
+        None => {
+            let folder = folder.to_owned();
+            Err(ReadError::None { folder, release })
+        }
     }
-    let chosen: Vec<_> = sources
-        .into_iter()
-        .filter(|((_, release), _)| Some(*release) <= last)
-        .map(|(_, source)| source)
-        .collect();
+}
+
+fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {
+    let sources = sources.into_iter();
+    let chosen = sources.filter(|((_, release), _)| *release <= last.minor());
+    let chosen: Vec<_> = chosen.map(|(_, source)| source).collect();
     crew::each(&chosen, snapshot).into_iter().collect()
 }
 

@@ -1,17 +1,19 @@
 //! `sp-gen generate [--release R] [--out DIR] [--check] [--docs upstream]`: the sp-abi crate from the
 //! committed IR.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, miette};
 
 use crate::diagnostic::{Outcome, Result};
-use sp_ir::Api;
+use sp_ir::{Api, History};
 
 use crate::emit::{Files, disk, emit, upstream};
 use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
 use crate::import::store::Store;
+use crate::lint;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
@@ -57,11 +59,32 @@ pub fn run(args: Args) -> Result {
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, &place, &out, &here)?;
     }
-    let files = emit(&apis, &Symbols::at(&place)?)?;
+    let symbols = Symbols::at(&place)?;
+    let files = emit(&apis, &symbols)?;
     if args.check {
-        check(&out, &files)
-    } else {
-        write(&out, &files)
+        return check(&out, &files);
+    }
+    if write(&out, &files)? {
+        warn(&apis, &symbols);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Says of the newest release where its headers contradict their own rules, a line for each API.
+fn warn(apis: &[Api], symbols: &Symbols) {
+    let release = |api: &Api| api.release.parse::<Release>().ok();
+    let newest = apis.iter().filter_map(release).max();
+    let history = History::of(apis);
+    for api in apis.iter().filter(|api| release(api) == newest) {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for found in lint::all(api, &history, symbols) {
+            *counts.entry(found.id).or_default() += 1;
+        }
+        if !counts.is_empty() {
+            let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
+            let (name, counts) = (&api.name, counts.join(", "));
+            eprintln!("{name}: {counts} (sp-gen ir {name} --lints)");
+        }
     }
 }
 
@@ -125,7 +148,8 @@ fn check(out: &Path, files: &Files) -> Result {
     Ok(Outcome::Found)
 }
 
-fn write(out: &Path, files: &Files) -> Result {
+/// Whether anything changed.
+fn write(out: &Path, files: &Files) -> Result<bool> {
     let drifts = drift(out, files)?;
     if !drifts.is_empty() {
         disk::replace(out, files)
@@ -146,7 +170,7 @@ fn write(out: &Path, files: &Files) -> Result {
         files.len(),
         drifts.len()
     );
-    Ok(Outcome::Done)
+    Ok(!drifts.is_empty())
 }
 
 fn drift(out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {

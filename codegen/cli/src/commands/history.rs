@@ -7,9 +7,10 @@ use miette::IntoDiagnostic;
 use sp_ir::History;
 
 use crate::diagnostic::{Outcome, Result};
-use crate::history::{Paint, Subject, json, page, text};
+use crate::history::{Exports, Paint, Subject, json, page, text};
 use crate::import::place::Place;
 use crate::snapshots;
+use crate::symbols::Symbols;
 
 /// Arguments of `history`.
 #[derive(clap::Args)]
@@ -38,11 +39,12 @@ pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
     let apis = snapshots::of(&place, None)?;
     let history = History::of(&apis);
+    let exports = Exports::of(&apis, &Symbols::at(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
-        Format::Text => text(&history, &subject, paint()),
-        Format::Json => json(&history, &subject),
-        Format::Html => page(&history, &subject).into_diagnostic()?,
+        Format::Text => text(&history, &exports, &subject, paint()),
+        Format::Json => json(&history, &exports, &subject),
+        Format::Html => page(&history, &exports, &subject).into_diagnostic()?,
     };
     match std::io::stdout().write_all(printed.as_bytes()) {
         // A reader such as `head` may have seen enough.

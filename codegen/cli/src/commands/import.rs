@@ -230,13 +230,16 @@ fn report(done: &Imported, took: Duration) {
 
 /// The headers stay stored where this fails, for instance for want of a libclang.
 fn snapshots(done: &Imported, place: &Place) -> Result<()> {
-    let written = snapshot::write(&done.include, done.release, &place.snapshots);
+    let written = snapshot::write(&done.include, done.release, place);
     let written = written
         .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
     let folder = place.snapshots.display();
     match written.files.len() {
         0 => eprintln!("  snapshots in {folder} are up to date"),
         count => eprintln!("  {count} snapshots written in {folder}"),
+    }
+    for path in &written.removed {
+        eprintln!("  removed {}: the release has no such API", path.display());
     }
     match &written.changes {
         Some((last, changes)) if !written.files.is_empty() => tell(*last, changes),

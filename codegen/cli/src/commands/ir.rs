@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use miette::{Diagnostic, IntoDiagnostic, WrapErr};
-use sp_ir::Api;
+use sp_ir::{Api, History};
 use thiserror::Error;
 
 use crate::clang::{DEFAULT_TARGET, Library};
@@ -16,6 +16,8 @@ use crate::embedded::SNAPSHOTS;
 use crate::import::place::Place;
 use crate::import::release::Release;
 use crate::lint::{self, Lint};
+use crate::snapshots;
+use crate::symbols::Symbols;
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
@@ -60,12 +62,19 @@ struct Unknown {
 
 /// Prints the API.
 pub fn run(args: Args) -> Result {
-    let api = match &args.headers {
+    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
+    let apis = match &args.headers {
         Some(root) => parse(root, &args)?,
-        None => read(&args)?,
+        None => Vec::new(),
+    };
+    let parsed = apis.iter().find(|api| api.name == args.api).cloned();
+    let api = match (&args.headers, parsed) {
+        (Some(_), None) => return Err(unknown(&args, names(&apis)).into()),
+        (_, Some(api)) => api,
+        (None, None) => read(&args, &place)?,
     };
     if args.lints {
-        return lints(&api);
+        return lints(&api, apis, &args, &place);
     }
     print(&match args.format {
         Format::Json => api.to_json(),
@@ -74,8 +83,14 @@ pub fn run(args: Args) -> Result {
     Ok(Outcome::Done)
 }
 
-fn lints(api: &Api) -> Result {
-    let found = lint::check(api);
+/// Also those that need the releases before, and what the release's wheels export.
+fn lints(api: &Api, parsed: Vec<Api>, args: &Args, place: &Place) -> Result {
+    let mut apis = snapshots::until(place, args.release)?;
+    if args.headers.is_some() {
+        apis.retain(|known| known.release != api.release);
+        apis.extend(parsed);
+    }
+    let found = lint::all(api, &History::of(&apis), &Symbols::at(place)?);
     let rows = found.iter().map(
         |Lint {
              id,
@@ -103,19 +118,19 @@ fn minor(args: &Args) -> String {
     args.release.minor().to_string()
 }
 
-fn parse(root: &Path, args: &Args) -> Result<Api> {
+fn parse(root: &Path, args: &Args) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
-    let apis = crate::extract(root, &minor(args), &args.target)?;
-    let names: Vec<String> = apis.iter().map(|api| api.name.clone()).collect();
-    let found = apis.into_iter().find(|api| api.name == args.api);
-    found.ok_or_else(|| unknown(args, names).into())
+    Ok(crate::extract(root, &minor(args), &args.target)?)
+}
+
+fn names(apis: &[Api]) -> Vec<String> {
+    apis.iter().map(|api| api.name.clone()).collect()
 }
 
 /// The checkout's or the cache's snapshot, which may be newer than the binary's.
-fn read(args: &Args) -> Result<Api> {
+fn read(args: &Args, place: &Place) -> Result<Api> {
     let name = format!("{}/{}.json", args.api, minor(args));
-    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
     let stored = fs::read_to_string(place.snapshots.join(&name)).ok();
     let embedded = || {
         let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
@@ -123,12 +138,12 @@ fn read(args: &Args) -> Result<Api> {
     };
     let text = stored
         .or_else(embedded)
-        .ok_or_else(|| unknown(args, snapshots()))?;
+        .ok_or_else(|| unknown(args, carried()))?;
     Api::from_json(&text).into_diagnostic().wrap_err(name)
 }
 
 /// The snapshots in the binary, as `kernels at 2.21`.
-fn snapshots() -> Vec<String> {
+fn carried() -> Vec<String> {
     let names = SNAPSHOTS
         .iter()
         .filter_map(|(file, _)| file.strip_suffix(".json"));

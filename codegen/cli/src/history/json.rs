@@ -11,7 +11,9 @@
 //! `breaks` (with the epoch before), `fields` (`name`, `type`, `offset`, `size`, `marks` of
 //! `appended inserted moved retyped renamed`) and `gone`; of a function, callback or function-typed
 //! field a `signature` as in a snapshot; of an enumeration `values`. `what` is one of `appeared
-//! extended changed renamed went`. Types are written as in a snapshot.
+//! extended changed renamed went`. Types are written as in a snapshot. A function that core has to
+//! export also has `exported`: for each `package` and `platform` the releases that were `read`, and
+//! `libraries`, each with the releases in which it exports the function.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +21,7 @@ use serde::Serialize;
 use sp_ir::{History, Signature, Type, Variant};
 
 use super::event::{Event, events};
+use super::exports::{Exporter, Exports};
 use super::lint::{Lint, lints};
 use super::lookup::Subject;
 use super::table::{Mark, Table};
@@ -48,6 +51,8 @@ struct Entry<'a> {
     releases: Vec<&'a str>,
     events: Vec<Event>,
     epochs: Vec<Form<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    exported: &'a [Exporter],
 }
 
 #[derive(Serialize)]
@@ -87,7 +92,7 @@ struct Member<'a> {
 }
 
 /// The history of `subject`, ending in one newline.
-pub fn json(history: &History, subject: &Subject) -> String {
+pub fn json(history: &History, exports: &Exports, subject: &Subject) -> String {
     let names = subject.items(history);
     let tables: BTreeMap<&str, Table> = names
         .iter()
@@ -95,7 +100,10 @@ pub fn json(history: &History, subject: &Subject) -> String {
         .collect();
     let items: BTreeMap<&str, Entry> = names
         .iter()
-        .filter_map(|name| Some((*name, entry(history, name, tables.get(name))?)))
+        .filter_map(|name| {
+            let entry = entry(history, name, tables.get(name), exports.get(name))?;
+            Some((*name, entry))
+        })
         .collect();
     let document = Document {
         schema: SCHEMA,
@@ -124,7 +132,12 @@ fn versions<'a>(
     apis.map(|api| (api.as_str(), epochs(api))).collect()
 }
 
-fn entry<'a>(history: &'a History, name: &str, table: Option<&'a Table>) -> Option<Entry<'a>> {
+fn entry<'a>(
+    history: &'a History,
+    name: &str,
+    table: Option<&'a Table>,
+    exported: &'a [Exporter],
+) -> Option<Entry<'a>> {
     // A field is no item; its struct is.
     let owner = name.split('.').next().unwrap_or(name);
     let origins = history.items.get(owner)?;
@@ -149,6 +162,7 @@ fn entry<'a>(history: &'a History, name: &str, table: Option<&'a Table>) -> Opti
         releases,
         events: events(history, name),
         epochs,
+        exported,
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod c;
 mod event;
+mod exports;
 mod json;
 mod lint;
 mod lookup;
@@ -13,6 +14,7 @@ mod table;
 mod text;
 
 pub use event::{Event, What};
+pub use exports::{Exporter, Exports};
 pub use json::json;
 pub use lint::{Lint, lints};
 pub use lookup::{Subject, Unknown};

@@ -6,6 +6,7 @@ use askama::Template;
 use sp_ir::{Epoch, History, Signature};
 
 use super::event::{What, events, lifetime};
+use super::exports::Exports;
 use super::lint::lints;
 use super::lookup::Subject;
 use super::table::{Row, Table};
@@ -54,6 +55,8 @@ struct Block {
     sizes: Vec<Line>,
     fields: Vec<Line>,
     declarations: Vec<Declarations>,
+    /// Who exports it, a line for each package and platform.
+    exports: Vec<Line>,
     events: Vec<(String, String)>,
 }
 
@@ -67,15 +70,18 @@ struct Declarations {
 ///
 /// # Errors
 /// Where the template fails.
-pub fn page(history: &History, subject: &Subject) -> askama::Result<String> {
+pub fn page(history: &History, exports: &Exports, subject: &Subject) -> askama::Result<String> {
     let (title, chapters) = match subject {
         Subject::All => {
-            let apis = history.apis.keys().map(|api| chapter(history, api));
+            let apis = history
+                .apis
+                .keys()
+                .map(|api| chapter(history, exports, api));
             ("TensorFlow's C plugin APIs".into(), apis.collect())
         }
-        Subject::Api(api) => (api.clone(), vec![chapter(history, api)]),
+        Subject::Api(api) => (api.clone(), vec![chapter(history, exports, api)]),
         Subject::Struct(name) | Subject::Function(name) | Subject::Other(name) => {
-            (name.clone(), vec![single(history, name)])
+            (name.clone(), vec![single(history, exports, name)])
         }
     };
     Page {
@@ -87,17 +93,17 @@ pub fn page(history: &History, subject: &Subject) -> askama::Result<String> {
     .map(|text| text + "\n")
 }
 
-fn chapter(history: &History, api: &str) -> Chapter {
+fn chapter(history: &History, exports: &Exports, api: &str) -> Chapter {
     let subject = Subject::Api(api.into());
     let mut names = subject.items(history);
     names.sort_by_key(|name| kind(history, name));
     let (eventful, quiet): (Vec<&str>, Vec<&str>) = names
         .iter()
-        .partition(|name| !events(history, name).is_empty());
+        .partition(|name| !events(history, name).is_empty() || exports.lacks(history, name));
     let changed = |name: &&&str| {
         let events = events(history, name);
         let counts = |what| matches!(what, What::Changed | What::Extended);
-        events.iter().any(|event| counts(event.what))
+        events.iter().any(|event| counts(event.what)) || exports.lacks(history, name)
     };
     let detailed: Vec<&str> = eventful.iter().filter(changed).copied().collect();
     // What changed says more than what came or went.
@@ -111,14 +117,17 @@ fn chapter(history: &History, api: &str) -> Chapter {
         name: api.into(),
         about: about_api(history, api),
         overview: overview.collect(),
-        blocks: detailed.iter().map(|name| block(history, name)).collect(),
+        blocks: detailed
+            .iter()
+            .map(|name| block(history, exports, name))
+            .collect(),
         quiet: quiet.iter().map(|name| name.to_string()).collect(),
         lints: findings(history, &names),
     }
 }
 
-fn single(history: &History, name: &str) -> Chapter {
-    let mut block = block(history, name);
+fn single(history: &History, exports: &Exports, name: &str) -> Chapter {
+    let mut block = block(history, exports, name);
     block.open = true;
     Chapter {
         name: String::new(),
@@ -179,7 +188,7 @@ fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-fn block(history: &History, name: &str) -> Block {
+fn block(history: &History, exports: &Exports, name: &str) -> Block {
     let table = Table::of(history, name);
     let when = match lifetime(history, name) {
         when if when.is_empty() => String::new(),
@@ -203,8 +212,17 @@ fn block(history: &History, name: &str) -> Block {
             .into_iter()
             .chain(retyped)
             .collect(),
+        exports: exporters(history, exports, name),
         events: happened.map(|event| (event.release, event.text)).collect(),
     }
+}
+
+fn exporters(history: &History, exports: &Exports, name: &str) -> Vec<Line> {
+    let lines = exports.get(name).iter().map(|exporter| {
+        let squares = squares::exporter(history, exporter);
+        Line::of(&exporter.package, exporter.platform, squares)
+    });
+    lines.collect()
 }
 
 fn sizes(history: &History, table: &Table) -> Vec<Line> {

@@ -8,10 +8,17 @@ use sp_ir::History;
 use super::event::events;
 use super::*;
 use crate::snapshots;
+use crate::symbols::Symbols;
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
     History::of(&snapshots::read(&folder, None).unwrap())
+});
+
+static EXPORTS: LazyLock<Exports> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
+    let apis = snapshots::read(&folder, None).unwrap();
+    Exports::of(&apis, &Symbols::embedded().unwrap())
 });
 
 /// Each epoch's releases and `struct_size`.
@@ -131,19 +138,20 @@ fn names_are_found_or_the_closest_are_said() {
 #[test]
 fn text_says_sizes_and_marks() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
-    let printed = text(&HISTORY, &subject, Paint::Plain);
+    let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
     for part in ["2.4–2.6", "2.7–2.21", "264", "288", "inserted", "moved"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     assert!(!printed.contains('\x1b') && printed.ends_with('\n'));
-    let all = text(&HISTORY, &Subject::All, Paint::Plain);
+    let all = text(&HISTORY, &EXPORTS, &Subject::All, Paint::Plain);
     assert!(all.contains("stream_executor") && all.contains("pjrt"));
 }
 
 #[test]
 fn json_has_its_keys() {
     let subject = Subject::Struct("SP_Platform".into());
-    let value: serde_json::Value = serde_json::from_str(&json(&HISTORY, &subject)).unwrap();
+    let value: serde_json::Value =
+        serde_json::from_str(&json(&HISTORY, &EXPORTS, &subject)).unwrap();
     assert_eq!(value["schema"], 1);
     let epochs = value["items"]["SP_Platform"]["epochs"].as_array().unwrap();
     let last = epochs.last().unwrap();
@@ -160,7 +168,7 @@ fn json_has_its_keys() {
 #[test]
 fn the_page_stands_alone() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
-    let html = page(&HISTORY, &subject).unwrap();
+    let html = page(&HISTORY, &EXPORTS, &subject).unwrap();
     for foreign in ["http:", "https:", "src=", "<link", "@import", "url("] {
         assert!(!html.contains(foreign), "{foreign}");
     }
@@ -168,4 +176,38 @@ fn the_page_stands_alone() {
         assert!(html.contains(&format!("<th>{release}</th>")), "{release}");
     }
     assert!(html.contains("inserted edge") && html.contains("moved edge"));
+}
+
+#[test]
+fn every_form_says_who_exports_a_function() {
+    let subject = Subject::Function("TF_AssignVariable".into());
+    let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
+    for part in [
+        "tensorflow-cpu on x86_64-unknown-linux-gnu, of 2.4–2.21",
+        "2.6–2.18   libtensorflow_framework.so.2",
+        "tensorflow on aarch64-apple-darwin, of 2.19–2.21",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    let printed = json(&HISTORY, &EXPORTS, &subject);
+    let value: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let cpu = &value["items"]["TF_AssignVariable"]["exported"][0];
+    assert_eq!(cpu["package"], "tensorflow-cpu");
+    let releases = &cpu["libraries"]["libtensorflow_framework.so.2"];
+    assert_eq!(releases.as_array().unwrap().len(), 13);
+    let html = page(&HISTORY, &EXPORTS, &subject).unwrap();
+    assert!(html.contains("2.19: no library exports it"), "{html}");
+    let whole = page(
+        &HISTORY,
+        &EXPORTS,
+        &Subject::Api("kernels_experimental".into()),
+    );
+    assert!(whole.unwrap().contains("id=\"TF_IsRefInput\""));
+}
+
+#[test]
+fn what_the_plugin_defines_is_exported_by_no_wheel() {
+    let subject = Subject::Function("SE_InitPlugin".into());
+    let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
+    assert!(!printed.contains("exported by"), "{printed}");
 }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use sp_ir::{Epoch, History, Signature};
 
 use super::event::{What, events, lifetime};
+use super::exports::{Exporter, Exports};
 use super::lint::lints;
 use super::lookup::Subject;
 use super::table::{Cell, Mark, Row, Table};
@@ -49,7 +50,7 @@ impl Paint {
 }
 
 /// The history of `subject`, ending in one newline.
-pub fn text(history: &History, subject: &Subject, paint: Paint) -> String {
+pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
     match subject {
         Subject::All => {
             let apis = history.apis.keys();
@@ -58,7 +59,9 @@ pub fn text(history: &History, subject: &Subject, paint: Paint) -> String {
         }
         Subject::Api(api) => summary::api(history, api, paint),
         Subject::Struct(name) => structure(history, name, paint),
-        Subject::Function(name) => function(history, name, paint),
+        Subject::Function(name) => {
+            function(history, name, paint) + &exported(history, exports.get(name))
+        }
         Subject::Other(name) => other(history, name, paint),
     }
 }
@@ -242,6 +245,29 @@ fn function(history: &History, name: &str, paint: Paint) -> String {
         before = Some(epoch);
     }
     out + &happened(history, name)
+}
+
+/// Who exports it, a line for each library of each package and platform.
+fn exported(history: &History, exporters: &[Exporter]) -> String {
+    let mut out = String::new();
+    for exporter in exporters {
+        let Exporter {
+            package, platform, ..
+        } = exporter;
+        let of = span(&history.releases, &exporter.read);
+        let _ = writeln!(out, "  {package} on {platform}, of {of}");
+        for (library, releases) in &exporter.libraries {
+            let run = span(&history.releases, releases);
+            let _ = writeln!(out, "    {run:<10} {library}");
+        }
+        if exporter.libraries.is_empty() {
+            out += "    in none\n";
+        }
+    }
+    match out.is_empty() {
+        true => out,
+        false => format!("\nexported by\n{out}"),
+    }
 }
 
 /// One parameter a line where it gets long; what the epoch before had not is marked.

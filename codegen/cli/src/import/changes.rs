@@ -1,9 +1,11 @@
 //! What a release changed, told after an import: which items came, went and changed beside the release
-//! before it, and which new structs want a note.
+//! before it, which new structs want a note, and where it newly contradicts its own rules.
 
 use super::release::Release;
 use crate::embedded::SNAPSHOTS;
-use sp_ir::{Api, Item};
+use crate::lint;
+use crate::symbols::Symbols;
+use sp_ir::{Api, History, Item};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -21,11 +23,18 @@ pub struct Change {
     pub changed: Vec<String>,
     /// New structs and callbacks of which no note says anything.
     pub unsaid: Vec<String>,
+    /// Contradictions that the release before had not: `rule ITEM`.
+    pub lints: Vec<String>,
 }
 
 /// The changes of `apis` beside the newest release before theirs that is known: that release, and a
 /// line's worth for each API that differs. Nothing where none is known.
-pub fn since_last(apis: &[Api], release: Release, folder: &Path) -> Option<(Release, Vec<Change>)> {
+pub fn since_last(
+    apis: &[Api],
+    release: Release,
+    folder: &Path,
+    symbols: &Symbols,
+) -> Option<(Release, Vec<Change>)> {
     let last = known(folder)
         .into_iter()
         .filter(|one| *one < release.minor())
@@ -35,14 +44,43 @@ pub fn since_last(apis: &[Api], release: Release, folder: &Path) -> Option<(Rele
         .map(|api| api.name.clone())
         .chain(names(folder))
         .collect();
-    let change = |name: String| {
-        let new = apis.iter().find(|api| api.name == name);
-        between(&name, snapshot(folder, &name, last).as_ref(), new)
+    let before = names.iter().filter_map(|name| snapshot(folder, name, last));
+    let before: Vec<Api> = before.collect();
+    let lints = new_lints(&before, apis, symbols);
+    let change = |name: &String| {
+        let of = |apis: &'_ [Api]| apis.iter().position(|api| api.name == *name);
+        let (old, new) = (
+            of(&before).map(|at| &before[at]),
+            of(apis).map(|at| &apis[at]),
+        );
+        let mut change = between(name, old, new);
+        change.lints = lints.get(name).cloned().unwrap_or_default();
+        change.differs().then_some(change)
     };
-    Some((last, names.into_iter().filter_map(change).collect()))
+    Some((last, names.iter().filter_map(change).collect()))
 }
 
-fn between(name: &str, old: Option<&Api>, new: Option<&Api>) -> Option<Change> {
+/// By API, what the rules have against the new release and had not against the one before.
+fn new_lints(before: &[Api], now: &[Api], symbols: &Symbols) -> BTreeMap<String, Vec<String>> {
+    let told = |apis: &[Api], history: &History| -> BTreeSet<(String, String)> {
+        let lints = apis.iter().flat_map(|api| {
+            let found = lint::all(api, history, symbols).into_iter();
+            found.map(|lint| (api.name.clone(), format!("{} {}", lint.id, lint.item)))
+        });
+        lints.collect()
+    };
+    let both: Vec<Api> = before.iter().chain(now).cloned().collect();
+    let known = told(before, &History::of(before));
+    let mut new: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (api, lint) in told(now, &History::of(&both)) {
+        if !known.contains(&(api.clone(), lint.clone())) {
+            new.entry(api).or_default().push(lint);
+        }
+    }
+    new
+}
+
+fn between(name: &str, old: Option<&Api>, new: Option<&Api>) -> Change {
     let (old_items, new_items) = (facts(old), facts(new));
     let mut change = Change {
         api: name.to_owned(),
@@ -62,8 +100,14 @@ fn between(name: &str, old: Option<&Api>, new: Option<&Api>) -> Option<Change> {
         .filter(|(_, item)| wants_note(item))
         .map(|(name, _)| name.to_string());
     change.unsaid = unsaid.filter(|item| change.new.contains(item)).collect();
-    let differs = !(change.new.is_empty() && change.gone.is_empty() && change.changed.is_empty());
-    differs.then_some(change)
+    change
+}
+
+impl Change {
+    fn differs(&self) -> bool {
+        let lists = [&self.new, &self.gone, &self.changed, &self.lints];
+        lists.iter().any(|list| !list.is_empty())
+    }
 }
 
 fn wants_note(item: &Item) -> bool {
@@ -132,6 +176,7 @@ impl std::fmt::Display for Change {
             ("gone", &self.gone),
             ("changed", &self.changed),
             ("new and in no note", &self.unsaid),
+            ("against the headers' own rules", &self.lints),
         ];
         let some = lists.iter().filter(|(_, items)| !items.is_empty());
         let some: Vec<String> = some
@@ -165,7 +210,7 @@ mod tests {
     #[test]
     fn what_came_with_2_7_is_told() {
         let (new, old) = (api("stream_executor", "2.7"), api("stream_executor", "2.6"));
-        let change = between("stream_executor", Some(&old), Some(&new)).unwrap();
+        let change = between("stream_executor", Some(&old), Some(&new));
         assert!(
             change.changed.contains(&"SP_StreamExecutor".to_owned()),
             "{change}"
@@ -179,7 +224,7 @@ mod tests {
     #[test]
     fn an_item_that_only_moved_did_not_change() {
         let (new, old) = (api("tf_buffer", "2.21"), api("tf_buffer", "2.20"));
-        assert_eq!(between("tf_buffer", Some(&old), Some(&new)), None);
+        assert!(!between("tf_buffer", Some(&old), Some(&new)).differs());
     }
 
     #[test]
@@ -187,15 +232,21 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         let release: Release = "2.10.1".parse().unwrap();
         let apis = [api("grappler", "2.10")];
-        let (last, _) = since_last(&apis, release, empty.path()).unwrap();
+        let symbols = Symbols::embedded().unwrap();
+        let since = |release| since_last(&apis, release, empty.path(), &symbols);
+        let (last, changes) = since(release).unwrap();
         assert_eq!(last.to_string(), "2.9");
-        assert!(since_last(&apis, "2.4".parse().unwrap(), empty.path()).is_none());
+        let grappler = changes.iter().find(|change| change.api == "grappler");
+        let lints = &grappler.unwrap().lints;
+        let grew = "layout_changed_version_not_bumped TP_OptimizerConfigs";
+        assert!(lints.contains(&grew.to_owned()), "{lints:?}");
+        assert!(since("2.4".parse().unwrap()).is_none());
     }
 
     #[test]
     fn an_api_that_is_gone_is_all_gone() {
         let old = api("grappler", "2.10");
-        let change = between("grappler", Some(&old), None).unwrap();
+        let change = between("grappler", Some(&old), None);
         assert_eq!(change.gone.len(), old.items.len());
     }
 }

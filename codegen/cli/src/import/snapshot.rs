@@ -1,8 +1,11 @@
-//! What a release's stored headers declare, as IR: `<api>/<minor>.json`, each replaced whole.
+//! What a release's stored headers declare, as IR: `<api>/<minor>.json`, each replaced whole. An API
+//! that the release lacks has none.
 
 use super::changes::{self, Change};
+use super::place::Place;
 use super::release::Release;
 use crate::extract::ExtractError;
+use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
 use sp_ir::Api;
 use std::fs;
@@ -17,6 +20,10 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Extract(#[from] ExtractError),
+    /// A table of exported symbols is damaged.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Symbols(#[from] SymbolsError),
     /// A snapshot cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(code(sp_gen::import::snapshot_unwritable))]
@@ -33,17 +40,39 @@ pub enum SnapshotError {
 pub struct Written {
     /// The files that were written: those that differed.
     pub files: Vec<PathBuf>,
+    /// The files that were removed: those of APIs that the release lacks.
+    pub removed: Vec<PathBuf>,
     /// The release before, and how each API differs from it; nothing where no such release is known.
     pub changes: Option<(Release, Vec<Change>)>,
 }
 
 /// Reads the headers and writes the snapshots that changed.
-pub fn write(include: &Path, release: Release, folder: &Path) -> Result<Written, SnapshotError> {
-    let minor = release.minor().to_string();
+pub fn write(include: &Path, release: Release, place: &Place) -> Result<Written, SnapshotError> {
+    let (minor, folder) = (release.minor().to_string(), &place.snapshots);
     let apis = crate::extract::complete(include, &minor)?;
-    let changes = changes::since_last(&apis, release, folder);
+    let changes = changes::since_last(&apis, release, folder, &Symbols::at(place)?);
     let files = write_all(&apis, &minor, folder)?;
-    Ok(Written { files, changes })
+    let removed = remove_others(&apis, &minor, folder)?;
+    Ok(Written {
+        files,
+        removed,
+        changes,
+    })
+}
+
+/// Removes the release's snapshots of APIs that it has no more.
+fn remove_others(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+    let is_here = |path: &Path| apis.iter().any(|api| path.ends_with(&api.name));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let others = entries
+        .map(|entry| entry.path())
+        .filter(|path| !is_here(path));
+    let stale = others.map(|api| api.join(format!("{minor}.json")));
+    let stale: Vec<PathBuf> = stale.filter(|path| path.is_file()).collect();
+    for path in &stale {
+        fs::remove_file(path).map_err(|source| unwritable(path, source))?;
+    }
+    Ok(stale)
 }
 
 /// Writes all or, where one fails beforehand, none: every file is staged before the first rename.
@@ -101,6 +130,20 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn what_the_release_lacks_goes_and_other_releases_stay() {
+        let scratch = tempfile::tempdir().unwrap();
+        for path in ["demo/2.21.json", "lost/2.21.json", "lost/2.20.json"] {
+            let path = scratch.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}").unwrap();
+        }
+        let removed = remove_others(&apis(), "2.21", scratch.path()).unwrap();
+        assert_eq!(removed, [scratch.path().join("lost/2.21.json")]);
+        assert!(!removed[0].exists());
+        assert!(scratch.path().join("lost/2.20.json").exists());
     }
 
     #[test]

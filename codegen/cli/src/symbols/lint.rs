@@ -65,26 +65,32 @@ impl Unexported {
     pub fn is_nowhere(&self) -> bool {
         self.exported.is_empty()
     }
+
+    /// What is wrong, in words.
+    pub fn message(&self) -> String {
+        if self.is_nowhere() {
+            return format!("no library of {} exports it", self.release);
+        }
+        let cells = self.absent.iter();
+        let wheels = cells.map(|cell| format!("{} on {}", cell.package, cell.platform));
+        let wheels: Vec<String> = wheels.collect();
+        format!(
+            "in {} it is missing from {}",
+            self.release,
+            wheels.join(", ")
+        )
+    }
 }
 
 impl std::fmt::Display for Unexported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            api,
-            function,
-            release,
-            ..
-        } = self;
-        write!(f, "{ID}: {api} {release} declares {function}, ")?;
-        if self.is_nowhere() {
-            return f.write_str("and no library exports it");
-        }
-        let wheels: Vec<String> = self
-            .absent
-            .iter()
-            .map(|cell| format!("{} on {}", cell.package, cell.platform))
-            .collect();
-        write!(f, "which is missing from {}", wheels.join(", "))
+        write!(
+            f,
+            "{ID}: {}: {}: {}",
+            self.api,
+            self.function,
+            self.message()
+        )
     }
 }
 
@@ -176,7 +182,7 @@ mod tests {
         assert!(!found[0].is_nowhere());
         assert_eq!(
             found[0].to_string(),
-            "function_unexported: demo 2.21 declares TF_B, which is missing from tensorflow-cpu on x86_64-unknown-linux-gnu"
+            "function_unexported: demo: TF_B: in 2.21 it is missing from tensorflow-cpu on x86_64-unknown-linux-gnu"
         );
     }
 

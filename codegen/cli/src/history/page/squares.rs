@@ -3,6 +3,7 @@
 use sp_ir::History;
 
 use super::super::event::{What, events};
+use super::super::exports::Exporter;
 use super::super::table::{Column, Mark, Row, Table};
 
 /// A cell of the page.
@@ -92,6 +93,28 @@ pub fn field(history: &History, table: &Table, row: &Row) -> Vec<Square> {
                 ),
             },
         }
+    };
+    history.releases.iter().map(square).collect()
+}
+
+/// Which libraries of a wheel have a function, through the releases.
+pub fn exporter(history: &History, exporter: &Exporter) -> Vec<Square> {
+    let square = |release: &String| match exporter.libraries(release) {
+        None => Square {
+            hint: format!("{release}: not read"),
+            ..absent()
+        },
+        Some(libraries) if libraries.is_empty() => Square {
+            sign: "x".into(),
+            class: "gone".into(),
+            hint: format!("{release}: no library exports it"),
+            ..Square::default()
+        },
+        Some(libraries) => Square {
+            class: "here".into(),
+            hint: format!("{release}: {}", libraries.join(", ")),
+            ..Square::default()
+        },
     };
     history.releases.iter().map(square).collect()
 }
