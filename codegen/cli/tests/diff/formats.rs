@@ -1,0 +1,165 @@
+//! What each format is, on real releases.
+
+use serde_json::Value;
+
+use super::scene::{Scene, root};
+use super::schema::violations;
+
+const PAIRS: [(&str, &str); 3] = [("2.6", "2.7"), ("2.12", "2.13"), ("2.20", "2.21")];
+
+#[test]
+fn json_is_as_its_schema_says() {
+    let path = root().join("codegen/docs/diff.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let scene = Scene::new();
+    for (old, new) in PAIRS {
+        let json = scene.json(&[old, new]);
+        assert_eq!(violations(&schema, &json), [""; 0], "{old} {new}");
+    }
+}
+
+#[test]
+fn every_format_shows_every_finding() {
+    let scene = Scene::new();
+    for (old, new) in PAIRS {
+        let findings = scene.json(&[old, new]);
+        let findings = findings["findings"].as_array().unwrap();
+        for format in ["text", "markdown", "html", "sarif"] {
+            let run = scene.diff(&[old, new, "--format", format, "--fail-on", "never"]);
+            assert_eq!((run.status, &*run.stderr), (0, ""), "{format}");
+            assert!(
+                run.stdout.ends_with('\n') && !run.stdout.ends_with("\n\n"),
+                "{format}"
+            );
+            assert!(
+                !run.stdout.contains('\x1b'),
+                "{format} is coloured in a pipe"
+            );
+            for finding in findings {
+                let rule = finding["rule"].as_str().unwrap();
+                let shown = run.stdout.matches(rule).count();
+                let same = findings.iter().filter(|one| one["rule"] == rule).count();
+                assert!(
+                    shown >= same,
+                    "{format} {old} {new}: {rule} {shown} times of {same}"
+                );
+            }
+        }
+    }
+}
+
+/// The keys that SARIF 2.1.0 knows of the objects that we write, each with those it wants.
+const OBJECTS: [(&str, &[&str], &[&str]); 7] = [
+    ("log", &["$schema", "version", "runs"], &["version", "runs"]),
+    (
+        "run",
+        &[
+            "tool",
+            "originalUriBaseIds",
+            "columnKind",
+            "results",
+            "properties",
+        ],
+        &["tool"],
+    ),
+    ("driver", &["name", "semanticVersion", "rules"], &["name"]),
+    (
+        "rule",
+        &[
+            "id",
+            "shortDescription",
+            "fullDescription",
+            "help",
+            "defaultConfiguration",
+            "properties",
+        ],
+        &["id"],
+    ),
+    (
+        "result",
+        &[
+            "ruleId",
+            "ruleIndex",
+            "level",
+            "message",
+            "locations",
+            "relatedLocations",
+            "partialFingerprints",
+            "suppressions",
+            "properties",
+        ],
+        &["message"],
+    ),
+    (
+        "location",
+        &["id", "physicalLocation", "logicalLocations", "message"],
+        &[],
+    ),
+    ("physical", &["artifactLocation", "region"], &[]),
+];
+
+fn is(kind: &str, object: &Value) {
+    let (_, known, wanted) = OBJECTS.iter().find(|(name, _, _)| *name == kind).unwrap();
+    for key in object.as_object().unwrap().keys() {
+        assert!(known.contains(&key.as_str()), "{kind} has `{key}`");
+    }
+    for key in *wanted {
+        assert!(object.get(key).is_some(), "{kind} lacks `{key}`");
+    }
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn sarif_has_the_keys_of_sarif_alone() {
+    let scene = Scene::new();
+    for (old, new) in PAIRS {
+        let run = scene.diff(&[old, new, "--format", "sarif"]);
+        let log: Value = serde_json::from_str(&run.stdout).unwrap();
+        is("log", &log);
+        let run = &log["runs"][0];
+        is("run", run);
+        is("driver", &run["tool"]["driver"]);
+        let rules = list(&run["tool"]["driver"], "rules");
+        rules.iter().for_each(|rule| is("rule", rule));
+        for result in list(run, "results") {
+            is("result", result);
+            assert_eq!(
+                rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"],
+                result["ruleId"]
+            );
+            for location in list(result, "locations")
+                .iter()
+                .chain(list(result, "relatedLocations"))
+            {
+                is("location", location);
+                location
+                    .get("physicalLocation")
+                    .into_iter()
+                    .for_each(|one| is("physical", one));
+            }
+        }
+    }
+}
+
+#[test]
+fn explain_has_a_page_for_what_a_diff_finds() {
+    let scene = Scene::new();
+    let list = scene.run(&["explain", "--list"]);
+    let json = scene.json(&["2.6", "2.7"]);
+    for finding in json["findings"].as_array().unwrap() {
+        let rule = finding["rule"].as_str().unwrap();
+        assert!(list.stdout.contains(rule), "{rule}");
+        let page = scene.run(&["explain", rule]);
+        assert!(
+            page.status == 0 && page.stdout.starts_with(rule),
+            "{}",
+            page.stderr
+        );
+    }
+    scene
+        .run(&["explain", "struct_size_unamed"])
+        .refused(&["near to it: struct_size_unnamed"]);
+}

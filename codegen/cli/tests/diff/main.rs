@@ -1,0 +1,9 @@
+//! `sp-gen diff` as a whole process: what it takes, what it prints, how it ends.
+
+mod formats;
+mod operands;
+mod plugin;
+mod scene;
+mod schema;
+mod suppressed;
+mod workflow;

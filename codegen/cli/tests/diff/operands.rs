@@ -1,0 +1,211 @@
+//! Each kind of OLD and NEW, and each way in which one can be wrong.
+
+use std::fs::File;
+use std::io::Write;
+
+use zip::write::SimpleFileOptions;
+
+use super::scene::{Scene, has_libclang, root};
+
+const BUFFER: &str = "typedef struct TF_Buffer { const void* data; size_t length; } TF_Buffer;";
+
+/// NEW without one of OLD's APIs.
+fn two_folders() -> Scene {
+    let scene = Scene::new();
+    scene.snapshot("old/one.json", "one", "2.5", "");
+    scene.snapshot("old/two.json", "two", "2.5", "");
+    scene.snapshot("new/one.json", "one", "2.6", "");
+    scene
+}
+
+#[test]
+fn the_exit_status_follows_the_verdict_and_fail_on() {
+    let scene = two_folders();
+    for (old, new, fail_on, status) in [
+        ("old", "old", "any", 0),
+        ("old", "new", "breaking", 1),
+        ("old", "new", "any", 1),
+        ("old", "new", "never", 0),
+        ("new", "old", "breaking", 0),
+        ("new", "old", "any", 1),
+    ] {
+        let run = scene.diff(&[old, new, "--fail-on", fail_on]);
+        assert_eq!(run.status, status, "{old} {new} {fail_on}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn an_api_that_one_side_lacks_is_a_finding_and_one_that_both_lack_an_error() {
+    let scene = two_folders();
+    assert_eq!(scene.diff(&["old", "new", "--api", "two"]).status, 1);
+    assert_eq!(scene.diff(&["old", "new", "--api", "one"]).status, 0);
+    let run = scene.diff(&["old", "new", "--api", "one,three"]);
+    run.refused(&["neither old nor new has the API `three`", "known: one, two"]);
+}
+
+#[test]
+fn a_release_is_identical_to_itself() {
+    let scene = Scene::new();
+    for release in ["2.4", "2.21", "2.12.0"] {
+        let json = scene.json(&[release, release]);
+        assert_eq!(
+            (&json["verdict"], &json["bump"]),
+            (&"identical".into(), &"none".into())
+        );
+        assert_eq!(json["old"], release);
+    }
+}
+
+#[test]
+fn releases_without_an_api_are_compared() {
+    let json = Scene::new().json(&["2.12", "2.13", "--api", "pjrt"]);
+    let rules: Vec<&str> = json["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules, ["api_added"]);
+}
+
+#[test]
+fn snapshots_of_the_checkout_are_a_folder_or_files() {
+    let scene = Scene::new();
+    let file = |release: &str| {
+        let path = root().join(format!("generated/ir/stream_executor/{release}.json"));
+        path.to_str().unwrap().to_owned()
+    };
+    assert_eq!(scene.diff(&[&file("2.6"), &file("2.6")]).status, 0);
+    let folder = root().join("generated/ir/stream_executor");
+    let run = scene.diff(&[folder.to_str().unwrap(), "2.6"]);
+    run.refused(&["are both of stream_executor", "a side has each API once"]);
+}
+
+#[test]
+fn include_roots_are_parsed() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.headers("old", BUFFER);
+    scene.headers("new", BUFFER);
+    let run = scene.diff(&["old", "new"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("old does not say which release it is"));
+    scene.headers(
+        "new",
+        &BUFFER.replace("size_t length", "void* more; size_t length"),
+    );
+    scene.write(
+        "new/tensorflow/c/unheard_of.h",
+        "extern \"C\" { int TF_Unheard(void); }\n",
+    );
+    let run = scene.diff(&["old", "new", "--fail-on", "any"]);
+    assert!(
+        run.stderr.contains("unheard_of.h is of no known API"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn an_include_root_that_misses_a_header_is_refused_there() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.headers("old", BUFFER);
+    scene.headers(
+        "new",
+        &format!("#include \"tensorflow/c/gone.h\"\n{BUFFER}"),
+    );
+    let run = scene.diff(&["old", "new"]);
+    run.refused(&[
+        "'tensorflow/c/gone.h' file not found",
+        "tensorflow/c/tf_buffer.h:3",
+    ]);
+}
+
+#[test]
+fn a_wheel_and_an_installed_tensorflow_are_read_by_their_headers() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.headers(
+        "venv/lib/python3.11/site-packages/tensorflow/include",
+        BUFFER,
+    );
+    let metadata = "Name: tensorflow_cpu\nVersion: 2.21.0\n";
+    scene.write(
+        "venv/lib/python3.11/site-packages/tensorflow_cpu-2.21.0.dist-info/METADATA",
+        metadata,
+    );
+    let path = scene.path("tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_17_x86_64.whl");
+    let mut wheel = zip::ZipWriter::new(File::create(&path).unwrap());
+    for (name, text) in [
+        (
+            "tensorflow/include/tensorflow/c/tf_buffer.h",
+            format!("#include <stddef.h>\nextern \"C\" {{\n{BUFFER}\n}}\n"),
+        ),
+        ("tensorflow_cpu-2.21.0.dist-info/METADATA", metadata.into()),
+    ] {
+        wheel
+            .start_file(name, SimpleFileOptions::default())
+            .unwrap();
+        wheel.write_all(text.as_bytes()).unwrap();
+    }
+    wheel.finish().unwrap();
+    for installed in [
+        "venv",
+        "venv/lib/python3.11/site-packages",
+        "venv/lib/python3.11/site-packages/tensorflow",
+    ] {
+        let run = scene.diff(&[installed, path.to_str().unwrap(), "--fail-on", "any"]);
+        assert_eq!(
+            (run.status, &*run.stderr),
+            (0, ""),
+            "{installed}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_where_it_is() {
+    let scene = two_folders();
+    scene.write("cut.json", "{\"schema\": 2, \"name\": \"one\", ");
+    scene.write("newer.json", "{\"schema\": 99, \"things\": []}");
+    scene.write("notes.txt", "");
+    scene.write("empty/notes.txt", "");
+    scene.write("bad.whl", "not a zip");
+    for (old, words) in [
+        (
+            "2.99",
+            &["no snapshots of TensorFlow 2.99", "known: 2.4, 2.5", "2.21"][..],
+        ),
+        ("cut.json", &["cut.json: not an sp-gen snapshot", "line 1"]),
+        (
+            "newer.json",
+            &["newer.json", "schema 99", "use a newer sp-gen"],
+        ),
+        ("nowhere", &["`nowhere` is no release", "an include root"]),
+        (
+            "notes.txt",
+            &["neither a snapshot (.json) nor a wheel (.whl)"],
+        ),
+        (
+            "empty",
+            &["empty holds neither headers of TensorFlow nor snapshots"],
+        ),
+        ("bad.whl", &["cannot read bad.whl"]),
+    ] {
+        scene.diff(&[old, "old"]).refused(words);
+        scene.diff(&["old", old]).refused(words);
+    }
+    let run = scene.diff(&["old", "new", "--target", "riscv64gc-unknown-linux-gnu"]);
+    run.refused(&[
+        "snapshots say nothing of the target riscv64gc",
+        "known: x86_64-unknown-linux-gnu",
+    ]);
+}

@@ -1,0 +1,92 @@
+//! `--plugin`: a plugin in C, made here, and what is left of a diff for it.
+
+use std::process::Command;
+
+use super::scene::Scene;
+
+/// It takes its functions as plugins do that run on many releases: by name.
+const SOURCE: &str = r#"
+#include <stddef.h>
+extern void* TF_NewStatus(void);
+static const char* const name = "TF_GetNodesToPreserveListSize";
+void* find(const char* text);
+void SE_InitPlugin(void* params, void* status) { if (!status) TF_NewStatus(); find(name); }
+"#;
+
+/// Makes `plugin.so`; says so where there is no compiler for it.
+fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
+    scene.write("plugin.c", source);
+    let cc = Command::new("cc")
+        .args(["-shared", "-fPIC", "-g", "-o"])
+        .arg(scene.path("plugin.so"))
+        .arg(scene.path("plugin.c"))
+        .args(flags)
+        .status();
+    let done = cfg!(target_os = "linux") && cc.is_ok_and(|status| status.success());
+    if !done {
+        eprintln!("skipped: no C compiler for Linux");
+    }
+    done
+}
+
+#[test]
+fn a_diff_is_narrowed_to_what_a_plugin_uses() {
+    let scene = Scene::new();
+    if !built(&scene, SOURCE, &[]) {
+        return;
+    }
+    let json = scene.json(&["2.4", "2.21", "--plugin", "plugin.so"]);
+    let plugin = &json["plugin"];
+    assert_eq!(plugin["entry_points"], serde_json::json!(["SE_InitPlugin"]));
+    assert_eq!(plugin["imports"], serde_json::json!(["TF_NewStatus"]));
+    assert_eq!(
+        plugin["lookups"],
+        serde_json::json!(["TF_GetNodesToPreserveListSize"])
+    );
+    assert_eq!(
+        plugin["apis"],
+        serde_json::json!(["grappler", "stream_executor", "tf_status"])
+    );
+    let all = scene.json(&["2.4", "2.21"]);
+    let count = |json: &serde_json::Value| json["findings"].as_array().unwrap().len();
+    assert!(count(&json) < count(&all));
+    for finding in json["findings"].as_array().unwrap() {
+        assert_ne!(finding["api"], "pjrt", "{finding}");
+    }
+    let run = scene.diff(&["2.4", "2.21", "--plugin", "plugin.so"]);
+    assert!(
+        run.stdout.contains("it exports SE_InitPlugin"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_stripped_plugin_says_the_same() {
+    let scene = Scene::new();
+    if !built(&scene, SOURCE, &[]) {
+        return;
+    }
+    let whole = scene.json(&["2.6", "2.7", "--plugin", "plugin.so"]);
+    assert!(built(&scene, SOURCE, &["-s", "-O2"]));
+    assert_eq!(whole, scene.json(&["2.6", "2.7", "--plugin", "plugin.so"]));
+}
+
+#[test]
+fn what_is_no_plugin_is_refused() {
+    let scene = Scene::new();
+    scene.write("text.so", "#!/bin/sh\n");
+    scene
+        .diff(&["2.6", "2.7", "--plugin", "text.so"])
+        .refused(&["text.so", "ELF"]);
+    scene
+        .diff(&["2.6", "2.7", "--plugin", "no.so"])
+        .refused(&["no.so cannot be read"]);
+    if built(&scene, "int nothing;", &[]) {
+        let run = scene.diff(&["2.6", "2.7", "--plugin", "plugin.so"]);
+        run.refused(&[
+            "exports no entry point and names no function",
+            "SE_InitPlugin",
+        ]);
+    }
+}

@@ -1,0 +1,113 @@
+//! A folder of its own for each test, outside of the checkout, and `sp-gen` run in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use sp_gen::clang::Library;
+use tempfile::TempDir;
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder.
+pub struct Scene {
+    folder: TempDir,
+}
+
+/// What a run gave.
+pub struct Run {
+    /// Its exit status.
+    pub status: i32,
+    /// Results.
+    pub stdout: String,
+    /// The rest.
+    pub stderr: String,
+}
+
+impl Scene {
+    /// An empty one.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder }
+    }
+
+    /// Where something in it is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Writes a snapshot with those items.
+    pub fn snapshot(&self, name: &str, api: &str, release: &str, items: &str) {
+        let text =
+            format!(r#"{{"schema":2,"name":"{api}","release":"{release}","items":{{{items}}}}}"#);
+        self.write(name, text);
+    }
+
+    /// Writes an include root with one header, which declares what is given.
+    pub fn headers(&self, name: &str, declarations: &str) {
+        let text = format!("#include <stddef.h>\nextern \"C\" {{\n{declarations}\n}}\n");
+        self.write(&format!("{name}/tensorflow/c/tf_buffer.h"), text);
+    }
+
+    /// Runs `sp-gen` in it.
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("COLUMNS", "100")
+            .output()
+            .unwrap();
+        Run {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs `sp-gen diff`.
+    pub fn diff(&self, arguments: &[&str]) -> Run {
+        self.run(&[&["diff"], arguments].concat())
+    }
+
+    /// Runs `sp-gen diff --format json`.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let run = self.diff(&[arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr))
+    }
+}
+
+impl Run {
+    /// It could not do its work, and said so in these words.
+    #[track_caller]
+    pub fn refused(&self, words: &[&str]) {
+        let words_of = self.stderr.split_whitespace().filter(|word| *word != "│");
+        let said: Vec<&str> = words_of.collect();
+        let said = said.join(" ");
+        assert_eq!(self.status, 2, "{said}");
+        assert_eq!(self.stdout, "");
+        for word in words {
+            assert!(said.contains(word), "`{word}` in: {said}");
+        }
+    }
+}
+
+/// Whether headers can be parsed here; says so where not.
+pub fn has_libclang() -> bool {
+    let loaded = Library::load();
+    if loaded.is_err() {
+        eprintln!("skipped: no libclang");
+    }
+    loaded.is_ok()
+}

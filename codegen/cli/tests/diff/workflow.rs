@@ -1,0 +1,85 @@
+//! The documents: the workflow is YAML that runs commands which exist, and the page names every key.
+
+use std::fs;
+use std::process::Command;
+
+use super::scene::{Scene, root};
+
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join("codegen/docs").join(name)).unwrap()
+}
+
+#[test]
+fn the_workflow_is_yaml() {
+    let path = root().join("codegen/docs/abi-diff.yml");
+    let read = "import sys, yaml; jobs = yaml.safe_load(open(sys.argv[1]))['jobs']; print(len(jobs['diff']['steps']))";
+    let python = Command::new("python3")
+        .args(["-c", read])
+        .arg(path)
+        .output();
+    let Ok(output) = python.map(|output| (output.status.success(), output)) else {
+        return eprintln!("skipped: no python3 to read YAML with");
+    };
+    match output {
+        (true, output) => assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "6"),
+        (false, output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains("No module named 'yaml'"), "{said}");
+            eprintln!("skipped: python3 has no yaml");
+        }
+    }
+}
+
+#[test]
+fn the_workflow_runs_commands_that_exist() {
+    let text = document("abi-diff.yml");
+    let commands: Vec<Vec<&str>> = text
+        .lines()
+        .filter_map(|line| {
+            line.trim()
+                .trim_start_matches("run: ")
+                .strip_prefix("sp-gen ")
+        })
+        .map(|line| {
+            line.split(" >")
+                .next()
+                .unwrap()
+                .split_whitespace()
+                .collect()
+        })
+        .collect();
+    assert_eq!(commands.len(), 4);
+    let scene = Scene::new();
+    for command in commands {
+        let command: Vec<&str> = command
+            .into_iter()
+            .map(|word| match word {
+                "\"$BUILT_FOR\"" => "2.20",
+                "\"$NEWEST\"" => "2.21",
+                word => word,
+            })
+            .collect();
+        match command[0] {
+            "diff" => assert_ne!(scene.run(&command).status, 2, "{command:?}"),
+            _ => assert_eq!(scene.run(&[&command[..], &["--help"]].concat()).status, 0),
+        }
+    }
+}
+
+#[test]
+fn the_page_names_every_key_and_option() {
+    let page = document("diff.md");
+    let json = Scene::new().json(&["2.12", "2.13"]);
+    let finding = json["findings"][0].as_object().unwrap();
+    for key in json.as_object().unwrap().keys().chain(finding.keys()) {
+        assert!(page.contains(key), "{key}");
+    }
+    let help = Scene::new().run(&["diff", "--help"]).stdout;
+    let options = help
+        .split_whitespace()
+        .filter(|word| word.starts_with("--"));
+    for option in options.filter(|option| *option != "--help") {
+        let option = option.trim_end_matches(',');
+        assert!(page.contains(option), "{option}");
+    }
+}
