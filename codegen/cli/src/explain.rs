@@ -42,10 +42,11 @@ pub fn pages() -> Vec<Page> {
         explanation: rule.explanation,
         reference: rule.reference,
     });
-    let of_headers = lint::RULES.iter().map(|rule| {
-        let (summary, explanation) = first_sentence(rule.about);
+    let lints = lint::RULES.iter().map(|rule| (rule.id, rule.about));
+    let of_headers = lints.chain(lint::releases::RULES).map(|(id, about)| {
+        let (summary, explanation) = first_sentence(about);
         Page {
-            id: rule.id,
+            id,
             command: "ir --lints",
             summary,
             explanation,
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn every_rule_has_a_page_and_one_name() {
         let pages = pages();
-        let count = abi::RULES.len() + lint::RULES.len();
+        let count = abi::RULES.len() + lint::RULES.len() + lint::releases::RULES.len();
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);
