@@ -2,7 +2,89 @@
 //! Which wheels export which functions. One static for all functions that the same wheels
 //! export, named after the first of them; a wheel that is not listed was not read.
 
+use sp_runtime::Mark;
 use sp_runtime::availability::{Availability, Exports, Wheels};
+
+/// One function of each kind: which of them a process has tells its release, where
+/// nothing else does.
+pub static MARKS: &[Mark] = &[
+    Mark {
+        symbol: c"TF_AllocateOutput",
+        exported: &LIKE_TF_AllocateOutput,
+    },
+    Mark {
+        symbol: c"TF_GetGrapplerItem",
+        exported: &LIKE_TF_GetGrapplerItem,
+    },
+    Mark {
+        symbol: c"TF_AppendWritableFile",
+        exported: &LIKE_TF_AppendWritableFile,
+    },
+    Mark {
+        symbol: c"TF_AssignUpdateVariable",
+        exported: &LIKE_TF_AssignUpdateVariable,
+    },
+    Mark {
+        symbol: c"TF_SetPayload",
+        exported: &LIKE_TF_SetPayload,
+    },
+    Mark {
+        symbol: c"TF_OpKernelConstruction_GetAttrTensor",
+        exported: &LIKE_TF_OpKernelConstruction_GetAttrTensor,
+    },
+    Mark {
+        symbol: c"TF_IsRefInput",
+        exported: &LIKE_TF_IsRefInput,
+    },
+    Mark {
+        symbol: c"TF_AddNVariant",
+        exported: &LIKE_TF_AddNVariant,
+    },
+    Mark {
+        symbol: c"TF_GetOpKernelName",
+        exported: &LIKE_TF_GetOpKernelName,
+    },
+    Mark {
+        symbol: c"TF_GetFrameId",
+        exported: &LIKE_TF_GetFrameId,
+    },
+    Mark {
+        symbol: c"TF_GetDeviceId",
+        exported: &LIKE_TF_GetDeviceId,
+    },
+    Mark {
+        symbol: c"TF_AllocateTempForVariableInfo",
+        exported: &LIKE_TF_AllocateTempForVariableInfo,
+    },
+    Mark {
+        symbol: c"TF_NewAsyncKernelBuilder",
+        exported: &LIKE_TF_NewAsyncKernelBuilder,
+    },
+    Mark {
+        symbol: c"TF_ForEachPayload",
+        exported: &LIKE_TF_ForEachPayload,
+    },
+    Mark {
+        symbol: c"TF_DestroyTemporaryVariable",
+        exported: &LIKE_TF_DestroyTemporaryVariable,
+    },
+    Mark {
+        symbol: c"TF_DecNumDeferredOps",
+        exported: &LIKE_TF_DecNumDeferredOps,
+    },
+    Mark {
+        symbol: c"TF_CoordinationServiceGetKeyValueWithTimeout",
+        exported: &LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
+    },
+    Mark {
+        symbol: c"TF_GetDeviceName",
+        exported: &LIKE_TF_GetDeviceName,
+    },
+    Mark {
+        symbol: c"TF_TensorDefaultAlignment",
+        exported: &LIKE_TF_TensorDefaultAlignment,
+    },
+];
 
 /// `tensorflow-cpu` for x86_64-unknown-linux-gnu, as far as it was read.
 pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {

@@ -3,7 +3,7 @@
 
 use super::*;
 use core::ffi::c_char;
-use sp_runtime::Function;
+use sp_runtime::{Function, Older, Release, Releases};
 
 /// Adds variants by binary_add_func.
 ///
@@ -91,7 +91,31 @@ pub static TF_AssignUpdateVariable: Function<
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
 };
 
+/// `TF_AssignVariable` in 2.6 to 2.9, which knows no `validate_shape`.
+unsafe extern "C" fn TF_AssignVariable_v2_6(
+    ctx: *mut TF_OpKernelContext,
+    input_index: i32,
+    value_index: i32,
+    validate_shape: bool,
+    copyFunc: Option<
+        unsafe extern "C" fn(
+            ctx: *mut TF_OpKernelContext,
+            source: *mut TF_Tensor,
+            dest: *mut TF_Tensor,
+        ),
+    >,
+    status: *mut TF_Status,
+) {
+    let _ = validate_shape;
+    let older = epochs::v2_6::TF_AssignVariable.get();
+    let older = older.expect("it was found when its adapter was chosen");
+    // SAFETY: the caller's arguments, passed on as they came.
+    unsafe { older(ctx, input_index, value_index, copyFunc, status) }
+}
+
 /// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
+///
+/// In 2.6 to 2.9 `validate_shape` is not looked at.
 ///
 /// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
 ///
@@ -115,6 +139,14 @@ pub static TF_AssignVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .before(
+            &[
+                Older {
+                    releases: Releases::between(Release::new(2, 6), Release::new(2, 9)),
+                    adapter: Some(TF_AssignVariable_v2_6),
+                },
+            ],
+        )
 };
 
 /// Ends a temporary variable.

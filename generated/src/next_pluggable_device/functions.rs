@@ -3,7 +3,7 @@
 
 use super::*;
 use core::ffi::{c_char, c_void};
-use sp_runtime::Function;
+use sp_runtime::{Function, Older, Release, Releases};
 
 /// The plugin's entry point: describes its device and returns its functions.
 ///
@@ -34,6 +34,8 @@ pub static TF_AllocateTempForVariableInfo: Function<
 
 /// Removes a key.
 ///
+/// In 2.14 it takes other arguments, and is called through `epochs::v2_14`.
+///
 /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:117`, 2.14 on.
@@ -48,11 +50,24 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceDeleteKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .before(
+            &[
+                Older {
+                    releases: Releases::between(
+                        Release::new(2, 14),
+                        Release::new(2, 14),
+                    ),
+                    adapter: None,
+                },
+            ],
+        )
 };
 
 /// Waits for the value under a key; the caller owns the buffer.
 ///
 /// What it returns is the caller's to end.
+///
+/// In 2.14 it takes other arguments, and is called through `epochs::v2_14`.
 ///
 /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -68,6 +83,17 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceGetKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .before(
+            &[
+                Older {
+                    releases: Releases::between(
+                        Release::new(2, 14),
+                        Release::new(2, 14),
+                    ),
+                    adapter: None,
+                },
+            ],
+        )
 };
 
 /// As TF_CoordinationServiceGetKeyValue, but not for ever.
@@ -95,6 +121,8 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
 
 /// Stores a value under a key for all tasks.
 ///
+/// In 2.14 it takes other arguments, and is called through `epochs::v2_14`.
+///
 /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:97`, 2.14 on.
@@ -111,6 +139,17 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceInsertKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .before(
+            &[
+                Older {
+                    releases: Releases::between(
+                        Release::new(2, 14),
+                        Release::new(2, 14),
+                    ),
+                    adapter: None,
+                },
+            ],
+        )
 };
 
 /// Whether the agent is ready.

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
+use sp_abi::availability::MARKS;
 pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
     PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams,
@@ -41,7 +42,7 @@ pub unsafe fn register<D: Device>(
     let body = || {
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
         let mut offer = unsafe { Offer::of(params)? };
-        let host = Host::enter(&[], &offer.clues());
+        let host = Host::enter(MARKS, &offer.clues());
         match host.serve() {
             Ok(()) => offer.accept::<D>(names),
             Err(reason) => {

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::host::{Release, Releases};
+
 /// A minor release: `(2, 21)`.
 pub type Minor = (u16, u16);
 
@@ -53,6 +55,28 @@ impl Availability {
         exports.wheels.read.contains(&release).then(|| {
             let within = |(first, last): &Span| (*first..=*last).contains(&release);
             exports.spans.iter().any(within)
+        })
+    }
+}
+
+impl Availability {
+    /// The releases among which every one is that exports it anywhere; none if nothing does.
+    pub fn releases(&self) -> Option<Releases> {
+        let spans = || {
+            self.0
+                .iter()
+                .flat_map(|it| it.spans.iter().map(move |span| (it, span)))
+        };
+        let first = spans().map(|(_, (first, _))| *first).min()?;
+        let goes_on = spans().any(|(it, (_, last))| it.wheels.read.last() == Some(last));
+        let last = spans()
+            .map(|(_, (_, last))| *last)
+            .max()
+            .filter(|_| !goes_on);
+        let release = |(major, minor): Minor| Release::new(major.into(), minor.into());
+        Some(Releases {
+            first: release(first),
+            last: last.map(release),
         })
     }
 }

@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::sync::OnceLock;
 
+use crate::availability::Availability;
 use crate::{Code, Error, Function, Result};
 
 /// A minor release of TensorFlow; patches change no ABI.
@@ -101,15 +102,13 @@ impl fmt::Display for Releases {
     }
 }
 
-/// A function whose presence tells a release: [`Function`]s of every API would do, but few suffice.
+/// A function whose presence tells what releases this may be.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
     /// Its C name.
     pub symbol: &'static CStr,
-    /// The first release that any package exports it in.
-    pub first: Release,
-    /// The last one, if it is gone.
-    pub last: Option<Release>,
+    /// Who exports it.
+    pub exported: &'static Availability,
 }
 
 /// What an entry point has seen of its host: the releases whose structs have the sizes found, or
@@ -209,10 +208,7 @@ static HOST: OnceLock<Host> = OnceLock::new();
 /// packages and platforms leave functions out.
 fn infer(marks: &[Mark], exported: impl Fn(&CStr) -> bool, clues: &[Clue]) -> Releases {
     let present = marks.iter().filter(|mark| exported(mark.symbol));
-    let of_symbols = present.map(|mark| Releases {
-        first: mark.first,
-        last: mark.last,
-    });
+    let of_symbols = present.filter_map(|mark| mark.exported.releases());
     let of_sizes = clues.iter().filter_map(|clue| clue.as_ref().ok().copied());
     of_symbols
         .chain(of_sizes)
@@ -241,20 +237,32 @@ fn exported(symbol: &CStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::availability::{Exports, Wheels};
 
     const V2_5: Release = Release::new(2, 5);
     const V2_6: Release = Release::new(2, 6);
     const V2_8: Release = Release::new(2, 8);
+    static READ: Wheels = Wheels {
+        package: "demo",
+        platform: "demo",
+        read: &[(2, 5), (2, 6), (2, 8)],
+    };
+    static FROM_2_6: Availability = Availability(&[Exports {
+        wheels: &READ,
+        spans: &[((2, 6), (2, 8))],
+    }]);
+    static IN_2_5: Availability = Availability(&[Exports {
+        wheels: &READ,
+        spans: &[((2, 5), (2, 5))],
+    }]);
     const MARKS: [Mark; 2] = [
         Mark {
             symbol: c"TF_GetInputByName",
-            first: V2_6,
-            last: None,
+            exported: &FROM_2_6,
         },
         Mark {
             symbol: c"TF_Old",
-            first: V2_5,
-            last: Some(V2_5),
+            exported: &IN_2_5,
         },
     ];
 
@@ -293,6 +301,8 @@ mod tests {
         assert_eq!(host.is(Releases::from(V2_6)), Some(true));
         assert_eq!(host.is(Releases::between(V2_5, V2_5)), Some(false));
         assert_eq!(host.is(Releases::from(V2_8)), None);
+        let only = self::host(None, &[c"TF_Old"], &[]).releases();
+        assert_eq!(only, Releases::between(V2_5, V2_5));
     }
 
     #[test]

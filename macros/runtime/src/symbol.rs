@@ -11,6 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::availability::Availability;
+use crate::host::{Host, Releases};
 
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(not(target_os = "macos"))]
@@ -28,10 +29,20 @@ const LIBRARIES: [&CStr; 3] = [
 ];
 
 /// A function of the host, by name. `F` is its `unsafe extern "C" fn` type.
-pub struct Function<F> {
+pub struct Function<F: 'static> {
     about: About,
+    older: &'static [Older<F>],
     found: AtomicPtr<c_void>,
     signature: PhantomData<F>,
+}
+
+/// A signature that a function had before, which no symbol tells.
+pub struct Older<F> {
+    /// The releases that had it.
+    pub releases: Releases,
+    /// The function with the newest signature, which calls the older one; nothing where the newest
+    /// says what the older cannot be told.
+    pub adapter: Option<F>,
 }
 
 /// What is known of a function beforehand.
@@ -58,6 +69,7 @@ impl<F: Copy> Function<F> {
                 availability: None,
                 instead: None,
             },
+            older: &[],
             found: AtomicPtr::new(ptr::null_mut()),
             signature: PhantomData,
         }
@@ -75,19 +87,44 @@ impl<F: Copy> Function<F> {
         self
     }
 
+    /// The same, of which older releases had these signatures.
+    pub const fn before(mut self, older: &'static [Older<F>]) -> Self {
+        self.older = older;
+        self
+    }
+
     /// The function, to call.
     ///
     /// # Errors
-    /// [`Missing`] where no library of this process exports it.
+    /// [`Missing`] where no library of this process exports it, or with a signature that cannot be
+    /// told or served.
     pub fn get(&self) -> Result<F, Missing> {
         // Acquire pairs with the Release below: whoever sees the pointer sees the library loaded.
         let mut found = self.found.load(Ordering::Acquire);
         if found.is_null() {
-            found = look_up(self.about.name).ok_or(Missing(self.about))?;
+            found = self.find()?;
             self.found.store(found, Ordering::Release);
         }
         // SAFETY: `new` checked that the sizes agree, and its caller vouched for the signature.
         Ok(unsafe { std::mem::transmute_copy(&found) })
+    }
+
+    #[cold]
+    fn find(&self) -> Result<*mut c_void, Missing> {
+        let missing = |why| Missing(self.about, why);
+        let found = look_up(self.about.name).ok_or(missing(Why::NotExported))?;
+        for older in self.older {
+            match (Host::running().is(older.releases), older.adapter) {
+                (Some(false), _) => {}
+                (Some(true), Some(adapter)) => {
+                    // SAFETY: `new` checked that a function is as large as an address.
+                    return Ok(unsafe { std::mem::transmute_copy(&adapter) });
+                }
+                (Some(true), None) => return Err(missing(Why::Older(older.releases))),
+                (None, _) => return Err(missing(Why::Untold(older.releases))),
+            }
+        }
+        Ok(found)
     }
 
     /// Whether the running host has it.
@@ -106,18 +143,36 @@ impl<F: Copy> Function<F> {
     }
 }
 
-/// A function that the running host does not export.
+/// A function that the running host does not have, or not as it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing(About);
+pub struct Missing(About, Why);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    NotExported,
+    /// Its signature in these releases, of which this is one, cannot serve the call.
+    Older(Releases),
+    /// In these releases it has another signature, and whether this is one of them is not known.
+    Untold(Releases),
+}
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.name.to_string_lossy();
-        write!(f, "{name} is not exported by this process")?;
-        if let Some(availability) = self.0.availability {
+        let Self(about, why) = self;
+        let name = about.name.to_string_lossy();
+        match why {
+            Why::NotExported => write!(f, "{name} is not exported by this process")?,
+            Why::Older(releases) => write!(f, "{name} takes other arguments in {releases}")?,
+            Why::Untold(releases) => write!(
+                f,
+                "{name} takes other arguments in {releases}, and this is {}",
+                Host::running().name()
+            )?,
+        }
+        if let Some(availability) = about.availability {
             write!(f, "; {availability}")?;
         }
-        match self.0.instead {
+        match about.instead {
             Some(other) => write!(f, "; use {other} instead"),
             None => Ok(()),
         }

@@ -21,8 +21,10 @@ pub struct Old<'a> {
     pub name: &'a str,
     /// As the last release of its epoch has it.
     pub item: &'a Item,
-    /// The releases that have it.
+    /// The releases that have it, in words.
     pub releases: String,
+    /// The first and the last of them.
+    pub span: (Minor, Minor),
     /// Other old forms that it refers to, by their API and module.
     pub beside: BTreeMap<&'a str, (&'a str, String)>,
     /// Whether the newest form's callbacks fit its slots.
@@ -213,6 +215,7 @@ fn old<'a>(
         name,
         item: run.item,
         releases: timeline.spans(&run.releases),
+        span: (run.releases.first().copied().unwrap_or_default(), last),
         fillable: beside.is_empty() && slots_fit(run.item, newest.item(name)),
         beside,
     }

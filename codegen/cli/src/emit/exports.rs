@@ -2,6 +2,7 @@
 //! stand in the same wheels, named after the first of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -116,8 +117,14 @@ impl<'a> Exports<'a> {
         ];
         let wheels = self.tables.iter().map(|table| wheels(table));
         let sets = self.sets.iter().map(|(set, name)| self.set(set, name));
+        let marks = self.sets.values().map(|name| mark(name));
         let items = quote! {
+            use sp_runtime::Mark;
             use sp_runtime::availability::{Availability, Exports, Wheels};
+
+            /// One function of each kind: which of them a process has tells its release, where
+            /// nothing else does.
+            pub static MARKS: &[Mark] = &[#(#marks),*];
             #(#wheels)*
             #(#sets)*
         };
@@ -151,6 +158,12 @@ impl<'a> Exports<'a> {
             pub static #like: Availability = Availability(&[#(#exports),*]);
         }
     }
+}
+
+fn mark(function: &str) -> TokenStream {
+    let symbol = Literal::c_string(&CString::new(function).unwrap_or_default());
+    let like = like(function);
+    quote!(Mark { symbol: #symbol, exported: &#like })
 }
 
 fn wheels(table: &Table) -> TokenStream {

@@ -9,6 +9,7 @@ use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type};
 use sp_ir::{Function, Item, Items, Side};
 
+use super::adapters::{self, Adapted};
 use super::comment::safety;
 use super::contract;
 use super::exports::Exports;
@@ -24,15 +25,24 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
             all => quote!(#[cfg(all(#(feature = #all),*))]),
         }
     };
-    print(&source.api.items, source.timeline, source.exports, &gate)
+    let before = |name: &str, item: &Function| adapters::of(name, item, source);
+    print(
+        &source.api.items,
+        source.timeline,
+        source.exports,
+        &gate,
+        &before,
+    )
 }
 
-/// The functions among `items`; `gate` gives what must be on for one to be there.
+/// The functions among `items`; `gate` gives what must be on for one to be there, `before` the
+/// signatures that it had.
 pub fn print(
     items: &Items,
     dates: &dyn Dates,
     exports: &Exports<'_>,
     gate: &dyn Fn(&str) -> TokenStream,
+    before: &dyn Fn(&str, &Function) -> Option<Adapted>,
 ) -> TokenStream {
     let functions = items.iter().filter_map(|(name, item)| match item {
         Item::Function(item) if !item.inline => Some((name, item)),
@@ -43,7 +53,10 @@ pub fn print(
             let (releases, gate) = (dates.of(name, ""), gate(name));
             match item.exported_by.as_ref().map(|it| it.value) {
                 Some(Side::Plugin) => entry_point(name, item, releases, &gate),
-                Some(Side::Core) | None => import(name, item, releases, exports, &gate),
+                Some(Side::Core) | None => {
+                    let before = before(name, item);
+                    import(name, item, releases, exports, &gate, before)
+                }
             }
         })
         .collect()
@@ -63,17 +76,28 @@ fn import(
     releases: &str,
     exports: &Exports<'_>,
     gate: &TokenStream,
+    before: Option<Adapted>,
 ) -> TokenStream {
     let line = format!("TensorFlow's `{}`, looked up on first use.", item.symbol);
-    let facts = [contract::told(&item.signature), exports.told(&item.symbol)];
+    let (functions, before, told) = match before {
+        Some(it) => (it.functions, it.before, Some(it.told)),
+        None => Default::default(),
+    };
+    let facts = [
+        contract::told(&item.signature),
+        told,
+        exports.told(&item.symbol),
+    ];
     let doc = print_doc(&lines(item, line, facts), &item.loc, releases);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
     let (exported, instead) = (exports.attach(&item.symbol), instead(item));
     let why = safety("the signature is the header's.");
     quote! {
+        #functions
         #doc #gate #why
-        pub static #name: Function<#ty> = unsafe { Function::new(#symbol) #exported #instead };
+        pub static #name: Function<#ty> =
+            unsafe { Function::new(#symbol) #exported #instead #before };
     }
 }
 

@@ -1,6 +1,7 @@
 //! IR to the source of sp-abi. One emitter per item kind builds Rust items; [`module`] lays them out
 //! in files. Equal IR gives equal bytes.
 
+mod adapters;
 mod catalog;
 mod closure;
 mod comment;

@@ -42,7 +42,13 @@ fn module(name: &str, olds: &[Old<'_>], source: &Source<'_>) -> TokenStream {
     let code: TokenStream = [
         structs::print(&items, &dates),
         handles::print_callbacks(&items, &dates),
-        functions::print(&items, &dates, source.exports, &|_| TokenStream::new()),
+        functions::print(
+            &items,
+            &dates,
+            source.exports,
+            &|_| TokenStream::new(),
+            &|_, _| None,
+        ),
         layout::print(&items),
     ]
     .into_iter()

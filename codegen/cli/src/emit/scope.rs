@@ -20,8 +20,11 @@ const OUTSIDE: &[(&str, &[&str])] = &[
 const RUNTIME: &[&str] = &[
     "Error",
     "Function",
+    "Older",
     "Prefix",
     "PrefixMut",
+    "Release",
+    "Releases",
     "Result",
     "Versioned",
     "guard",

@@ -167,3 +167,48 @@ fn what_a_release_refuses_to_see_empty_is_required() {
     // 2.4 loads no such plugins, so what it would refuse does not count.
     has(&emitted("2.4"), "const HAS_FLUSH: bool = false;");
 }
+
+/// What is emitted of a function whose older form has `old` and the newest `new` as parameters.
+fn with_older_form(old: Vec<Param>, new: Vec<Param>) -> String {
+    let put = |params: Vec<Param>| {
+        Item::Function(Function {
+            doc: None,
+            signature: Signature {
+                params,
+                ret: Type::Void,
+                ret_transfer: None,
+            },
+            exported_by: None,
+            instead: None,
+            inline: false,
+            symbol: "TF_Put".into(),
+            loc: loc(),
+        })
+    };
+    let mut older = api("demo", vec![("TF_Put", put(old))]);
+    older.release = "2.9".into();
+    let files = emit(&[older, api("demo", vec![("TF_Put", put(new))])]).unwrap();
+    flat(&files, "src/demo/functions.rs")
+}
+
+#[test]
+fn a_flag_that_came_later_is_left_out_where_it_is_not_known() {
+    let n = || param("n", Type::Size);
+    let text = with_older_form(vec![n()], vec![n(), param("check", Type::Bool)]);
+    has(
+        &text,
+        "unsafe extern \"C\" fn TF_Put_v2_9(n: usize, check: bool) {",
+    );
+    has(&text, "unsafe { older(n) }");
+    has(&text, "adapter: Some(TF_Put_v2_9)");
+    has(&text, "In 2.9 `check` is not looked at.");
+}
+
+#[test]
+fn a_length_that_came_later_has_no_adapter() {
+    let text = |ty| pointer(ty, false);
+    let key = || param("key", text(Type::Char));
+    let found = with_older_form(vec![key()], vec![key(), param("size", Type::Size)]);
+    has(&found, "adapter: None");
+    assert!(!found.contains("TF_Put_v2_9"), "{found}");
+}
