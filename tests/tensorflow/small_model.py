@@ -1,0 +1,73 @@
+"""One small model, trained alike in every release: two dense layers, gradient descent by hand.
+
+    python small_model.py [DEVICE_TYPE]
+
+Prints one line of JSON: where the variables were, the loss before each step, and on the CPU.
+Nothing is drawn at random, so that all releases begin with the same numbers.
+"""
+
+import json
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+import numpy as np
+import tensorflow as tf
+
+STEPS, BATCH, FEATURES, HIDDEN, CLASSES = 30, 64, 8, 32, 4
+
+
+def waves(rows, columns, phase):
+    """A matrix of numbers between -1 and 1 that look drawn."""
+    angles = np.arange(rows * columns, dtype=np.float64) * 1.7 + phase
+    return np.sin(angles * angles).reshape(rows, columns).astype(np.float32)
+
+
+def place_for_variables(device):
+    """The device, or the CPU where the release gives a plugin no way to assign a variable."""
+    try:
+        with tf.device(device):
+            tf.Variable(tf.zeros([2]))
+        return device
+    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError):
+        return "/CPU:0"
+
+
+def train(device, home):
+    features, labels = waves(BATCH, FEATURES, 1.0), np.arange(BATCH) % CLASSES
+    features[np.arange(BATCH), labels] += 1.5
+    with tf.device(home):
+        first = tf.Variable(waves(FEATURES, HIDDEN, 2.0))
+        bias = tf.Variable(tf.zeros([HIDDEN]))
+        second = tf.Variable(0.5 * waves(HIDDEN, CLASSES, 3.0))
+    variables = [first, bias, second]
+
+    @tf.function
+    def step(features, labels):
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(features, first), bias))
+            each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.matmul(hidden, second))
+            loss = tf.reduce_mean(each)
+        changes = [0.05 * gradient for gradient in tape.gradient(loss, variables)]
+        return loss, changes
+
+    losses = []
+    for _ in range(STEPS):
+        with tf.device(device):
+            loss, changes = step(tf.constant(features), tf.constant(labels, tf.int64))
+        with tf.device(home):
+            for variable, change in zip(variables, changes):
+                variable.assign_sub(change)
+        losses.append(float(loss))
+    return losses
+
+
+def main(device_type):
+    device = f"/device:{device_type}:0"
+    home = place_for_variables(device)
+    found, expected = train(device, home), train("/CPU:0", "/CPU:0")
+    return {"variables": home, "loss": found, "loss_on_cpu": expected}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1] if len(sys.argv) > 1 else "MYACCEL")))
