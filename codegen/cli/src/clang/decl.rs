@@ -304,6 +304,7 @@ impl Walk<'_> {
         Ok(Some(match cursor.kind() {
             CXCursor_UnionDecl => Item::Union(Union {
                 doc: None,
+                discriminator: None,
                 fields,
                 layout,
                 loc,
@@ -313,6 +314,7 @@ impl Walk<'_> {
                 filled_by: None,
                 receiver: None,
                 author_trait: None,
+                discriminator: None,
                 fields,
                 layout,
                 struct_size: None,
