@@ -4,22 +4,25 @@
 //! the header that declares it.
 
 mod headers;
+mod pool;
 mod targets;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use miette::Diagnostic;
 use sp_ir::{Api, Field, Imports, Item, SCHEMA, Signature, Targets, Type, Value};
 use thiserror::Error;
 
-use crate::clang::{self, ClangError, Declarations, Source};
+use crate::clang::{self, ClangError, Declarations, Library, Source};
 use crate::contract::{self, Items, Known, Notes, NotesError};
 use crate::import::problem::Problem;
 pub use headers::{LeftOut, Stray};
+use pool::Pool;
 pub use targets::{TARGETS, complete, complete_with, releases};
 
 /// An include root gives no APIs.
@@ -105,15 +108,13 @@ fn names(headers: &[Stray]) -> String {
 /// Where libclang is missing, a header or the notes are wrong, a header belongs to no API, or a
 /// type is declared nowhere.
 pub fn extract(include_root: &Path, release: &str, target: &str) -> Result<Vec<Api>, ExtractError> {
-    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-    extract_with(
-        &notes,
-        &left_out,
-        &Known::committed(),
-        include_root,
-        release,
-        target,
-    )
+    // Loading it takes as long as all that is done before it is needed.
+    thread::scope(|scope| {
+        scope.spawn(Library::load);
+        let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+        let known = Known::Anything;
+        extract_with(&notes, &left_out, &known, include_root, release, target)
+    })
 }
 
 /// [`extract`] with the given notes.
@@ -133,16 +134,48 @@ pub fn extract_with(
         headers: headers::of(notes, left_out, include_root)?,
         target: target.into(),
     };
-    let wanted = |header: &str| source.headers.iter().any(|one| one == header);
-    let mut declared = clang::declarations(&source, &wanted)?;
+    let declared = clang::declarations(&source, &wanted(&source))?;
+    annotate_all(notes, known, declared, release)
+}
+
+/// Accepts the headers that `source` names, not those that these include.
+fn wanted(source: &Source) -> impl Fn(&str) -> bool + Sync {
+    let headers: HashSet<String> = source.headers.iter().cloned().collect();
+    move |header| headers.contains(header)
+}
+
+/// Every API that is declared, sorted by name.
+fn annotate_all(
+    notes: &[Notes],
+    known: &Known,
+    declared: Declarations,
+    release: &str,
+) -> Result<Vec<Api>, ExtractError> {
+    let mut pool = Pool::new(declared.items);
     let mut apis = Vec::new();
     for one in notes {
-        let claimed = claimed(notes, one);
-        apis.extend(annotate(one, &claimed, known, &mut declared, release)?);
+        let mut items = pool.take(one, &claimed(notes, one));
+        if items.is_empty() {
+            continue;
+        }
+        contract::annotate(&mut items, &declared.comments, one, known, release)?;
+        apis.push(api(one, items, release));
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     import(&mut apis)?;
     Ok(apis)
+}
+
+fn api(notes: &Notes, items: Items, release: &str) -> Api {
+    Api {
+        schema: SCHEMA,
+        name: notes.api.clone(),
+        release: release.into(),
+        version: version(notes, &items),
+        items,
+        imports: Imports::new(),
+        targets: Targets::new(),
+    }
 }
 
 /// What the other APIs name of the headers that they share.
@@ -151,68 +184,6 @@ fn claimed(notes: &[Notes], mine: &Notes) -> BTreeSet<String> {
     others
         .flat_map(|one| one.only.values().flatten().cloned())
         .collect()
-}
-
-/// One API, if the release has it.
-fn annotate(
-    notes: &Notes,
-    claimed: &BTreeSet<String>,
-    known: &Known,
-    declared: &mut Declarations,
-    release: &str,
-) -> Result<Option<Api>, NotesError> {
-    let mut items: Items = take(notes, claimed, &mut declared.items);
-    if items.is_empty() {
-        return Ok(None);
-    }
-    contract::annotate(&mut items, &declared.comments, notes, known, release)?;
-    Ok(Some(Api {
-        schema: SCHEMA,
-        name: notes.api.clone(),
-        release: release.into(),
-        version: version(notes, &items),
-        items,
-        imports: Imports::new(),
-        targets: Targets::new(),
-    }))
-}
-
-/// Moves an API's items out of all.
-fn take(notes: &Notes, claimed: &BTreeSet<String>, all: &mut Items) -> Items {
-    let chosen = chosen(notes, claimed, all);
-    let is_mine = |name: &String, item: &Item| {
-        let file = &item.loc().file;
-        notes.has_header(file) && (notes.only_of(file).is_none() || chosen.contains(name))
-    };
-    let (mine, rest) = std::mem::take(all)
-        .into_iter()
-        .partition(|(name, item)| is_mine(name, item));
-    *all = rest;
-    mine
-}
-
-/// What `only` names, and what that uses, the same headers declare and nobody else names.
-fn chosen(notes: &Notes, claimed: &BTreeSet<String>, all: &Items) -> BTreeSet<String> {
-    let from_there = |name: &String| {
-        let file = all.get(name).map(|item| &item.loc().file);
-        file.is_some_and(|file| notes.only_of(file).is_some()) && !claimed.contains(name)
-    };
-    let named = |name: &String| {
-        let only = all
-            .get(name)
-            .and_then(|item| notes.only_of(&item.loc().file));
-        only.is_some_and(|only| only.contains(name))
-    };
-    let mut chosen = BTreeSet::new();
-    let mut next: Vec<String> = all.keys().filter(|name| named(name)).cloned().collect();
-    while let Some(name) = next.pop() {
-        let mut used = BTreeSet::new();
-        item_uses(&all[&name], &mut used);
-        if chosen.insert(name) {
-            next.extend(used.into_iter().filter(from_there));
-        }
-    }
-    chosen
 }
 
 fn version(notes: &Notes, items: &Items) -> Option<String> {

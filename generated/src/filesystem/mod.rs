@@ -10,8 +10,6 @@ mod functions;
 mod layout;
 mod structs;
 
-pub mod epochs;
-
 use crate::tf_status::TF_Status;
 
 pub use constants::*;

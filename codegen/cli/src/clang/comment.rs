@@ -4,7 +4,7 @@
 //! one where a member has both. Here a declaration has the block of whole-line comments that ends
 //! on the line above it, and the comment behind it with the lines that go on in its column.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use clang_sys::{CXCursor_EnumConstantDecl, CXCursor_FieldDecl};
 use sp_ir::{Item, Loc};
@@ -23,32 +23,36 @@ pub struct Comment {
     pub loc: Loc,
 }
 
-/// The comments of every item and member.
+/// The comments of every item, by member.
 #[derive(Debug, Default)]
-pub struct Comments(BTreeMap<(String, String), Vec<Comment>>);
+pub struct Comments(BTreeMap<String, BTreeMap<String, Vec<Comment>>>);
 
 impl Comments {
     /// Those of an item, or of its member where `member` is not empty: the leading, then the
     /// trailing one.
     pub fn of(&self, item: &str, member: &str) -> &[Comment] {
-        self.0
-            .get(&(item.into(), member.into()))
-            .map_or(&[], Vec::as_slice)
+        let members = self.0.get(item);
+        let comments = members.and_then(|members| members.get(member));
+        comments.map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes over an item's comments and its members' from `other`.
+    pub(super) fn take(&mut self, item: &str, other: &mut Self) {
+        self.0.remove(item);
+        self.0.extend(other.0.remove_entry(item));
     }
 
     /// Adds a comment to an item or member.
     pub fn add(&mut self, item: &str, member: &str, comment: Comment) {
-        self.0
-            .entry((item.into(), member.into()))
-            .or_default()
-            .push(comment);
+        let members = self.0.entry(item.into()).or_default();
+        members.entry(member.into()).or_default().push(comment);
     }
 }
 
 /// Finds the comments of `items`.
 pub fn collect(pages: &mut Pages, nodes: &[Node], items: &BTreeMap<String, Item>) -> Comments {
     let mut found = Comments::default();
-    let by_place: BTreeMap<(&str, u32), &String> = items
+    let by_place: HashMap<(&str, u32), &String> = items
         .iter()
         .map(|(name, item)| ((item.loc().file.as_str(), item.loc().line), name))
         .collect();
@@ -57,11 +61,10 @@ pub fn collect(pages: &mut Pages, nodes: &[Node], items: &BTreeMap<String, Item>
             continue;
         };
         pages.attach(node.cursor, name, "", &mut found);
-        let members = node.cursor.children().into_iter();
-        for member in members
-            .filter(|one| matches!(one.kind(), CXCursor_FieldDecl | CXCursor_EnumConstantDecl))
-        {
-            pages.attach(member, name, &member.name(), &mut found);
+        let is_member =
+            |one: &&Cursor| matches!(one.kind(), CXCursor_FieldDecl | CXCursor_EnumConstantDecl);
+        for member in node.inside.iter().filter(is_member) {
+            pages.attach(*member, name, &member.name(), &mut found);
         }
     }
     found
@@ -81,7 +84,7 @@ pub fn attach_sections(pages: &mut Pages, items: &mut BTreeMap<String, Item>) {
 /// The pages read so far, by header.
 pub struct Pages<'u> {
     unit: &'u Unit,
-    read: BTreeMap<String, Page>,
+    read: HashMap<String, Page>,
 }
 
 impl<'u> Pages<'u> {
@@ -89,7 +92,7 @@ impl<'u> Pages<'u> {
     pub fn new(unit: &'u Unit) -> Self {
         Self {
             unit,
-            read: BTreeMap::new(),
+            read: HashMap::new(),
         }
     }
 

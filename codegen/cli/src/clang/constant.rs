@@ -51,26 +51,22 @@ pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
 }
 
 /// Finds the constants of the wanted headers, sizes aside.
-pub fn find(
-    nodes: &[Node],
-    wanted: &dyn Fn(&str) -> bool,
-    sizes: &Sizes,
-    declared: &Declarations,
-) -> Vec<Named> {
+pub fn find(nodes: &[Node], sizes: &Sizes, declared: &Declarations) -> Vec<Named> {
     let names = Known::new(&declared.items);
     let mut numbers = BTreeSet::new();
     let mut found = Vec::new();
-    for node in nodes.iter().filter(|node| wanted(&node.header)) {
-        let (cursor, loc) = (node.cursor, node.loc());
-        if cursor.kind() == CXCursor_EnumDecl {
-            found.extend(enumerators(cursor, &loc, sizes, &names));
+    for node in nodes.iter().filter(|node| node.wanted) {
+        if node.cursor.kind() == CXCursor_EnumDecl {
+            found.extend(enumerators(node, sizes, &names));
             continue;
         }
-        let name = cursor.name();
-        let Some(meaning) = meaning(cursor, &names, &numbers).filter(|_| !sizes.contains(&name))
-        else {
+        let Some(meaning) = meaning(node.cursor, &names, &numbers) else {
             continue;
         };
+        let (name, loc) = (node.cursor.name(), node.loc());
+        if sizes.contains(&name) {
+            continue;
+        }
         if matches!(meaning, Meaning::Number) {
             numbers.insert(name.clone());
         }
@@ -159,16 +155,16 @@ fn is_constant_integer(cursor: Cursor) -> bool {
 }
 
 /// An unnamed enumeration declares plain numbers.
-fn enumerators(cursor: Cursor, loc: &Loc, sizes: &Sizes, names: &Known) -> Vec<Named> {
-    let values = cursor.children().into_iter();
+fn enumerators(node: &Node, sizes: &Sizes, names: &Known) -> Vec<Named> {
+    let values = node.inside.iter();
     values
         .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
-        .filter(|child| !names.variants.contains(child.name().as_str()))
-        .filter(|child| !sizes.contains(&child.name()))
-        .map(|child| Named {
-            name: child.name(),
-            meaning: Meaning::Known(child.enum_value()),
-            loc: loc.clone(),
+        .map(|child| (child.name(), child.enum_value()))
+        .filter(|(name, _)| !names.variants.contains(name.as_str()) && !sizes.contains(name))
+        .map(|(name, value)| Named {
+            name,
+            meaning: Meaning::Known(value),
+            loc: node.loc(),
         })
         .collect()
 }
@@ -224,7 +220,7 @@ pub fn evaluate(
     named: &[Named],
 ) -> Result<Values, ParseError> {
     let mut values = read(unit);
-    values.extend(nodes.iter().flat_map(|node| declared_values(node.cursor)));
+    values.extend(nodes.iter().flat_map(declared_values));
     let numbers = named
         .iter()
         .filter(|one| matches!(one.meaning, Meaning::Number))
@@ -245,7 +241,8 @@ pub fn evaluate(
 }
 
 /// The values that a constant or an unnamed enumeration has by itself.
-fn declared_values(cursor: Cursor) -> Vec<(String, i64)> {
+fn declared_values(node: &Node) -> Vec<(String, i64)> {
+    let cursor = node.cursor;
     match cursor.kind() {
         CXCursor_VarDecl if is_constant_integer(cursor) => {
             let value = cursor.initial_value();
@@ -255,7 +252,7 @@ fn declared_values(cursor: Cursor) -> Vec<(String, i64)> {
                 .collect()
         }
         CXCursor_EnumDecl => {
-            let values = cursor.children().into_iter();
+            let values = node.inside.iter();
             values
                 .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
                 .map(|child| (child.name(), child.enum_value()))

@@ -50,6 +50,9 @@ pub struct Ty<'u> {
     unit: PhantomData<&'u Unit>,
 }
 
+/// What tells one type of a unit from another.
+pub type TyId = (CXTypeKind, [usize; 2]);
+
 /// A lexical token.
 #[derive(Debug, Clone)]
 pub struct Token {
@@ -234,6 +237,11 @@ impl<'u> Cursor<'u> {
 impl<'u> Ty<'u> {
     fn other(self, raw: CXType) -> Self {
         Self { raw, ..self }
+    }
+
+    /// Equal for equal types.
+    pub fn id(self) -> TyId {
+        (self.raw.kind, self.raw.data.map(|one| one as usize))
     }
 
     /// `CXType_Pointer`, ...

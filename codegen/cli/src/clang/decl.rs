@@ -14,7 +14,7 @@ use sp_ir::{
 };
 use thiserror::Error;
 
-use super::cursor::{Cursor, Place, Ty};
+use super::cursor::{Cursor, File, Place, Ty};
 use super::ty::{Types, Unsupported};
 use super::unit::Unit;
 
@@ -62,6 +62,10 @@ pub struct Node<'u> {
     pub header: Rc<str>,
     /// The line of its name.
     pub line: u32,
+    /// Whether its header is one that declarations are wanted of.
+    pub wanted: bool,
+    /// What stands directly in a struct, union or enumeration.
+    pub inside: Vec<Cursor<'u>>,
 }
 
 impl Node<'_> {
@@ -76,38 +80,65 @@ impl Node<'_> {
 
 /// The declarations of all headers under the include root, those in linkage blocks included, nested
 /// records before their parents.
-pub fn nodes(unit: &Unit) -> Vec<Node<'_>> {
-    let mut found = Vec::new();
-    flatten(unit, unit.cursor(), &mut found);
-    found
+pub fn nodes<'u>(unit: &'u Unit, wanted: &dyn Fn(&str) -> bool) -> Vec<Node<'u>> {
+    let mut listing = Listing {
+        unit,
+        wanted,
+        headers: HashMap::new(),
+        found: Vec::new(),
+    };
+    listing.flatten(&unit.cursor().children());
+    listing.found
 }
 
-fn flatten<'u>(unit: &'u Unit, cursor: Cursor<'u>, found: &mut Vec<Node<'u>>) {
-    for child in cursor.children() {
-        let is_block = matches!(child.kind(), CXCursor_LinkageSpec | CXCursor_UnexposedDecl);
-        if is_block || is_record(child) {
-            flatten(unit, child, found);
+struct Listing<'u, 'w> {
+    unit: &'u Unit,
+    wanted: &'w dyn Fn(&str) -> bool,
+    headers: HashMap<File, Option<(Rc<str>, bool)>>,
+    found: Vec<Node<'u>>,
+}
+
+impl<'u> Listing<'u, '_> {
+    fn flatten(&mut self, cursors: &[Cursor<'u>]) {
+        for &cursor in cursors {
+            let kind = cursor.kind();
+            let is_block = matches!(kind, CXCursor_LinkageSpec | CXCursor_UnexposedDecl);
+            let inside = match is_block || is_record(cursor) || kind == CXCursor_EnumDecl {
+                true => cursor.children(),
+                false => Vec::new(),
+            };
+            if is_block || is_record(cursor) {
+                self.flatten(&inside);
+            }
+            if !is_block && kind != CXCursor_FieldDecl {
+                self.list(cursor, inside);
+            }
         }
-        let is_listed = !is_block && child.kind() != CXCursor_FieldDecl;
-        let place = is_listed.then(|| child.place()).flatten();
-        if let Some(place) = place
-            && let Some(header) = unit.header(place.file)
-        {
-            found.push(Node {
-                cursor: child,
+    }
+
+    fn list(&mut self, cursor: Cursor<'u>, inside: Vec<Cursor<'u>>) {
+        let Some(Place { file, line, .. }) = cursor.place() else {
+            return;
+        };
+        let known = self.headers.entry(file).or_insert_with(|| {
+            let header = self.unit.header(file)?;
+            let wanted = (self.wanted)(&header);
+            Some((header, wanted))
+        });
+        if let Some((header, wanted)) = known.clone() {
+            self.found.push(Node {
+                cursor,
                 header,
-                line: place.line,
+                line,
+                wanted,
+                inside,
             });
         }
     }
 }
 
-/// Collects the declarations of the headers that `wanted` accepts.
-pub fn collect(
-    unit: &Unit,
-    nodes: &[Node],
-    wanted: &dyn Fn(&str) -> bool,
-) -> Result<Declarations, DeclError> {
+/// Collects the declarations of the wanted headers.
+pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     let names = name_anonymous(unit, nodes);
     let owned = |cursor: Cursor| {
         let place = cursor.place();
@@ -116,21 +147,19 @@ pub fn collect(
     let walk = Walk {
         unit,
         names: &names,
-        types: Types {
-            names: &names,
-            owned: &owned,
-        },
+        types: Types::new(&names, &owned),
         behind: RefCell::default(),
     };
     let mut found = BTreeMap::new();
-    for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
-        if wanted(&node.header) {
-            walk.declare(node.cursor, node.loc(), &mut found)?;
-        }
+    let wanted = nodes.iter().filter(|node| node.wanted);
+    for node in wanted.filter(|node| is_declaration(node.cursor)) {
+        walk.declare(node, &mut found)?;
     }
-    found.retain(|name, item| !is_forward(item) || !walk.behind.borrow().contains(name));
+    let behind = walk.behind.into_inner();
+    found.retain(|name, item| !is_forward(item) || !behind.contains(name));
     Ok(Declarations {
         items: found,
+        behind,
         ..Default::default()
     })
 }
@@ -158,19 +187,26 @@ fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
         .iter()
         .filter(|node| node.cursor.kind() == CXCursor_TypedefDecl)
     {
-        if let Some(record) = anonymous(unit, cursor.aliased()) {
+        let tagged = tagged(cursor.aliased());
+        // In C++ a typedef's name is the type's own for linkage, so ask the text, not the name.
+        if let Some(record) = tagged.filter(|tagged| !has_tag(unit, *tagged)) {
             names.give(record, cursor.name());
         }
     }
     // Parents come after what is nested in them, so the outermost is last.
-    for Node { cursor: parent, .. } in nodes.iter().rev() {
+    for Node {
+        cursor: parent,
+        inside,
+        ..
+    } in nodes.iter().rev()
+    {
         let Some(name) = is_record(*parent).then(|| names.of(*parent)).flatten() else {
             continue;
         };
-        for (member, called) in members_of(*parent) {
+        for (member, called) in members_of(inside) {
             let record = match is_record(member) {
                 true => Some(member),
-                false => anonymous(unit, member.ty()),
+                false => tagged(member.ty()).filter(|one| is_nameless(unit, *one)),
             };
             if let Some(record) = record {
                 names.give(record, format!("{name}__{called}"));
@@ -180,7 +216,8 @@ fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     names
 }
 
-fn anonymous<'u>(unit: &'u Unit, ty: Ty<'u>) -> Option<Cursor<'u>> {
+/// The struct, union or enumeration that `ty` is, points to, or is an array of.
+fn tagged(ty: Ty<'_>) -> Option<Cursor<'_>> {
     let mut ty = ty.canonical();
     while matches!(ty.kind(), CXType_Pointer | CXType_ConstantArray) {
         ty = if ty.kind() == CXType_Pointer {
@@ -191,10 +228,13 @@ fn anonymous<'u>(unit: &'u Unit, ty: Ty<'u>) -> Option<Cursor<'u>> {
         .canonical();
     }
     let is_tagged = matches!(ty.kind(), CXType_Record | CXType_Enum);
-    // In C++ a typedef's name is the type's own for linkage, so ask the tokens, not the name.
-    is_tagged
-        .then(|| ty.declaration())
-        .filter(|declared| !has_tag(unit, *declared))
+    is_tagged.then(|| ty.declaration())
+}
+
+/// Whether neither a tag nor a typedef names it. Older clangs do not tell of the typedef, which then
+/// has given its name before.
+fn is_nameless(unit: &Unit, declared: Cursor) -> bool {
+    declared.name().is_empty() && !has_tag(unit, declared)
 }
 
 fn has_tag(unit: &Unit, declared: Cursor) -> bool {
@@ -227,7 +267,7 @@ fn is_record(cursor: Cursor) -> bool {
 
 /// The members of a record by name, in order. What C leaves nameless is called `anonymous`, the
 /// next one `anonymous_2`; the cursor of such a member is its record's.
-fn members_of(record: Cursor<'_>) -> Vec<(Cursor<'_>, String)> {
+fn members_of<'u>(inside: &[Cursor<'u>]) -> Vec<(Cursor<'u>, String)> {
     let mut nameless = 0;
     let mut member = |child: Cursor| {
         if child.kind() == CXCursor_FieldDecl {
@@ -242,15 +282,15 @@ fn members_of(record: Cursor<'_>) -> Vec<(Cursor<'_>, String)> {
             more => format!("anonymous_{more}"),
         })
     };
-    let children = record.children().into_iter();
+    let children = inside.iter();
     children
-        .filter_map(|child| member(child).map(|name| (child, name)))
+        .filter_map(|&child| member(child).map(|name| (child, name)))
         .collect()
 }
 
 /// The first member with a name, looking into nameless ones.
 fn first_named(record: Cursor) -> Option<String> {
-    members_of(record)
+    members_of(&record.children())
         .into_iter()
         .find_map(|(member, name)| match is_record(member) {
             true => first_named(member),
@@ -277,13 +317,14 @@ struct Walk<'a> {
 type Items = BTreeMap<String, Item>;
 
 impl Walk<'_> {
-    fn declare(&self, cursor: Cursor, loc: Loc, items: &mut Items) -> Result<(), DeclError> {
+    fn declare(&self, node: &Node, items: &mut Items) -> Result<(), DeclError> {
+        let (cursor, loc) = (node.cursor, node.loc());
         let Some(name) = self.names.of(cursor) else {
             return Ok(());
         };
         let item = match cursor.kind() {
-            CXCursor_StructDecl | CXCursor_UnionDecl => self.record(cursor, &name, loc)?,
-            CXCursor_EnumDecl => Some(self.enumeration(cursor, &name, loc)?),
+            CXCursor_StructDecl | CXCursor_UnionDecl => self.record(node, &name, loc)?,
+            CXCursor_EnumDecl => Some(self.enumeration(node, &name, loc)?),
             CXCursor_TypedefDecl => self.typedef(cursor, &name, loc)?,
             CXCursor_FunctionDecl => Some(self.function(cursor, &name, loc)?),
             _ => None,
@@ -294,17 +335,17 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn record(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
+    fn record(&self, node: &Node, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
+        let cursor = node.cursor;
         if !cursor.is_definition() {
             let opaque = !cursor.is_defined();
             return Ok(opaque.then(|| handle(false, loc)));
         }
-        let fields = self.fields(cursor, name)?;
+        let fields = self.fields(node, name)?;
         let layout = self.layout(cursor.ty(), name, &loc)?;
         Ok(Some(match cursor.kind() {
             CXCursor_UnionDecl => Item::Union(Union {
                 doc: None,
-                discriminator: None,
                 fields,
                 layout,
                 loc,
@@ -314,7 +355,6 @@ impl Walk<'_> {
                 filled_by: None,
                 receiver: None,
                 author_trait: None,
-                discriminator: None,
                 fields,
                 layout,
                 struct_size: None,
@@ -330,10 +370,10 @@ impl Walk<'_> {
         }
     }
 
-    fn fields(&self, record: Cursor, parent: &str) -> Result<Vec<Field>, DeclError> {
-        members_of(record)
+    fn fields(&self, record: &Node, parent: &str) -> Result<Vec<Field>, DeclError> {
+        members_of(&record.inside)
             .into_iter()
-            .map(|(member, name)| self.field(record, member, name, parent))
+            .map(|(member, name)| self.field(record.cursor, member, name, parent))
             .collect()
     }
 
@@ -377,13 +417,14 @@ impl Walk<'_> {
         })
     }
 
-    fn enumeration(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Item, DeclError> {
+    fn enumeration(&self, node: &Node, name: &str, loc: Loc) -> Result<Item, DeclError> {
         let repr = self
             .types
-            .convert(cursor.enum_integer())
+            .convert(node.cursor.enum_integer())
             .map_err(|error| refuse(name, error, &loc))?;
-        let values = cursor.children().into_iter();
-        let variants = values
+        let variants = node
+            .inside
+            .iter()
             .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
             .map(|child| Variant {
                 name: child.name(),
@@ -484,15 +525,20 @@ fn hidden_behind_pointer(ty: Ty) -> bool {
         && hidden(ty.pointee())
 }
 
-fn is_forward(item: &Item) -> bool {
+/// Whether all that is known of a struct is that there is one.
+pub fn is_forward(item: &Item) -> bool {
     matches!(item, Item::Handle(Handle { pointer: false, .. }))
 }
 
 fn keep(items: &mut Items, name: String, item: Item) {
-    match items.get(&name) {
-        Some(known) if !is_forward(known) || is_forward(&item) => {}
-        _ => drop(items.insert(name, item)),
+    if items.get(&name).is_none_or(|known| is_better(&item, known)) {
+        items.insert(name, item);
     }
+}
+
+/// A definition says more than a forward declaration.
+pub fn is_better(item: &Item, known: &Item) -> bool {
+    is_forward(known) && !is_forward(item)
 }
 
 fn refuse(name: &str, error: Unsupported, loc: &Loc) -> DeclError {

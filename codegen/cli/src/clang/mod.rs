@@ -5,16 +5,20 @@
 
 #![allow(non_upper_case_globals)] // clang-sys names its constants as C does
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Item;
+
+use crate::crew;
 
 mod comment;
 mod constant;
 mod cursor;
 mod decl;
+mod halves;
 mod lexis;
 pub mod library;
+mod merge;
 mod struct_size;
 mod ty;
 mod unit;
@@ -35,6 +39,8 @@ pub struct Declarations {
     pub items: BTreeMap<String, Item>,
     /// What is written beside them.
     pub comments: Comments,
+    /// The structs that a pointer's typedef is all there is of.
+    behind: BTreeSet<String>,
 }
 
 /// Headers could not be read.
@@ -50,32 +56,65 @@ pub enum ClangError {
     Decl(#[from] DeclError),
 }
 
-/// Reads the declarations of those headers of `source` that `wanted` accepts.
+/// Reads the declarations of those headers of `source` that `wanted` accepts, on two threads where the
+/// caller has them.
 ///
 /// # Errors
 /// Where libclang is missing, a header has an error, or a declaration is of no supported kind.
 pub fn declarations(
     source: &Source,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Declarations, ClangError> {
+    // A header that leans on what stands before it cannot be read apart from that.
+    read_halves(source, wanted)
+        .map_or_else(|| read(source, &constant::guess(source), wanted, true), Ok)
+}
+
+fn read_halves(source: &Source, wanted: &(dyn Fn(&str) -> bool + Sync)) -> Option<Declarations> {
+    if crew::hands() == 1 {
+        return None;
+    }
+    let guess = constant::guess(source);
+    let read = |half: &Source| read(half, &guess, wanted, true).ok();
+    let halves = crew::each(&halves::of(source)?, read).into_iter();
+    let halves: Option<Vec<_>> = halves.collect();
+    merge::both(halves?.try_into().ok()?)
+}
+
+/// As [`declarations`], without the comments and on one thread.
+///
+/// # Errors
+/// As [`declarations`].
+pub fn bare_declarations(
+    source: &Source,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, ClangError> {
-    let guess = constant::guess(source);
+    read(source, &constant::guess(source), wanted, false)
+}
+
+/// `guess` are the names of macros to evaluate, if they are.
+fn read(
+    source: &Source,
+    guess: &BTreeSet<String>,
+    wanted: &dyn Fn(&str) -> bool,
+    with_comments: bool,
+) -> Result<Declarations, ClangError> {
     // What was guessed wrong may not compile; without it, an error is the headers' own.
-    let unit = match Unit::parse(source, &constant::appendix(&guess)) {
+    let unit = match Unit::parse(source, &constant::appendix(guess)) {
         Err(ParseError::Header(_)) => Unit::parse(source, "")?,
         unit => unit?,
     };
-    let nodes = decl::nodes(&unit);
-    let mut found = decl::collect(&unit, &nodes, wanted)?;
-    let sizes = struct_size::find(&nodes, wanted);
-    let macros = constant::find(&nodes, wanted, &sizes, &found);
+    let nodes = decl::nodes(&unit, wanted);
+    let mut found = decl::collect(&unit, &nodes)?;
+    let sizes = struct_size::find(&nodes);
+    let macros = constant::find(&nodes, &sizes, &found);
     let values = constant::evaluate(source, &unit, &nodes, &sizes, &macros)?;
     struct_size::attach(&mut found.items, &sizes, &values);
     constant::attach(&mut found.items, macros, &values);
-    let mut pages = comment::Pages::new(&unit);
-    found.comments = comment::collect(&mut pages, &nodes, &found.items);
-    comment::attach_sections(&mut pages, &mut found.items);
-    Ok(Declarations {
-        items: found.items,
-        comments: found.comments,
-    })
+    if with_comments {
+        let mut pages = comment::Pages::new(&unit);
+        found.comments = comment::collect(&mut pages, &nodes, &found.items);
+        comment::attach_sections(&mut pages, &mut found.items);
+    }
+    Ok(found)
 }

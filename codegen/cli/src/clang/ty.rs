@@ -1,10 +1,13 @@
 //! C types to the IR's. Typedefs that the headers do not own (`int32_t`) are seen through; the
 //! others stay names, so that the IR says what the header says.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use clang_sys::*;
 use sp_ir::{Param, Signature, Type};
 
-use super::cursor::{Cursor, Ty};
+use super::cursor::{Cursor, Ty, TyId};
 use super::decl::Names;
 
 /// A type that the IR has no words for, as C spells it.
@@ -13,15 +16,34 @@ pub struct Unsupported(pub String);
 
 /// Converts types, given the names of anonymous ones.
 pub struct Types<'a> {
-    /// The names that typedefs and fields give to anonymous types.
-    pub names: &'a Names,
-    /// Whether a declaration belongs to a header under the include root.
-    pub owned: &'a dyn Fn(Cursor) -> bool,
+    names: &'a Names,
+    owned: &'a dyn Fn(Cursor) -> bool,
+    known: RefCell<HashMap<TyId, Type>>,
 }
 
-impl Types<'_> {
-    /// One type.
+impl<'a> Types<'a> {
+    /// `names` are those that typedefs and fields give to anonymous types; `owned` says whether a
+    /// declaration belongs to a header under the include root.
+    pub fn new(names: &'a Names, owned: &'a dyn Fn(Cursor) -> bool) -> Self {
+        Self {
+            names,
+            owned,
+            known: RefCell::default(),
+        }
+    }
+
+    /// One type. Few are used often, so what was converted before is kept.
     pub fn convert(&self, ty: Ty) -> Result<Type, Unsupported> {
+        if let Some(known) = self.known.borrow().get(&ty.id()) {
+            return Ok(known.clone());
+        }
+        let converted = self.convert_new(ty)?;
+        let mut known = self.known.borrow_mut();
+        known.insert(ty.id(), converted.clone());
+        Ok(converted)
+    }
+
+    fn convert_new(&self, ty: Ty) -> Result<Type, Unsupported> {
         let ty = ty.bare();
         match ty.kind() {
             CXType_Typedef => self.typedef(ty),

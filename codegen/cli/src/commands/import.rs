@@ -1,5 +1,6 @@
 //! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
 
+use crate::crew;
 use crate::diagnostic::{Outcome, Result, interactive, show};
 use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
@@ -8,7 +9,7 @@ use crate::import::place::Place;
 use crate::import::release::Release;
 use crate::import::source::Moved;
 use crate::import::symbols::{self, Task};
-use crate::import::{Imported, Request, Watch, crowd, import, snapshot};
+use crate::import::{Imported, Request, Watch, import, snapshot};
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
@@ -16,6 +17,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
+
+/// Wheels read at a time: one while the other's answer is under way.
+const AT_ONCE: usize = 2;
 
 /// Arguments of `import`.
 #[derive(clap::Args)]
@@ -90,13 +94,10 @@ fn symbols_of(requests: &[Request], index: &Index) -> Result {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let found = symbols::import(task, index, &mut bar);
         bar.0.finish_and_clear();
-        found.map(|found| (found, start.elapsed()))
+        // One at a time: the bars are locked meanwhile.
+        found.inspect(|found| bars.suspend(|| report_symbols(found, start.elapsed())))
     };
-    let found = crowd::each(&tasks, work, |_, found| {
-        if let Ok((found, took)) = found {
-            bars.suspend(|| report_symbols(found, *took));
-        }
-    });
+    let found = crew::among(AT_ONCE, &tasks, work);
     end(found
         .into_iter()
         .filter_map(std::result::Result::err)
@@ -139,17 +140,9 @@ fn import_each(
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let imported = import(request, index, &mut bar);
         bar.0.finish_and_clear();
-        imported.map(|imported| (imported, start.elapsed()))
+        imported.inspect(|imported| bars.suspend(|| report(imported, start.elapsed())))
     };
-    let imported = crowd::each(requests, work, |_, done| {
-        if let Ok((imported, took)) = done {
-            bars.suspend(|| report(imported, *took));
-        }
-    });
-    let imported: Vec<_> = imported
-        .into_iter()
-        .map(|done| done.map(|(one, _)| one))
-        .collect();
+    let imported = crew::among(AT_ONCE, requests, work);
     if requests.len() > 1 {
         total(imported.iter().flatten(), start.elapsed());
     }

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
 
 use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
 
-use super::{ExtractError, LeftOut, extract_with};
-use crate::contract::{Known, Notes};
+use super::{ExtractError, LeftOut, annotate_all, headers, wanted};
+use crate::clang::{self, ClangError, Declarations, Source};
+use crate::contract::{Items, Known, Notes};
+use crate::crew;
 
 /// The targets that a snapshot speaks of. The first is the one that its items describe.
 pub const TARGETS: [&str; 5] = [
@@ -21,13 +21,15 @@ pub const TARGETS: [&str; 5] = [
     "i686-unknown-linux-gnu",
 ];
 
-/// As [`extract`](super::extract), with what every target has otherwise.
+/// As [`extract`](super::extract), with what every target has otherwise. Notes are held against all
+/// committed snapshots.
 ///
 /// # Errors
-/// As [`extract`](super::extract); and where a target has more than sizes, offsets and values otherwise.
+/// As [`extract`](super::extract); and where a target has more than sizes, offsets and values
+/// otherwise, or a note is about nothing.
 pub fn complete(include_root: &Path, release: &str) -> Result<Vec<Api>, ExtractError> {
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-    let known = Known::committed();
+    let known = Known::Committed;
     complete_with(&notes, &left_out, &known, include_root, release)
 }
 
@@ -42,12 +44,19 @@ pub fn complete_with(
     include_root: &Path,
     release: &str,
 ) -> Result<Vec<Api>, ExtractError> {
-    let read = |target: &str| extract_with(notes, left_out, known, include_root, release, target);
-    let mut apis = read(TARGETS[0])?;
-    for target in &TARGETS[1..] {
-        let others = read(target)?;
-        for (api, other) in apis.iter_mut().zip(&others) {
-            let differing = compare(api, other, target)?;
+    let headers = headers::of(notes, left_out, include_root)?;
+    let sources = TARGETS.map(|target| Source {
+        include_root: include_root.into(),
+        headers: headers.clone(),
+        target: target.into(),
+    });
+    let mut read = crew::each(&sources, read).into_iter();
+    let first = read.next().expect("there is a first target")?;
+    let mut apis = annotate_all(notes, known, first, release)?;
+    for (target, other) in TARGETS[1..].iter().zip(read) {
+        let other = other?.items;
+        for api in &mut apis {
+            let differing = compare(api, &other, target)?;
             if !differing.is_empty() {
                 api.targets.insert((*target).into(), differing);
             }
@@ -56,43 +65,29 @@ pub fn complete_with(
     Ok(apis)
 }
 
+/// Comments say the same on every target.
+fn read(source: &Source) -> Result<Declarations, ClangError> {
+    match source.target == TARGETS[0] {
+        true => clang::declarations(source, &wanted(source)),
+        false => clang::bare_declarations(source, &wanted(source)),
+    }
+}
+
 /// [`complete`] for several releases (an include root and the release's name each), as many at a
 /// time as the machine has processors. The results come in the order of the releases.
 pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Vec<Api>, ExtractError>> {
-    let next = Mutex::new(all.iter().enumerate());
-    let done = Mutex::new(BTreeMap::new());
-    let work = || {
-        while let Some((index, (root, release))) = lock(&next).next() {
-            let apis = complete(root, release);
-            lock(&done).insert(index, apis);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..threads.min(all.len()) {
-            scope.spawn(work);
-        }
-    });
-    let done = done
-        .into_inner()
-        .unwrap_or_else(|poison| poison.into_inner());
-    done.into_values().collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Every value under these locks is whole between any two statements.
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+    crew::each(all, |(root, release)| complete(root, release))
 }
 
 /// What `other` has otherwise.
 fn compare(
     api: &Api,
-    other: &Api,
+    other: &Items,
     target: &str,
 ) -> Result<BTreeMap<String, Differs>, ExtractError> {
     let mut differing = BTreeMap::new();
     for (name, item) in &api.items {
-        let there = other.items.get(name);
+        let there = other.get(name);
         let Some(differs) = there.and_then(|there| difference(item, there)) else {
             return Err(ExtractError::Target {
                 api: api.name.clone(),

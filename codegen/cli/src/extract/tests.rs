@@ -190,10 +190,10 @@ fn what_one_api_names_of_a_shared_header_another_does_not_take_along() {
         Notes::parse(api, &text).unwrap()
     };
     let notes = [of("first", "F"), of("second", "Theirs")];
-    let claimed = claimed(&notes, &notes[0]);
-    let first = take(&notes[0], &claimed, &mut all);
-    assert_eq!(first.keys().collect::<Vec<_>>(), ["F", "Mine"]);
-    assert_eq!(all.keys().collect::<Vec<_>>(), ["Neither", "Theirs"]);
+    let mut pool = Pool::new(all);
+    let mut take = |one: &Notes| pool.take(one, &claimed(&notes, one));
+    assert_eq!(take(&notes[0]).keys().collect::<Vec<_>>(), ["F", "Mine"]);
+    assert_eq!(take(&notes[1]).keys().collect::<Vec<_>>(), ["Theirs"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 use super::problem::Problem;
 use super::source::Source;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Headers by name below the include root.
 pub type Headers = BTreeMap<String, Vec<u8>>;
@@ -63,8 +64,32 @@ pub fn roots(source: &dyn Source) -> Vec<String> {
 struct Reading<'a> {
     source: &'a mut dyn Source,
     step: &'a mut dyn FnMut(&str),
-    read: Headers,
+    read: BTreeMap<String, Rc<Page>>,
     obstacles: BTreeMap<String, Option<Obstacle>>,
+}
+
+/// What counts of a header.
+struct Page {
+    bytes: Vec<u8>,
+    is_c: bool,
+    /// What it includes of its own kind.
+    quoted: Vec<String>,
+    /// The first header of the C++ library that it needs.
+    cpp: Option<String>,
+}
+
+impl Page {
+    fn new(bytes: Vec<u8>) -> Self {
+        let text = String::from_utf8_lossy(&bytes);
+        let (quoted, system): (Vec<_>, Vec<_>) = includes(&text).partition(|one| one.quoted);
+        let cpp = system.iter().find(|one| one.is_cpp());
+        Self {
+            is_c: text.contains("extern \"C\""),
+            quoted: quoted.iter().map(|one| one.name.to_owned()).collect(),
+            cpp: cpp.map(|one| one.name.to_owned()),
+            bytes,
+        }
+    }
 }
 
 /// `#include <include>` in the header `place`.
@@ -75,26 +100,23 @@ struct Obstacle {
 }
 
 impl Reading<'_> {
-    /// The text of a header, or nothing where the release does not ship it (a system's header).
-    fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
-        if !self.read.contains_key(name) {
-            if !self.source.names().contains(name) {
-                return Ok(None);
-            }
-            let bytes = self.source.read(name)?;
-            (self.step)(name);
-            self.read.insert(name.to_owned(), bytes);
+    /// A header, or nothing where the release does not ship it (a system's header).
+    fn page(&mut self, name: &str) -> Result<Option<Rc<Page>>, Problem> {
+        if let Some(page) = self.read.get(name) {
+            return Ok(Some(page.clone()));
         }
-        Ok(self
-            .read
-            .get(name)
-            .map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+        if !self.source.names().contains(name) {
+            return Ok(None);
+        }
+        let page = Rc::new(Page::new(self.source.read(name)?));
+        (self.step)(name);
+        self.read.insert(name.to_owned(), page.clone());
+        Ok(Some(page))
     }
 
     /// Why a root is not part of the C API.
     fn against(&mut self, root: &str) -> Result<Option<String>, Problem> {
-        let text = self.text(root)?;
-        if !text.is_some_and(|text| text.contains("extern \"C\"")) {
+        if !self.page(root)?.is_some_and(|page| page.is_c) {
             return Ok(Some("declares nothing extern \"C\"".to_owned()));
         }
         let obstacle = self.obstacle(root)?;
@@ -111,36 +133,32 @@ impl Reading<'_> {
         if let Some(known) = self.obstacles.get(name) {
             return Ok(known.clone());
         }
-        let Some(text) = self.text(name)? else {
+        let Some(page) = self.page(name)? else {
             return Ok(None);
         };
         // A cycle is as plain as the rest of it.
         self.obstacles.insert(name.to_owned(), None);
-        let cpp = includes(&text).find(Include::is_cpp);
-        let mut obstacle = cpp.map(|include| Obstacle {
-            include: include.name.to_owned(),
+        let mut obstacle = page.cpp.clone().map(|include| Obstacle {
+            include,
             place: name.to_owned(),
         });
-        for include in includes(&text).filter(|include| include.quoted) {
+        for include in &page.quoted {
             if obstacle.is_some() {
                 break;
             }
-            obstacle = self.obstacle(include.name)?;
+            obstacle = self.obstacle(include)?;
         }
         self.obstacles.insert(name.to_owned(), obstacle.clone());
         Ok(obstacle)
     }
 
     fn keep(&mut self, name: &str, kept: &mut Headers) -> Result<(), Problem> {
-        let Some(text) = self.text(name)? else {
+        let Some(page) = self.page(name)? else {
             return Ok(());
         };
-        if kept
-            .insert(name.to_owned(), self.read[name].clone())
-            .is_none()
-        {
-            for include in includes(&text).filter(|include| include.quoted) {
-                self.keep(include.name, kept)?;
+        if kept.insert(name.to_owned(), page.bytes.clone()).is_none() {
+            for include in &page.quoted {
+                self.keep(include, kept)?;
             }
         }
         Ok(())
@@ -171,6 +189,12 @@ impl Include<'_> {
         ];
         !self.quoted && !self.name.ends_with(".h") && !OF_C.contains(&self.name)
     }
+}
+
+/// The headers that a text includes in quotes.
+pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let quoted = includes(text).filter(|include| include.quoted);
+    quoted.map(|include| include.name)
 }
 
 fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {

@@ -6,7 +6,6 @@ pub mod changes;
 pub mod closure;
 #[cfg(test)]
 mod crafted;
-pub mod crowd;
 pub mod index;
 pub mod lock;
 pub mod place;

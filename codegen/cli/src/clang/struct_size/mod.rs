@@ -52,23 +52,23 @@ const READERS: [fn(Cursor) -> Option<Spelling>; 4] =
     [define::read, constant::read, enumerator::read, traits::read];
 
 /// Finds the sizes in the wanted headers.
-pub fn find(nodes: &[Node], wanted: &dyn Fn(&str) -> bool) -> Sizes {
-    let mut found: Vec<Spelling> = Vec::new();
-    let nodes = nodes.iter().filter(|node| wanted(&node.header));
-    for cursor in nodes.flat_map(|node| with_values(node.cursor)) {
-        found.extend(READERS.iter().find_map(|read| read(cursor)));
-    }
+pub fn find(nodes: &[Node]) -> Sizes {
+    let nodes = nodes.iter().filter(|node| node.wanted);
+    let found: Vec<Spelling> = nodes
+        .flat_map(with_values)
+        .filter_map(|cursor| READERS.iter().find_map(|read| read(cursor)))
+        .collect();
     let symbols = found.iter().map(|one| one.symbol.clone()).collect();
     Sizes { found, symbols }
 }
 
-/// A cursor and, where it is an enumeration, its values.
-fn with_values(cursor: Cursor<'_>) -> Vec<Cursor<'_>> {
-    let mut all = vec![cursor];
-    if cursor.kind() == CXCursor_EnumDecl {
-        all.extend(cursor.children());
-    }
-    all
+/// A declaration and, where it is an enumeration, its values.
+fn with_values<'u>(node: &Node<'u>) -> impl Iterator<Item = Cursor<'u>> {
+    let values = match node.cursor.kind() {
+        CXCursor_EnumDecl => &*node.inside,
+        _ => &[],
+    };
+    std::iter::once(node.cursor).chain(values.iter().copied())
 }
 
 /// Gives each struct its size.

@@ -8,10 +8,22 @@ use sp_ir::{Api, Field, Item, Signature, Type};
 use crate::embedded::SNAPSHOTS;
 
 /// `ITEM`, `ITEM.member`, `ITEM.slot.param`.
-#[derive(Debug, Default)]
-pub struct Known {
-    names: BTreeSet<String>,
-    committed: bool,
+#[derive(Debug)]
+pub enum Known {
+    /// These.
+    Names(BTreeSet<String>),
+    /// Those in the snapshots that the binary carries. They are looked up, not read: a snapshot has
+    /// an item a line.
+    Committed,
+    /// Whatever is asked for: whoever only reads headers need not hear of mistakes in our notes,
+    /// and `import` has told whoever made them.
+    Anything,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self::Names(BTreeSet::new())
+    }
 }
 
 impl Known {
@@ -22,23 +34,15 @@ impl Known {
             names.insert(name.clone());
             names.extend(members(item).into_iter().map(|one| format!("{name}.{one}")));
         }
-        Self {
-            names,
-            committed: false,
-        }
-    }
-
-    /// The names in the snapshots that the binary carries. They are looked up, not read: a
-    /// snapshot has an item a line.
-    pub fn committed() -> Self {
-        Self {
-            committed: true,
-            ..Self::default()
-        }
+        Self::Names(names)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.names.contains(key) || (self.committed && is_committed(key))
+        match self {
+            Self::Names(names) => names.contains(key),
+            Self::Committed => is_committed(key),
+            Self::Anything => true,
+        }
     }
 }
 
