@@ -162,7 +162,10 @@ mod tests {
     #[test]
     fn an_unknown_rule_brings_the_near_ones() {
         let error = page("last_field_outdatd").unwrap_err();
-        assert_eq!(error.help, "near to it: last_field_outdated");
+        assert_eq!(
+            error.help,
+            "near to it: last_field_outdated, struct_size_outdated"
+        );
         assert!(page("zzz").unwrap_err().help.contains("--list"));
     }
 }

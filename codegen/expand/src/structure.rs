@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_ir::{Field, Loc, Presence, Side, Struct, Type};
+use sp_ir::{Discriminator, Field, Loc, Presence, Side, Stated, Struct, Type};
 
 use crate::attribute::{FieldFacts, StructFacts};
 use crate::layout::{Epochs, Places};
@@ -41,7 +41,11 @@ pub struct Layouts {
 pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream {
     let layouts = dates.layouts(name);
     let attributes = print_struct_attributes(item, layouts);
-    let doc = print_doc(&struct_doc(item), &item.loc, dates.of(name, ""));
+    let doc = print_doc(
+        &told_apart(&struct_doc(item), &item.discriminator),
+        &item.loc,
+        dates.of(name, ""),
+    );
     let versioned = is_versioned(item);
     let fields = item.fields.iter().map(|field| {
         let moved = layouts.and_then(|it| it.moved.get(&field.name));
@@ -114,6 +118,16 @@ pub fn print_doc(text: &str, source: &Loc, releases: &str) -> TokenStream {
     };
     let source = format!(" Source: `{}:{}`{releases}.", source.file, source.line);
     quote!(#(#[doc = #lines])* #[doc = ""] #[doc = #source])
+}
+
+/// A doc, and in a paragraph of its own what tells layouts apart where their sizes do not.
+pub fn told_apart(doc: &str, stated: &Option<Stated<Discriminator>>) -> String {
+    match stated.as_ref().map(|it| it.value) {
+        Some(Discriminator::Release) => format!(
+            "{doc}\n\nIt lies otherwise in some releases, and only the running release tells which."
+        ),
+        None => doc.to_owned(),
+    }
 }
 
 /// The line about a struct: the notes' own, or what the facts say.
@@ -248,6 +262,7 @@ mod tests {
             filled_by: stated(Side::Plugin),
             receiver: None,
             author_trait: None,
+            discriminator: None,
             fields: vec![field("struct_size", Type::Size, 0, 8), kind],
             layout: Layout { size: 16, align: 8 },
             struct_size,

@@ -84,6 +84,15 @@ pub enum Scope {
     Stored,
 }
 
+/// What tells layouts of a struct apart that its size does not tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Discriminator {
+    /// Nothing in the process but the running release.
+    Release,
+}
+
 /// Where a function table's callbacks find the object they act on: the parameter of type
 /// `const owner*`, and in it the free-form pointer `field`.
 #[derive(Debug, Clone, PartialEq, Eq)]

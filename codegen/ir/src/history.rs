@@ -8,9 +8,11 @@
 
 mod alike;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Api, Field, Item, Layout, Signature, StructSize, Type, Variant};
+use crate::{
+    Api, Discriminator, Field, Item, Layout, Signature, Stated, StructSize, Type, Variant,
+};
 use alike::{Declared, Pair};
 
 /// A run of releases and what held in all of them.
@@ -21,6 +23,9 @@ pub struct Epoch<T> {
     pub releases: Vec<String>,
     /// What held, as the last of the releases words it.
     pub shape: T,
+    /// Whether who was built with the epoch before goes wrong with this one. A struct that was only
+    /// appended to breaks nobody, unless others hold it by value.
+    pub breaks: bool,
 }
 
 impl<T> Epoch<T> {
@@ -45,6 +50,8 @@ pub struct Record {
     pub layout: Layout,
     /// What the `struct_size` protocol says, where the struct takes part in it.
     pub struct_size: Option<StructSize>,
+    /// What tells its layouts apart where their sizes do not.
+    pub discriminator: Option<Discriminator>,
     /// Its fields in order.
     pub fields: Vec<Field>,
 }
@@ -52,17 +59,20 @@ pub struct Record {
 impl Record {
     /// The record that an item is, if it is one.
     pub fn of(item: &Item) -> Option<Self> {
+        let value = |stated: &Option<Stated<Discriminator>>| stated.as_ref().map(|it| it.value);
         match item {
             Item::Struct(item) => Some(Self {
                 union: false,
                 layout: item.layout,
                 struct_size: item.struct_size.clone(),
+                discriminator: value(&item.discriminator),
                 fields: item.fields.clone(),
             }),
             Item::Union(item) => Some(Self {
                 union: true,
                 layout: item.layout,
                 struct_size: None,
+                discriminator: value(&item.discriminator),
                 fields: item.fields.clone(),
             }),
             _ => None,
@@ -142,11 +152,20 @@ impl History {
     /// The history that `apis` tell: any number of APIs of any number of releases, in any order.
     pub fn of(apis: &[Api]) -> Self {
         let mut history = Self::default();
+        let held = held_by_value(apis);
         let mut before: Option<Declared> = None;
         for release in releases(apis) {
             let of_release = apis.iter().filter(|api| api.release == release);
             let now = Declared::of(of_release);
-            history.take(release, &now, before.as_ref());
+            let step = Step {
+                release,
+                held: &held,
+                pair: Pair {
+                    old: before.as_ref().unwrap_or(&now),
+                    new: &now,
+                },
+            };
+            history.take(&step);
             history.releases.push(release.into());
             // What went is remembered, so that it is recognised when it comes again.
             before = Some(now.over(before));
@@ -154,65 +173,156 @@ impl History {
         history
     }
 
-    fn take<'a>(&mut self, release: &'a str, now: &Declared<'a>, before: Option<&Declared<'a>>) {
-        let pair = Pair {
-            old: before.unwrap_or(now),
-            new: now,
+    /// The epochs of a struct that nothing in the struct tells apart, two at a time: they have one
+    /// `struct_size` or none, and their API has one version or none.
+    pub fn indistinguishable(&self, name: &str) -> Vec<(&Epoch<Record>, &Epoch<Record>)> {
+        let size = |epoch: &Epoch<Record>| epoch.shape.struct_size.as_ref().map(|size| size.value);
+        let epochs = self.structs.get(name).map_or(&[][..], Vec::as_slice);
+        let pairs = epochs.iter().enumerate().flat_map(|(index, old)| {
+            let newer = &epochs[index + 1..];
+            newer.iter().map(move |new| (old, new))
+        });
+        let alike = pairs.filter(|(old, new)| {
+            let told = self
+                .versions(name, old, new)
+                .is_some_and(|(old, new)| old != new);
+            size(old) == size(new) && !told
+        });
+        alike.collect()
+    }
+
+    /// What the API's version macros said at the end of one epoch of `name` and at the beginning of a
+    /// later one, where it has such macros.
+    pub fn versions<T>(&self, name: &str, old: &Epoch<T>, new: &Epoch<T>) -> Option<(&str, &str)> {
+        let version = |release: &str| {
+            let has = |releases: &[String]| releases.iter().any(|one| one == release);
+            let mut origins = self.items.get(name)?.iter();
+            let origin = origins.find(|one| has(&one.releases))?;
+            let mut epochs = self.apis.get(&origin.shape.api)?.iter();
+            epochs.find(|one| has(&one.releases))?.shape.as_deref()
         };
-        let alike = |old: &Signature, new: &Signature| pair.signatures(old, new);
-        for (api, version) in &now.apis {
-            grow(&mut self.apis, api, release, version.clone(), PartialEq::eq);
+        Some((version(old.last())?, version(new.first())?))
+    }
+
+    fn take(&mut self, step: &Step) {
+        let release = step.release;
+        let signatures = |old: &Signature, new: &Signature| step.signatures(old, new);
+        for (api, version) in &step.pair.new.apis {
+            grow(&mut self.apis, api, release, version.clone(), equal);
         }
-        for (name, (api, item)) in &now.items {
-            grow(
-                &mut self.items,
-                name,
-                release,
-                origin(api, item),
-                PartialEq::eq,
-            );
+        for (name, (api, item)) in &step.pair.new.items {
+            grow(&mut self.items, name, release, origin(api, item), equal);
             if let Some(record) = Record::of(item) {
-                self.take_fields(name, release, &record, &pair);
-                grow(&mut self.structs, name, release, record, |old, new| {
-                    pair.records(old, new)
-                });
+                self.take_fields(name, &record, step);
+                let records = |old: &Record, new: &Record| step.records(name, old, new);
+                grow(&mut self.structs, name, release, record, records);
             }
             match item {
                 Item::Function(item) => {
                     let signature = item.signature.clone();
-                    grow(&mut self.functions, name, release, signature, alike);
+                    grow(&mut self.functions, name, release, signature, signatures);
                 }
                 Item::Callback(item) => {
                     let signature = item.signature.clone();
-                    grow(&mut self.callbacks, name, release, signature, alike);
+                    grow(&mut self.callbacks, name, release, signature, signatures);
                 }
                 Item::Enum(item) => {
-                    let variants = item.variants.clone();
-                    grow(&mut self.enums, name, release, variants, PartialEq::eq);
+                    grow(
+                        &mut self.enums,
+                        name,
+                        release,
+                        item.variants.clone(),
+                        values,
+                    );
                 }
                 _ => {}
             }
         }
     }
 
-    fn take_fields(&mut self, name: &str, release: &str, record: &Record, pair: &Pair) {
+    fn take_fields(&mut self, name: &str, record: &Record, step: &Step) {
+        let release = step.release;
         for field in &record.fields {
             let full = format!("{name}.{}", field.name);
             if let Type::Function(signature) = &field.ty {
-                let alike = |old: &Signature, new: &Signature| pair.signatures(old, new);
+                let signatures = |old: &Signature, new: &Signature| step.signatures(old, new);
                 let signature = (**signature).clone();
-                grow(&mut self.slots, &full, release, signature, alike);
+                grow(&mut self.slots, &full, release, signature, signatures);
             }
-            grow(
-                &mut self.fields,
-                &full,
-                release,
-                field.clone(),
-                |old, new| pair.same_type(&old.ty, &new.ty),
-            );
+            let types =
+                |old: &Field, new: &Field| same_or_broken(step.pair.same_type(&old.ty, &new.ty));
+            grow(&mut self.fields, &full, release, field.clone(), types);
             self.since.entry(full).or_insert_with(|| release.into());
         }
     }
+}
+
+/// What became of something from one release to the next.
+enum Change {
+    Same,
+    /// Older programs live with it.
+    Extended,
+    Broken,
+}
+
+fn same_or_broken(same: bool) -> Change {
+    match same {
+        true => Change::Same,
+        false => Change::Broken,
+    }
+}
+
+fn equal<T: PartialEq>(old: &T, new: &T) -> Change {
+    same_or_broken(old == new)
+}
+
+fn values(old: &Vec<Variant>, new: &Vec<Variant>) -> Change {
+    match old.iter().all(|one| new.contains(one)) {
+        _ if old == new => Change::Same,
+        true => Change::Extended,
+        false => Change::Broken,
+    }
+}
+
+/// One release after the one before it.
+struct Step<'s, 'a> {
+    release: &'a str,
+    /// The names that others hold by value: where one of them grows, what holds it breaks.
+    held: &'s BTreeSet<&'a str>,
+    pair: Pair<'s, 'a>,
+}
+
+impl Step<'_, '_> {
+    fn signatures(&self, old: &Signature, new: &Signature) -> Change {
+        same_or_broken(self.pair.signatures(old, new))
+    }
+
+    fn records(&self, name: &str, old: &Record, new: &Record) -> Change {
+        let grew = old.layout != new.layout;
+        if self.pair.records(old, new) {
+            Change::Same
+        } else if self.pair.extends(old, new) && !(grew && self.held.contains(name)) {
+            Change::Extended
+        } else {
+            Change::Broken
+        }
+    }
+}
+
+/// The names that structs and unions hold by value, in any release.
+fn held_by_value(apis: &[Api]) -> BTreeSet<&str> {
+    let items = apis.iter().flat_map(|api| api.items.values());
+    let fields = items.flat_map(|item| match item {
+        Item::Struct(item) => &item.fields[..],
+        Item::Union(item) => &item.fields[..],
+        _ => &[],
+    });
+    let held = fields.filter_map(|field| match &field.ty {
+        Type::Named(name) => Some(name.as_str()),
+        Type::Array { elem, .. } => elem.named(),
+        _ => None,
+    });
+    held.collect()
 }
 
 /// The releases that occur, oldest first; `2.10` comes after `2.9`.
@@ -227,26 +337,28 @@ fn releases(apis: &[Api]) -> Vec<&str> {
     found
 }
 
-/// Lengthens the last epoch of `name` where `shape` is alike, else begins another.
+/// Lengthens the last epoch of `name` where nothing changed, else begins another.
 fn grow<T>(
     epochs: &mut Epochs<T>,
     name: &str,
     release: &str,
     shape: T,
-    alike: impl Fn(&T, &T) -> bool,
+    judge: impl Fn(&T, &T) -> Change,
 ) {
     let runs = match epochs.get_mut(name) {
         Some(runs) => runs,
         None => epochs.entry(name.into()).or_default(),
     };
-    match runs.last_mut() {
-        Some(last) if alike(&last.shape, &shape) => {
+    let change = runs.last().map(|last| judge(&last.shape, &shape));
+    match (change, runs.last_mut()) {
+        (Some(Change::Same), Some(last)) => {
             last.releases.push(release.into());
             last.shape = shape;
         }
-        _ => runs.push(Epoch {
+        (change, _) => runs.push(Epoch {
             releases: vec![release.into()],
             shape,
+            breaks: matches!(change, Some(Change::Broken)),
         }),
     }
 }

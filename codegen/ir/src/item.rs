@@ -1,7 +1,8 @@
 //! The kinds of thing a C header declares.
 
 use crate::{
-    Direction, Layout, Loc, Presence, Receiver, Side, Signature, Stated, StructSize, Type,
+    Direction, Discriminator, Layout, Loc, Presence, Receiver, Side, Signature, Stated, StructSize,
+    Type,
 };
 
 /// One declaration.
@@ -71,6 +72,12 @@ pub struct Struct {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub author_trait: Option<Stated<String>>,
+    /// What tells its layouts apart where their sizes do not.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub discriminator: Option<Stated<Discriminator>>,
     /// Its fields in order.
     pub fields: Vec<Field>,
     /// What the C compiler says.
@@ -166,6 +173,12 @@ pub struct Union {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
+    /// What tells its layouts apart where their sizes do not.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub discriminator: Option<Stated<Discriminator>>,
     /// Its members.
     pub fields: Vec<Field>,
     /// What the C compiler says.

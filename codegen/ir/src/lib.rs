@@ -17,7 +17,9 @@ mod ty;
 mod visit;
 
 pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
-pub use contract::{Direction, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer};
+pub use contract::{
+    Direction, Discriminator, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer,
+};
 pub use history::{Epoch, Epochs, History, Origin, Record};
 pub use item::{
     Alias, Callback, Constant, Enum, Field, Function, Handle, Item, Struct, Union, Value, Variant,

@@ -19,6 +19,7 @@ impl Item {
         match self {
             Item::Struct(item) => structure(item, see),
             Item::Union(item) => {
+                fact(&mut item.discriminator, see);
                 item.fields.iter_mut().for_each(|one| field(one, see));
                 see(Mark::Loc(&mut item.loc));
             }
@@ -39,6 +40,7 @@ fn structure(item: &mut Struct, see: See) {
     fact(&mut item.filled_by, see);
     fact(&mut item.receiver, see);
     fact(&mut item.author_trait, see);
+    fact(&mut item.discriminator, see);
     item.fields.iter_mut().for_each(|one| field(one, see));
     see(Mark::Loc(&mut item.loc));
 }

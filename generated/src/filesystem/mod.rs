@@ -10,6 +10,8 @@ mod functions;
 mod layout;
 mod structs;
 
+pub mod epochs;
+
 use crate::tf_status::TF_Status;
 
 pub use constants::*;

@@ -38,6 +38,8 @@ pub struct TF_Filesystem {
 
 /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
 ///
+/// It lies otherwise in some releases, and only the running release tells which.
+///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:323`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

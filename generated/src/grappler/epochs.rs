@@ -10,6 +10,8 @@ pub mod v2_5 {
 
     /// A graph optimizer: how it is made, run and ended.
     ///
+    /// It lies otherwise in some releases, and only the running release tells which.
+    ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:123`, 2.5.
     #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
     #[repr(C)]

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_void};
 
 /// A graph optimizer: how it is made, run and ended.
 ///
+/// It lies otherwise in some releases, and only the running release tells which.
+///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:129`, 2.5 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]

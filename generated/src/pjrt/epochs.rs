@@ -549,6 +549,8 @@ pub mod v2_13 {
 
     /// A struct; 520 bytes.
     ///
+    /// It lies otherwise in some releases, and only the running release tells which.
+    ///
     /// Source: `tensorflow/compiler/xla/stream_executor/tpu/c_api_decl.h:239`, 2.13.
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
@@ -592,6 +594,8 @@ pub mod v2_13 {
     }
 
     /// A struct; 616 bytes.
+    ///
+    /// It lies otherwise in some releases, and only the running release tells which.
     ///
     /// Source: `tensorflow/compiler/xla/stream_executor/tpu/c_api_decl.h:252`, 2.13.
     #[derive(Clone, Copy, Debug)]
@@ -1262,6 +1266,8 @@ pub mod v2_14 {
 
     /// A struct; 528 bytes.
     ///
+    /// It lies otherwise in some releases, and only the running release tells which.
+    ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:238`, 2.14 to 2.15.
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
@@ -1309,6 +1315,8 @@ pub mod v2_14 {
     }
 
     /// A struct; 624 bytes.
+    ///
+    /// It lies otherwise in some releases, and only the running release tells which.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:252`, 2.14 to 2.15.
     #[derive(Clone, Copy, Debug)]
@@ -1503,6 +1511,8 @@ pub mod v2_16 {
 
     /// A struct; 536 bytes.
     ///
+    /// It lies otherwise in some releases, and only the running release tells which.
+    ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:234`, 2.16 to 2.19.
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
@@ -1554,6 +1564,8 @@ pub mod v2_16 {
     }
 
     /// A struct; 632 bytes.
+    ///
+    /// It lies otherwise in some releases, and only the running release tells which.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:249`, 2.16 to 2.19.
     #[derive(Clone, Copy, Debug)]
@@ -1620,177 +1632,6 @@ pub mod v2_16 {
     };
 }
 
-/// What began with 2.17 and a later release broke.
-pub mod v2_17 {
-    use super::super::*;
-    use core::mem::offset_of;
-    use sp_runtime::Versioned;
-
-    /// Filled by the plugin; 56 bytes, `PJRT_Layouts_Extension_STRUCT_SIZE` is 56.
-    ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:113`, 2.17 to 2.19.
-    #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
-    #[repr(C)]
-    #[abi(
-        filled_by = "plugin",
-        struct_size = "PJRT_Layouts_Extension_STRUCT_SIZE",
-        last = "PJRT_Layouts_PJRT_Buffer_MemoryLayout"
-    )]
-    pub struct PJRT_Layouts_Extension {
-        /// How many bytes of this struct its maker knows.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:114`.
-        pub struct_size: usize,
-        /// Value at byte 8.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:115`.
-        pub r#type: PJRT_Extension_Type,
-        /// Pointer at byte 16.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:116`.
-        pub next: *mut PJRT_Extension_Base,
-        /// Value at byte 24.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:118`.
-        pub PJRT_Layouts_MemoryLayout_Destroy: PJRT_Layouts_MemoryLayout_Destroy,
-        /// Value at byte 32.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:119`.
-        pub PJRT_Layouts_MemoryLayout_Serialize: PJRT_Layouts_MemoryLayout_Serialize,
-        /// Value at byte 40.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:122`.
-        pub PJRT_Layouts_PJRT_Client_GetDefaultLayout: PJRT_Layouts_PJRT_Client_GetDefaultLayout,
-        /// Value at byte 48.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:124`.
-        pub PJRT_Layouts_PJRT_Buffer_MemoryLayout: PJRT_Layouts_PJRT_Buffer_MemoryLayout,
-    }
-
-    /// Filled by the plugin; 40 bytes, `PJRT_Profiler_Extension_STRUCT_SIZE` is 40.
-    ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:31`, 2.17 to 2.19.
-    #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
-    #[repr(C)]
-    #[abi(
-        filled_by = "plugin",
-        struct_size = "PJRT_Profiler_Extension_STRUCT_SIZE",
-        last = "traceme_context_id"
-    )]
-    pub struct PJRT_Profiler_Extension {
-        /// How many bytes of this struct its maker knows.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:32`.
-        pub struct_size: usize,
-        /// Value at byte 8.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:33`.
-        pub r#type: PJRT_Extension_Type,
-        /// Pointer at byte 16.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:34`.
-        pub next: *mut PJRT_Extension_Base,
-        /// Pointer at byte 24.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:36`.
-        pub profiler_api: *mut PLUGIN_Profiler_Api,
-        /// Value at byte 32.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_profiler_extension.h:38`.
-        pub traceme_context_id: i64,
-    }
-
-    /// Filled by the plugin; 40 bytes, `PJRT_Stream_Extension_STRUCT_SIZE` is 40.
-    ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:54`, 2.17 to 2.19.
-    #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
-    #[repr(C)]
-    #[abi(
-        filled_by = "plugin",
-        struct_size = "PJRT_Stream_Extension_STRUCT_SIZE",
-        last = "wait_stream"
-    )]
-    pub struct PJRT_Stream_Extension {
-        /// How many bytes of this struct its maker knows.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:55`.
-        pub struct_size: usize,
-        /// Value at byte 8.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:56`.
-        pub r#type: PJRT_Extension_Type,
-        /// Pointer at byte 16.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:57`.
-        pub next: *mut PJRT_Extension_Base,
-        /// Value at byte 24.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:58`.
-        pub get_stream: PJRT_Get_Stream_For_External_Ready_Events,
-        /// Value at byte 32.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:59`.
-        pub wait_stream: PJRT_Wait_Until_Buffer_Ready_On_Stream,
-    }
-
-    #[cfg(target_pointer_width = "64")]
-    const _: () = {
-        let (size, align) = (
-            size_of::<PJRT_Layouts_Extension>(),
-            align_of::<PJRT_Layouts_Extension>(),
-        );
-        assert!(size == 56 && align == 8);
-        assert!(offset_of!(PJRT_Layouts_Extension, struct_size) == 0);
-        assert!(offset_of!(PJRT_Layouts_Extension, r#type) == 8);
-        assert!(offset_of!(PJRT_Layouts_Extension, next) == 16);
-        assert!(
-            offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_MemoryLayout_Destroy) == 24
-        );
-        assert!(
-            offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_MemoryLayout_Serialize) == 32
-        );
-        assert!(
-            offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_PJRT_Client_GetDefaultLayout)
-            == 40
-        );
-        assert!(
-            offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_PJRT_Buffer_MemoryLayout) ==
-            48
-        );
-        assert!(PJRT_Layouts_Extension::STRUCT_SIZE == 56);
-    };
-
-    #[cfg(target_pointer_width = "64")]
-    const _: () = {
-        let (size, align) = (
-            size_of::<PJRT_Profiler_Extension>(),
-            align_of::<PJRT_Profiler_Extension>(),
-        );
-        assert!(size == 40 && align == 8);
-        assert!(offset_of!(PJRT_Profiler_Extension, struct_size) == 0);
-        assert!(offset_of!(PJRT_Profiler_Extension, r#type) == 8);
-        assert!(offset_of!(PJRT_Profiler_Extension, next) == 16);
-        assert!(offset_of!(PJRT_Profiler_Extension, profiler_api) == 24);
-        assert!(offset_of!(PJRT_Profiler_Extension, traceme_context_id) == 32);
-        assert!(PJRT_Profiler_Extension::STRUCT_SIZE == 40);
-    };
-
-    #[cfg(target_pointer_width = "64")]
-    const _: () = {
-        let (size, align) = (
-            size_of::<PJRT_Stream_Extension>(),
-            align_of::<PJRT_Stream_Extension>(),
-        );
-        assert!(size == 40 && align == 8);
-        assert!(offset_of!(PJRT_Stream_Extension, struct_size) == 0);
-        assert!(offset_of!(PJRT_Stream_Extension, r#type) == 8);
-        assert!(offset_of!(PJRT_Stream_Extension, next) == 16);
-        assert!(offset_of!(PJRT_Stream_Extension, get_stream) == 24);
-        assert!(offset_of!(PJRT_Stream_Extension, wait_stream) == 32);
-        assert!(PJRT_Stream_Extension::STRUCT_SIZE == 40);
-    };
-}
-
 /// What began with 2.19 and a later release broke.
 pub mod v2_19 {
     use super::super::*;
@@ -1800,27 +1641,14 @@ pub mod v2_19 {
 
     /// Filled by the plugin; 40 bytes, `PJRT_FFI_Extension_STRUCT_SIZE` is 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:70`, 2.19.
-    #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+    /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:72`, 2.19 to 2.20.
+    #[derive(Clone, Copy, Debug)]
     #[repr(C)]
-    #[abi(
-        filled_by = "plugin",
-        struct_size = "PJRT_FFI_Extension_STRUCT_SIZE",
-        last = "user_data_add"
-    )]
     pub struct PJRT_FFI_Extension {
-        /// How many bytes of this struct its maker knows.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:71`.
-        pub struct_size: usize,
-        /// Value at byte 8.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:72`.
-        pub r#type: PJRT_Extension_Type,
-        /// Pointer at byte 16.
+        /// Value at byte 0.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:73`.
-        pub next: *mut PJRT_Extension_Base,
+        pub base: PJRT_Extension_Base,
         /// Value at byte 24.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:74`.
@@ -1829,6 +1657,12 @@ pub mod v2_19 {
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:75`.
         pub user_data_add: PJRT_FFI_UserData_Add,
+    }
+
+    impl PJRT_FFI_Extension {
+        /// What `PJRT_FFI_Extension_STRUCT_SIZE` says: the end of `user_data_add`.
+        pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, user_data_add)
+            + size_of::<PJRT_FFI_UserData_Add>();
     }
 
     /// A struct; 24 bytes.
@@ -1880,39 +1714,6 @@ pub mod v2_19 {
         pub user_data: PJRT_FFI_UserData,
     }
 
-    /// Filled by the plugin; 40 bytes, `PJRT_MemoryDescriptions_Extension_STRUCT_SIZE` is 40.
-    ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:71`, 2.19.
-    #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
-    #[repr(C)]
-    #[abi(
-        filled_by = "plugin",
-        struct_size = "PJRT_MemoryDescriptions_Extension_STRUCT_SIZE",
-        last = "PJRT_MemoryDescription_Kind"
-    )]
-    pub struct PJRT_MemoryDescriptions_Extension {
-        /// How many bytes of this struct its maker knows.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:72`.
-        pub struct_size: usize,
-        /// Value at byte 8.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:73`.
-        pub r#type: PJRT_Extension_Type,
-        /// Pointer at byte 16.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:74`.
-        pub next: *mut PJRT_Extension_Base,
-        /// Value at byte 24.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:76`.
-        pub PJRT_DeviceDescription_MemoryDescriptions: PJRT_DeviceDescription_MemoryDescriptions,
-        /// Value at byte 32.
-        ///
-        /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:77`.
-        pub PJRT_MemoryDescription_Kind: PJRT_MemoryDescription_Kind,
-    }
-
     #[cfg(target_pointer_width = "64")]
     const _: () = {
         let (size, align) = (
@@ -1920,9 +1721,7 @@ pub mod v2_19 {
             align_of::<PJRT_FFI_Extension>(),
         );
         assert!(size == 40 && align == 8);
-        assert!(offset_of!(PJRT_FFI_Extension, struct_size) == 0);
-        assert!(offset_of!(PJRT_FFI_Extension, r#type) == 8);
-        assert!(offset_of!(PJRT_FFI_Extension, next) == 16);
+        assert!(offset_of!(PJRT_FFI_Extension, base) == 0);
         assert!(offset_of!(PJRT_FFI_Extension, type_id_register) == 24);
         assert!(offset_of!(PJRT_FFI_Extension, user_data_add) == 32);
         assert!(PJRT_FFI_Extension::STRUCT_SIZE == 40);
@@ -1952,26 +1751,5 @@ pub mod v2_19 {
         assert!(offset_of!(PJRT_FFI_UserData_Add_Args, context) == 16);
         assert!(offset_of!(PJRT_FFI_UserData_Add_Args, user_data) == 24);
         assert!(PJRT_FFI_UserData_Add_Args::STRUCT_SIZE == 48);
-    };
-
-    #[cfg(target_pointer_width = "64")]
-    const _: () = {
-        let (size, align) = (
-            size_of::<PJRT_MemoryDescriptions_Extension>(),
-            align_of::<PJRT_MemoryDescriptions_Extension>(),
-        );
-        assert!(size == 40 && align == 8);
-        assert!(offset_of!(PJRT_MemoryDescriptions_Extension, struct_size) == 0);
-        assert!(offset_of!(PJRT_MemoryDescriptions_Extension, r#type) == 8);
-        assert!(offset_of!(PJRT_MemoryDescriptions_Extension, next) == 16);
-        assert!(
-            offset_of!(PJRT_MemoryDescriptions_Extension,
-            PJRT_DeviceDescription_MemoryDescriptions) == 24
-        );
-        assert!(
-            offset_of!(PJRT_MemoryDescriptions_Extension, PJRT_MemoryDescription_Kind) ==
-            32
-        );
-        assert!(PJRT_MemoryDescriptions_Extension::STRUCT_SIZE == 40);
     };
 }

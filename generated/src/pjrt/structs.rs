@@ -9044,6 +9044,8 @@ impl core::fmt::Debug for TileList__anonymous {
 
 /// A struct; 440 bytes.
 ///
+/// It lies otherwise in some releases, and only the running release tells which.
+///
 /// Source: `xla/stream_executor/tpu/c_api_decl.h:235`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -9083,6 +9085,8 @@ pub struct XLA_Layout {
 }
 
 /// A struct; 536 bytes.
+///
+/// It lies otherwise in some releases, and only the running release tells which.
 ///
 /// Source: `xla/stream_executor/tpu/c_api_decl.h:247`, 2.13 on.
 #[derive(Clone, Copy, Debug)]

@@ -86,6 +86,8 @@ pub struct TF_TString_Small {
 
 /// A union of 24 bytes.
 ///
+/// It lies otherwise in some releases, and only the running release tells which.
+///
 /// Source: `tsl/platform/ctstring_internal.h:119`, 2.4 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -116,6 +118,8 @@ impl core::fmt::Debug for TF_TString_Union {
 
 /// Text of somebody else's; from 2.21 with an owner that counts its users.
 ///
+/// It lies otherwise in some releases, and only the running release tells which.
+///
 /// Source: `tsl/platform/ctstring_internal.h:109`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -135,6 +139,8 @@ pub struct TF_TString_View {
 }
 
 /// A union of 24 bytes.
+///
+/// It lies otherwise in some releases, and only the running release tells which.
 ///
 /// Source: `tsl/platform/ctstring_internal.h:138`, 2.4 on.
 #[derive(Clone, Copy)]

@@ -3,21 +3,48 @@
 //! Data flows one way: two surfaces give changes, each change is judged by exactly one rule, and the
 //! findings give the verdict. Only `sp_ir` is known here: no clang, no files.
 
+pub mod change;
+pub mod changes;
+mod effect;
 pub mod finding;
+pub mod likeness;
+mod memory;
+pub mod pair;
 pub mod rules;
 pub mod surface;
-
-mod apis;
+mod targets;
+mod version;
+pub mod view;
+mod words;
 
 pub use finding::{Diff, Finding, Verdict};
 pub use rules::{RULES, Rule};
 pub use surface::Surface;
 
-/// All that differs between `old` and `new`, with layouts as `target` has them.
+use pair::Pair;
+
+/// All that differs between `old` and `new`, with layouts as `target` has them; and what breaks on
+/// other targets only.
 ///
 /// Give whole sides: names are followed from one API into another. Who wants less narrows the
 /// findings, not the surfaces.
 pub fn diff(old: &Surface, new: &Surface, target: &str) -> Diff {
-    let findings = apis::findings(old, new);
+    let pair = Pair::of(old, new, target);
+    let mut findings = judged(&pair);
+    findings.extend(targets::findings(old, new, target, &findings));
+    let versions = version::changes(&pair, &findings);
+    findings.extend(
+        versions
+            .iter()
+            .filter_map(|change| rules::judge(&pair, change)),
+    );
     Diff::of(&old.label, &new.label, target, findings)
+}
+
+fn judged(pair: &Pair) -> Vec<Finding> {
+    let changes = changes::of(pair);
+    changes
+        .iter()
+        .filter_map(|change| rules::judge(pair, change))
+        .collect()
 }

@@ -346,6 +346,7 @@ impl Walk<'_> {
         Ok(Some(match cursor.kind() {
             CXCursor_UnionDecl => Item::Union(Union {
                 doc: None,
+                discriminator: None,
                 fields,
                 layout,
                 loc,
@@ -355,6 +356,7 @@ impl Walk<'_> {
                 filled_by: None,
                 receiver: None,
                 author_trait: None,
+                discriminator: None,
                 fields,
                 layout,
                 struct_size: None,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use miette::{NamedSource, SourceSpan};
 use serde::Deserialize;
-use sp_ir::{Direction, Item, Presence, Receiver, Scope, Side, Transfer};
+use sp_ir::{Direction, Discriminator, Item, Presence, Receiver, Scope, Side, Transfer};
 
 use super::Items;
 use crate::embedded::API_NOTES;
@@ -63,6 +63,7 @@ pub struct ItemNote {
     overrides: Option<Overrides>,
     receiver: Option<Receiver>,
     author_trait: Option<String>,
+    discriminator: Option<Discriminator>,
     instead: Option<String>,
     presence: Vec<PresenceNote>,
     fields: BTreeMap<String, FieldNote>,

@@ -42,6 +42,7 @@ fn structure(fields: Vec<Field>) -> Item {
         filled_by: None,
         receiver: None,
         author_trait: None,
+        discriminator: None,
         fields,
         layout: Layout { size: 8, align: 8 },
         struct_size: None,
@@ -236,6 +237,7 @@ fn what_nothing_uses_is_named_all_of_it() {
         item.Init.author_trait = \"T\"
         item.SP_S.ret = { transfer = \"full\", evidence = \"seen\" }
         item.SP_S.instead = \"Init\"
+        item.Init.discriminator = \"release\"
         item.Init.params.other = { scope = \"call\", evidence = \"seen\" }";
     let found = mistakes(&Comments::default(), note);
     let keys: Vec<&str> = found
@@ -250,6 +252,7 @@ fn what_nothing_uses_is_named_all_of_it() {
         "docs.Gone",
         "item.Away",
         "item.Init.author_trait",
+        "item.Init.discriminator",
         "item.Init.params.other",
         "item.SP_S.rust",
         "item.SP_S.fields.lost",

@@ -36,20 +36,6 @@ impl<'a> Catalog<'a> {
         (Self { items, variants }, problems)
     }
 
-    /// The names of one release, whose doubles somebody else has refused.
-    pub fn over(apis: impl Iterator<Item = &'a Api>) -> Self {
-        let named = |api: &'a Api| {
-            let home = api.name.as_str();
-            api.items
-                .iter()
-                .map(move |(name, item)| (name.as_str(), (home, item)))
-        };
-        Self {
-            items: apis.flat_map(named).collect(),
-            variants: BTreeMap::new(),
-        }
-    }
-
     /// The item called `name`.
     pub fn item(&self, name: &str) -> Option<&'a Item> {
         self.items.get(name).map(|(_, item)| *item)

@@ -4,13 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Api, Field, Item, Layout, Signature, Type};
+use sp_ir::{Api, Epoch, Epochs, Field, Item, Type};
 
 use super::catalog::Catalog;
 use super::timeline::{Minor, Timeline, dotted, minor};
-
-/// The first release that plugins run on.
-const FIRST: Minor = (2, 5);
 
 /// What broke, by the API that has it now and the module that holds it.
 pub type Broken<'a> = BTreeMap<&'a str, BTreeMap<String, Vec<Old<'a>>>>;
@@ -46,11 +43,7 @@ impl Run<'_> {
 
 /// The old forms of what `newest` has; `apis` are all releases'.
 pub fn broken<'a>(apis: &'a [Api], newest: &Catalog<'a>, timeline: &Timeline) -> Broken<'a> {
-    let mut releases: BTreeMap<Minor, Vec<&'a Api>> = BTreeMap::new();
-    for api in apis.iter().filter(|api| minor(&api.release) >= FIRST) {
-        releases.entry(minor(&api.release)).or_default().push(api);
-    }
-    let runs = runs(&releases);
+    let runs = runs(apis, timeline);
     let mut broken = Broken::new();
     for (name, all) in &runs {
         let Some(home) = newest.home(name) else {
@@ -67,128 +60,54 @@ pub fn broken<'a>(apis: &'a [Api], newest: &Catalog<'a>, timeline: &Timeline) ->
 
 type Runs<'a> = BTreeMap<&'a str, Vec<Run<'a>>>;
 
-fn runs<'a>(releases: &BTreeMap<Minor, Vec<&'a Api>>) -> Runs<'a> {
+/// The runs of all structs, functions and callbacks, from the first release that loads plugins on.
+fn runs<'a>(apis: &'a [Api], timeline: &Timeline) -> Runs<'a> {
+    let forms = Forms::of(apis);
+    let history = &timeline.history;
     let mut runs = Runs::new();
-    let embedded = embedded(
-        releases
-            .values()
-            .flatten()
-            .flat_map(|api| api.items.values()),
-    );
-    let mut before: Option<Catalog<'a>> = None;
-    for (release, apis) in releases {
-        let now = Catalog::over(apis.iter().copied());
-        for (name, item) in apis.iter().flat_map(|api| &api.items) {
-            let all = runs.entry(name.as_str()).or_default();
-            let goes_on = match (all.last(), &before) {
-                (Some(run), Some(before)) => {
-                    let older = before.item(name).map_or(&now, |_| before);
-                    let grew = layout(run.item) != layout(item);
-                    fits(run.item, older, item, &now) && !(grew && embedded.contains(name.as_str()))
-                }
-                _ => false,
-            };
-            if !goes_on {
-                let releases = BTreeSet::new();
-                all.push(Run { releases, item });
-            }
-            if let Some(run) = all.last_mut() {
-                run.releases.insert(*release);
-                run.item = item;
-            }
-        }
-        before = Some(now);
-    }
+    forms.follow(&history.structs, &mut runs);
+    forms.follow(&history.functions, &mut runs);
+    forms.follow(&history.callbacks, &mut runs);
     runs
 }
 
-/// The names that others hold by value: where one of them only grew, what holds it broke.
-fn embedded<'a>(items: impl Iterator<Item = &'a Item>) -> BTreeSet<&'a str> {
-    let fields = items.flat_map(|item| match item {
-        Item::Struct(it) => &it.fields[..],
-        Item::Union(it) => &it.fields[..],
-        _ => &[],
-    });
-    let held = fields.filter_map(|field| match &field.ty {
-        Type::Named(name) => Some(name.as_str()),
-        Type::Array { elem, .. } => elem.named(),
-        _ => None,
-    });
-    held.collect()
-}
+/// Every item as every release has it.
+struct Forms<'a>(BTreeMap<Minor, BTreeMap<&'a str, &'a Item>>);
 
-fn layout(item: &Item) -> Option<Layout> {
-    match item {
-        Item::Struct(it) => Some(it.layout),
-        Item::Union(it) => Some(it.layout),
-        _ => None,
+impl<'a> Forms<'a> {
+    fn of(apis: &'a [Api]) -> Self {
+        let mut forms: BTreeMap<Minor, BTreeMap<&str, &Item>> = BTreeMap::new();
+        for api in apis {
+            let items = api.items.iter().map(|(name, item)| (name.as_str(), item));
+            forms.entry(minor(&api.release)).or_default().extend(items);
+        }
+        Self(forms)
+    }
+
+    /// Adds a run for each time that something broke.
+    fn follow<T>(&self, epochs: &Epochs<T>, runs: &mut Runs<'a>) {
+        for (name, epochs) in epochs {
+            for releases in unbroken(epochs) {
+                let last = releases.last().and_then(|last| self.0.get(last));
+                if let Some((name, item)) = last.and_then(|items| items.get_key_value(&**name)) {
+                    runs.entry(name).or_default().push(Run { releases, item });
+                }
+            }
+        }
     }
 }
 
-/// Whether code written against `old` still does right where `new` stands.
-fn fits(old: &Item, was: &Catalog<'_>, new: &Item, is: &Catalog<'_>) -> bool {
-    match (old, new) {
-        (Item::Struct(old), Item::Struct(new)) => members_fit(&old.fields, was, &new.fields, is),
-        (Item::Union(old), Item::Union(new)) => {
-            old.layout == new.layout && members_fit(&old.fields, was, &new.fields, is)
+/// The releases of epochs, those together that broke nothing.
+fn unbroken<T>(epochs: &[Epoch<T>]) -> Vec<BTreeSet<Minor>> {
+    let mut joined: Vec<BTreeSet<Minor>> = Vec::new();
+    for epoch in epochs {
+        let releases = epoch.releases.iter().map(|release| minor(release));
+        match joined.last_mut() {
+            Some(run) if !epoch.breaks => run.extend(releases),
+            _ => joined.push(releases.collect()),
         }
-        (Item::Function(old), Item::Function(new)) => {
-            shape_of(&old.signature, was) == shape_of(&new.signature, is)
-        }
-        (Item::Callback(old), Item::Callback(new)) => {
-            shape_of(&old.signature, was) == shape_of(&new.signature, is)
-        }
-        // A name that became another kind of thing, such as an alias, and what has no layout.
-        _ => true,
     }
-}
-
-/// Every old member is where it was; one that was only renamed still is.
-fn members_fit(old: &[Field], was: &Catalog<'_>, new: &[Field], is: &Catalog<'_>) -> bool {
-    let by_name: BTreeMap<&str, &Field> = new.iter().map(|it| (it.name.as_str(), it)).collect();
-    old.iter().enumerate().all(|(index, field)| {
-        let now = by_name.get(field.name.as_str()).copied();
-        let renamed = || {
-            let other = new.get(index)?;
-            let is_new = old.iter().all(|it| it.name != other.name);
-            is_new.then_some(other)
-        };
-        now.or_else(renamed).is_some_and(|now| {
-            let place = |it: &Field| (it.offset, it.size);
-            place(now) == place(field) && shape(&now.ty, is) == shape(&field.ty, was)
-        })
-    })
-}
-
-/// A type as a call or a load sees it: all data pointers are one.
-fn shape(ty: &Type, catalog: &Catalog<'_>) -> String {
-    match catalog.resolve(ty) {
-        Type::Pointer { .. } => "pointer".into(),
-        Type::Array { elem, len } => format!("[{}; {len}]", shape(elem, catalog)),
-        Type::Function(signature) => shape_of(signature, catalog),
-        Type::Named(name) => match catalog.item(name) {
-            Some(Item::Handle(handle)) if handle.pointer => "pointer".into(),
-            Some(Item::Enum(item)) => shape(&item.repr, catalog),
-            Some(Item::Callback(item)) => shape_of(&item.signature, catalog),
-            Some(Item::Struct(item)) => format!("{:?}", item.layout),
-            Some(Item::Union(item)) => format!("{:?}", item.layout),
-            _ => name.clone(),
-        },
-        plain => format!("{plain:?}"),
-    }
-}
-
-fn shape_of(signature: &Signature, catalog: &Catalog<'_>) -> String {
-    let params = signature.params.iter().map(|param| match &param.ty {
-        Type::Array { .. } => "pointer".into(),
-        ty => shape(ty, catalog),
-    });
-    let params: Vec<String> = params.collect();
-    format!(
-        "fn({}) {}",
-        params.join(", "),
-        shape(&signature.ret, catalog)
-    )
+    joined
 }
 
 fn old<'a>(

@@ -97,7 +97,7 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     let features = Features::of(&newest, &catalog);
     let broken = epochs::broken(apis, &catalog, &timeline);
     let exports = Exports::of(&newest, symbols);
-    problems.extend(places::ambiguous(apis));
+    problems.extend(places::ambiguous(&timeline.history));
     let sources: Vec<Source<'_>> = newest
         .iter()
         .map(|api| Source {

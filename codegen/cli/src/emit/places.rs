@@ -5,44 +5,45 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sp_expand::layout::{Epoch, Epochs, Places};
 use sp_expand::structure::Layouts;
-use sp_ir::{Api, Field, History, Record};
+use sp_ir::{Field, History, Record};
 
-use super::timeline::{Minor, minor};
+use super::timeline::minor;
 
-/// The first release that plugins run on.
-const FIRST: Minor = (2, 5);
-
-/// The structs whose layouts differ over the releases that load plugins.
-pub fn layouts(apis: &[Api]) -> BTreeMap<String, Layouts> {
-    let history = history(apis);
+/// The structs whose layouts differ over the releases.
+pub fn layouts(history: &History) -> BTreeMap<String, Layouts> {
     let all = history.structs.keys().filter_map(|name| {
-        let layouts = Sizes::of(&history, name)?.layouts();
+        let layouts = Sizes::of(history, name)?.layouts();
         Some((name.clone(), layouts?))
     });
     all.collect()
 }
 
-/// What two layouts of one size have in different places: there is no telling which is meant.
-pub fn ambiguous(apis: &[Api]) -> Vec<String> {
-    let history = history(apis);
-    let structs = history.structs.keys();
-    let sizes = structs.filter_map(|name| Some((name, Sizes::of(&history, name)?)));
-    let found = sizes.flat_map(|(name, sizes)| {
-        let fields = sizes.ambiguous().into_iter();
-        fields.map(move |(field, size)| {
-            format!("{name}.{field} lies in two places in structs of {size} bytes: a discriminator is needed")
-        })
+/// What generated code cannot do right: two layouts that nothing tells apart, of which the notes do not
+/// say what does; and fields that lie in two places in structs of one size.
+pub fn ambiguous(history: &History) -> Vec<String> {
+    let names = history.structs.keys();
+    let found = names.flat_map(|name| {
+        let moved = Sizes::of(history, name).map_or_else(Vec::new, |sizes| sizes.ambiguous());
+        let moved = moved.into_iter().map(move |(field, size)| {
+            format!("{name}.{field} lies in two places in structs of {size} bytes")
+        });
+        undiscriminated(history, name).into_iter().chain(moved)
     });
     found.collect()
 }
 
-fn history(apis: &[Api]) -> History {
-    let apis: Vec<Api> = apis
-        .iter()
-        .filter(|api| minor(&api.release) >= FIRST)
-        .cloned()
-        .collect();
-    History::of(&apis)
+fn undiscriminated(history: &History, name: &str) -> Option<String> {
+    let pairs = history.indistinguishable(name);
+    let (old, new) = pairs.last()?;
+    let said = history.structs[name].last()?.shape.discriminator;
+    said.is_none().then(|| {
+        format!(
+            "`{name}` was another struct until {} than it is from {} on, and neither struct_size nor a \
+             version tells them apart: item.{name}.discriminator must say what does",
+            old.last(),
+            new.first()
+        )
+    })
 }
 
 /// A struct's forms by their `struct_size`, in the order of the releases.

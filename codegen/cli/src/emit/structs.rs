@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use sp_expand::print_struct;
-use sp_expand::structure::{Dates, is_versioned, print_doc, print_field};
+use sp_expand::structure::{Dates, is_versioned, print_doc, print_field, told_apart};
 use sp_expand::ty::{InScope, ident, print_type};
 use sp_ir::{Item, Items, Struct, Union};
 
@@ -47,11 +47,8 @@ fn size_of_base(name: &str, item: &Struct) -> Option<TokenStream> {
 
 fn union(name: &str, item: &Union, dates: &dyn Dates) -> TokenStream {
     let line = format!("A union of {} bytes.", item.layout.size);
-    let doc = print_doc(
-        item.doc.as_ref().unwrap_or(&line),
-        &item.loc,
-        dates.of(name, ""),
-    );
+    let text = told_apart(item.doc.as_ref().unwrap_or(&line), &item.discriminator);
+    let doc = print_doc(&text, &item.loc, dates.of(name, ""));
     let fields = item
         .fields
         .iter()

@@ -1,9 +1,9 @@
 //! The mapping rules, each on a small API made for it.
 
 use sp_ir::{
-    Alias, Api, Callback, Constant, Direction, Enum, Evidence, Field, Function, Handle, Item,
-    Items, Layout, Loc, Param, Presence, Receiver, SCHEMA, Side, Signature, Stated, Struct,
-    StructSize, Transfer, Type, Value, Variant,
+    Alias, Api, Callback, Constant, Direction, Discriminator, Enum, Evidence, Field, Function,
+    Handle, Item, Items, Layout, Loc, Param, Presence, Receiver, SCHEMA, Side, Signature, Stated,
+    Struct, StructSize, Transfer, Type, Value, Variant,
 };
 
 use super::{Files, Refused};
@@ -108,6 +108,7 @@ fn versioned(fields: Vec<Field>) -> Struct {
         filled_by: stated(Side::Plugin),
         receiver: None,
         author_trait: None,
+        discriminator: None,
         fields,
         layout: Layout { size, align: 8 },
         struct_size: Some(StructSize {

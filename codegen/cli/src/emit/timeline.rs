@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_expand::structure::{Dates, Layouts};
-use sp_ir::{Api, Enum, Item, Presence, Struct};
+use sp_ir::{Api, Enum, History, Item, Presence, Struct};
 
 use super::places;
 
@@ -17,6 +17,8 @@ pub struct Timeline {
     known: BTreeSet<Minor>,
     dates: BTreeMap<(String, String), String>,
     layouts: BTreeMap<String, Layouts>,
+    /// What became of items over the releases that load plugins.
+    pub history: History,
 }
 
 impl Dates for Timeline {
@@ -44,10 +46,15 @@ impl Timeline {
                 }
             }
         }
+        let loaders = apis
+            .iter()
+            .filter(|api| minor(&api.release) >= FIRST_LOADER);
+        let history = History::of(&loaders.cloned().collect::<Vec<_>>());
         let mut timeline = Self {
             known,
             dates: BTreeMap::new(),
-            layouts: places::layouts(apis),
+            layouts: places::layouts(&history),
+            history,
         };
         for (name, members) in &seen {
             timeline.record(name, members);

@@ -1,6 +1,6 @@
 //! Types and signatures as a C programmer writes them.
 
-use sp_ir::{Param, Signature, Type};
+use sp_ir::{Item, Param, Signature, Type, Value};
 
 /// A type: `const char*`, `void (*)(size_t)`.
 pub fn spell(ty: &Type) -> String {
@@ -51,9 +51,36 @@ pub fn broken(name: &str, signature: &Signature) -> String {
 
 /// A parameter: `const char* name`.
 pub fn parameter(param: &Param) -> String {
-    match &param.ty {
-        Type::Function(inner) => declare(&format!("(*{})", param.name), inner),
-        ty => format!("{} {}", spell(ty), param.name).trim_end().into(),
+    member(&param.name, &param.ty)
+}
+
+/// A member or parameter of that name: `void (*free)(void* data)`, `char name[8]`.
+pub fn member(name: &str, ty: &Type) -> String {
+    match ty {
+        Type::Function(inner) => declare(&format!("(*{name})"), inner),
+        Type::Array { elem, len } => member(&format!("{name}[{len}]"), elem),
+        ty => format!("{} {name}", spell(ty)).trim_end().into(),
+    }
+}
+
+/// A declaration on one line, without what stands in braces.
+pub fn item(name: &str, item: &Item) -> String {
+    match item {
+        Item::Struct(_) => format!("struct {name}"),
+        Item::Union(_) => format!("union {name}"),
+        Item::Enum(_) => format!("enum {name}"),
+        Item::Handle(one) if one.pointer => format!("typedef struct {name}_st* {name}"),
+        Item::Handle(_) => format!("typedef struct {name} {name}"),
+        Item::Alias(alias) => format!("typedef {}", member(name, &alias.ty)),
+        Item::Callback(one) => {
+            format!("typedef {}", declare(&format!("(*{name})"), &one.signature))
+        }
+        Item::Function(one) => declare(name, &one.signature),
+        Item::Constant(one) => match &one.value {
+            Value::Int(value) => format!("{name} = {value}"),
+            Value::Text(text) => format!("{name} = {text:?}"),
+            Value::Name(other) => format!("{name} = {other}"),
+        },
     }
 }
 

@@ -126,8 +126,7 @@ impl Table {
         for row in &mut rows {
             finish(history, name, epochs, row);
         }
-        let columns = epochs.iter().enumerate();
-        let columns = columns.map(|(index, epoch)| column(epoch, index, &rows));
+        let columns = epochs.iter().map(column);
         Some(Self {
             name: name.into(),
             union: epochs.last()?.shape.union,
@@ -302,12 +301,11 @@ fn finish(history: &History, name: &str, epochs: &[Epoch<Record>], row: &mut Row
     }
 }
 
-fn column(epoch: &Epoch<Record>, index: usize, rows: &[Row]) -> Column {
-    let mut marks = rows.iter().flat_map(|row| &row.cells[index].marks);
+fn column(epoch: &Epoch<Record>) -> Column {
     Column {
         releases: epoch.releases.clone(),
         layout: epoch.shape.layout,
         struct_size: epoch.shape.struct_size.as_ref().map(|size| size.value),
-        breaks: marks.any(|mark| mark.breaks()),
+        breaks: epoch.breaks,
     }
 }

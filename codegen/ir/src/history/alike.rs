@@ -115,6 +115,22 @@ impl Pair<'_, '_> {
                 && self.fields_alike(&self.old.opened(old), &self.new.opened(new), depth))
     }
 
+    /// Whether who was built with the old record finds all of it in the new one, which may have more.
+    pub fn extends(&self, old: &Record, new: &Record) -> bool {
+        let keeps =
+            |old: &Record, new: &Record| old.fields.iter().all(|field| self.keeps(field, old, new));
+        let grows = !new.union || old.layout == new.layout;
+        grows && (keeps(old, new) || keeps(&self.old.opened(old), &self.new.opened(new)))
+    }
+
+    fn keeps(&self, field: &Field, old: &Record, new: &Record) -> bool {
+        let place = |field: &Field| (field.offset, field.size);
+        match new.field(&field.name) {
+            Some(same) => place(same) == place(field) && self.same_type(&field.ty, &same.ty),
+            None => old.renamed(field, new).is_some(),
+        }
+    }
+
     fn fields_alike(&self, old: &Record, new: &Record, depth: u8) -> bool {
         let size = |record: &Record| record.struct_size.as_ref().map(|size| size.value);
         let fields = || old.fields.iter().zip(&new.fields);

@@ -106,6 +106,7 @@ fn structure(fields: &[(&str, Type)]) -> Item {
         filled_by: None,
         receiver: None,
         author_trait: None,
+        discriminator: None,
         fields: fields.iter().enumerate().map(field).collect(),
         layout: Layout {
             size: 8 * fields.len() as u64,
@@ -268,4 +269,45 @@ fn a_free_pointer_may_get_its_type_later() {
     let of = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
     let apis = [api("2.16", of(Type::Void)), api("2.17", of(named("Base")))];
     assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.16 2.17"]);
+}
+
+#[test]
+fn what_is_appended_breaks_only_where_it_is_held_by_value() {
+    let both = [("a", Type::Size), ("b", Type::Size)];
+    let (short, long) = (structure(&both[..1]), structure(&both));
+    let holder = structure(&[("held", named("Held"))]);
+    let release = |name, item: &Item| {
+        let items = [("Free", item), ("Held", item), ("Holder", &holder)];
+        api(name, items.map(|(name, item)| (name, item.clone())).into())
+    };
+    let history = History::of(&[release("2.5", &short), release("2.6", &long)]);
+    let breaks = |name: &str| {
+        let epochs = history.structs[name].iter();
+        epochs.map(|epoch| epoch.breaks).collect::<Vec<_>>()
+    };
+    assert_eq!(breaks("Free"), [false, false]);
+    assert_eq!(breaks("Held"), [false, true]);
+}
+
+#[test]
+fn epochs_of_one_size_are_told_apart_by_a_version_or_not_at_all() {
+    let of = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
+    let release = |name, field, version: &str| Api {
+        version: Some(version.into()),
+        ..api(name, of(field))
+    };
+    let function = Type::Function(Box::new(signature(&[])));
+    let other = vec![("S", structure(&[("a", function)]))];
+    let plain = [api("2.5", of("a")), api("2.6", other.clone())];
+    let history = History::of(&plain);
+    let pairs = history.indistinguishable("S");
+    assert_eq!(pairs.len(), 1);
+    assert_eq!((pairs[0].0.last(), pairs[0].1.first()), ("2.5", "2.6"));
+    let newer = Api {
+        version: Some("2".into()),
+        ..api("2.6", other)
+    };
+    let told = History::of(&[release("2.5", "a", "1"), newer]);
+    assert!(told.indistinguishable("S").is_empty());
+    assert_eq!(told.structs["S"].len(), 2);
 }

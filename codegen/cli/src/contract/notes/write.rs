@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sp_ir::{Callback, Evidence, Field, Function, Item, Param, Stated, Struct, Transfer, Type};
+use sp_ir::{
+    Callback, Evidence, Field, Function, Item, Param, Stated, Struct, Transfer, Type, Union,
+};
 
 use super::{
     FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, ReturnNote, Span,
@@ -87,6 +89,15 @@ impl Writer<'_> {
                 self.fact(&mut item.instead, instead, basis, &format!("{key}.instead"));
             }
             (_, Some(_)) => self.useless(&format!("{key}.instead")),
+            _ => {}
+        }
+        let said = &note.discriminator;
+        match item {
+            Item::Struct(Struct { discriminator, .. })
+            | Item::Union(Union { discriminator, .. }) => {
+                self.fact(discriminator, said, basis, &format!("{key}.discriminator"));
+            }
+            _ if said.is_some() => self.useless(&format!("{key}.discriminator")),
             _ => {}
         }
         match item {

@@ -73,8 +73,12 @@ fn two_layouts_of_one_size_are_refused() {
         status_api(),
         demo_api(slots(["begin", "run"])),
     ]);
-    let problems = problems.unwrap_err().problems;
-    assert!(problems[0].starts_with("SP_Table.begin lies in two places in structs of 24 bytes"));
+    let refused = problems.unwrap_err().to_string();
+    has(&refused, "item.SP_Table.discriminator must say what does");
+    has(
+        &refused,
+        "SP_Table.begin lies in two places in structs of 24 bytes",
+    );
 }
 
 #[test]
@@ -82,7 +86,11 @@ fn a_slot_with_another_signature_is_nobodys_to_fill() {
     let old = slot("run", vec![device()], Type::Void);
     let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
-    let files = emit(&[status, demo, status_api(), demo_api(vec![new])]).unwrap();
+    let mut newest = demo_api(vec![new]);
+    if let Some(Item::Struct(table)) = newest.items.get_mut("SP_Table") {
+        table.discriminator = stated(Discriminator::Release);
+    }
+    let files = emit(&[status, demo, status_api(), newest]).unwrap();
     let text = flat(&files, "src/demo/epochs.rs");
     has(&text, "pub struct SP_Table");
     assert!(!text.contains("author_trait"), "{text}");
@@ -211,4 +219,32 @@ fn a_length_that_came_later_has_no_adapter() {
     let found = with_older_form(vec![key()], vec![key(), param("size", Type::Size)]);
     has(&found, "adapter: None");
     assert!(!found.contains("TF_Put_v2_9"), "{found}");
+}
+
+#[test]
+fn layouts_of_one_size_need_a_discriminator() {
+    let plain = |name: &str, ty: Type| {
+        let mut item = versioned(vec![field(name, ty, 0)]);
+        item.struct_size = None;
+        item
+    };
+    let release = |release: &str, item: Struct| {
+        let mut api = api("demo", vec![("SP_Plain", Item::Struct(item))]);
+        api.release = release.into();
+        api
+    };
+    let old = || release("2.5", plain("a", Type::Size));
+    let new = plain("a", Type::Float { bits: 64 });
+    let refused = emit(&[old(), release("2.6", new.clone())]).unwrap_err();
+    has(
+        &refused.to_string(),
+        "item.SP_Plain.discriminator must say what does",
+    );
+    let said = Struct {
+        discriminator: stated(Discriminator::Release),
+        ..new
+    };
+    let files = emit(&[old(), release("2.6", said)]).unwrap();
+    let text = flat(&files, "src/demo/structs.rs");
+    has(&text, "only the running release tells which.");
 }

@@ -1,0 +1,229 @@
+//! Whose memory a struct stands in. The headers seldom say; how it travels does: what comes back from
+//! a call is the callee's, what is passed by pointer is the caller's, and what a table's filler puts
+//! into a pointer is the filler's, unless it is there to be filled by the other side.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sp_ir::{Direction, Field, Item, Param, Side, Signature, Struct, Type};
+
+use super::view::{View, fields};
+
+/// The side whose memory each struct stands in, by the struct's name.
+#[derive(Debug, Default)]
+pub struct Memory(HashMap<String, (Weight, Side)>);
+
+/// How good a reason is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Filled,
+    Pointed,
+    Passed,
+    Returned,
+}
+
+impl Memory {
+    /// The side that gives the memory; core's where nothing tells.
+    pub fn side(&self, name: &str) -> Side {
+        self.0.get(name).map_or(Side::Core, |(_, side)| *side)
+    }
+
+    /// Reads it off all that a side declares.
+    pub fn of(view: &View) -> Self {
+        let mut memory = Self::default();
+        for (name, entry) in &view.items {
+            match &*entry.item {
+                Item::Function(item) => {
+                    let callee = item.exported_by.as_ref().map_or(Side::Core, |it| it.value);
+                    memory.called(view, &item.signature, callee);
+                }
+                Item::Struct(item) => {
+                    if let Some(said) = &item.filled_by {
+                        memory.vote(name, Weight::Filled, said.value);
+                    }
+                    for field in &item.fields {
+                        memory.field(view, item, field);
+                    }
+                }
+                _ => {}
+            }
+        }
+        memory.inherit(view);
+        memory
+    }
+
+    /// What is held by value stands where its holder does.
+    fn inherit(&mut self, view: &View) {
+        for (name, held) in &view.held {
+            let holder = held
+                .within
+                .iter()
+                .find_map(|holder| self.0.get(holder).copied());
+            if let (Some((_, side)), false) = (holder, self.0.contains_key(name)) {
+                self.vote(name, Weight::Filled, side);
+            }
+        }
+    }
+
+    /// Whether anything tells of memory of its own.
+    pub fn is_told(&self, name: &str) -> bool {
+        self.0
+            .get(name)
+            .is_some_and(|(weight, _)| *weight > Weight::Filled)
+    }
+
+    fn field(&mut self, view: &View, item: &Struct, field: &Field) {
+        let filler = item.filler(field);
+        if let (Some(signature), Some(callee)) = (view.signature(&field.ty), filler) {
+            return self.called(view, signature, callee);
+        }
+        let Some((name, mutable)) = pointee(&field.ty) else {
+            return;
+        };
+        let is_out = field.direction.as_ref().map(|it| it.value) == Some(Direction::Out);
+        let offered = is_out && mutable && fills(view, name) == filler;
+        let side = match (offered, item.filled_by.as_ref()) {
+            (true, Some(said)) => Some(said.value),
+            _ => filler,
+        };
+        if let Some(side) = side {
+            self.vote(name, Weight::Pointed, side);
+        }
+    }
+
+    fn called(&mut self, view: &View, signature: &Signature, callee: Side) {
+        if let Some((name, _)) = pointee(&signature.ret) {
+            self.vote(name, Weight::Returned, callee);
+        }
+        let params = signature.params.iter();
+        for name in params
+            .filter_map(|param| pointee(&param.ty))
+            .map(|(name, _)| name)
+        {
+            if view.structure(name).is_some() {
+                self.vote(name, Weight::Passed, other(callee));
+            }
+        }
+    }
+
+    /// The best reason counts; of equal ones core's, whose memory is the more dangerous to misjudge.
+    fn vote(&mut self, name: &str, weight: Weight, side: Side) {
+        let vote = (weight, side);
+        let worth = |(weight, side): (Weight, Side)| (weight, side == Side::Core);
+        match self.0.get_mut(name) {
+            Some(standing) if worth(*standing) < worth(vote) => *standing = vote,
+            Some(_) => {}
+            None => drop(self.0.insert(name.into(), vote)),
+        }
+    }
+}
+
+fn fills(view: &View, name: &str) -> Option<Side> {
+    view.structure(name)?
+        .filled_by
+        .as_ref()
+        .map(|said| said.value)
+}
+
+/// The other of the two.
+pub fn other(side: Side) -> Side {
+    match side {
+        Side::Core => Side::Plugin,
+        Side::Plugin => Side::Core,
+    }
+}
+
+/// The name behind one pointer, and whether it may be written through it.
+fn pointee(ty: &Type) -> Option<(&str, bool)> {
+    match ty {
+        Type::Pointer { pointee, mutable } => match &**pointee {
+            Type::Named(name) => Some((name, *mutable)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How others have a struct or union by value.
+#[derive(Debug, Default)]
+pub struct Held {
+    /// The structs and unions that have it as a member.
+    pub within: BTreeSet<String>,
+    /// Whether it is passed by value, or comes in arrays: then its size counts for itself.
+    pub strided: bool,
+}
+
+/// What others hold, pass or count out by value, by its name.
+pub fn held(view: &View) -> HashMap<String, Held> {
+    let mut held = HashMap::new();
+    for (name, entry) in &view.items {
+        for (index, field) in fields(&entry.item).unwrap_or_default().iter().enumerate() {
+            let all = fields(&entry.item).unwrap_or_default();
+            if let Some(inner) = by_value(&field.ty) {
+                note(&mut held, inner).within.insert((*name).to_string());
+            }
+            let beside =
+                |at: Option<usize>| at.and_then(|at| all.get(at)).map(|it| (&*it.name, &it.ty));
+            strided(
+                &field.ty,
+                [beside(index.checked_sub(1)), beside(Some(index + 1))],
+                &mut held,
+            );
+            if let Type::Function(signature) = &field.ty {
+                passed(signature, &mut held);
+            }
+        }
+        match &*entry.item {
+            Item::Function(item) => passed(&item.signature, &mut held),
+            Item::Callback(item) => passed(&item.signature, &mut held),
+            _ => {}
+        }
+    }
+    held
+}
+
+fn note<'h>(held: &'h mut HashMap<String, Held>, name: &str) -> &'h mut Held {
+    held.entry(name.into()).or_default()
+}
+
+fn passed(signature: &Signature, held: &mut HashMap<String, Held>) {
+    let params: &[Param] = &signature.params;
+    for ty in params.iter().map(|param| &param.ty).chain([&signature.ret]) {
+        if let Some(name) = by_value(ty) {
+            note(held, name).strided = true;
+        }
+    }
+    for (index, param) in params.iter().enumerate() {
+        let beside = |at: Option<usize>| {
+            at.and_then(|at| params.get(at))
+                .map(|it| (&*it.name, &it.ty))
+        };
+        strided(
+            &param.ty,
+            [beside(index.checked_sub(1)), beside(Some(index + 1))],
+            held,
+        );
+    }
+}
+
+fn by_value(ty: &Type) -> Option<&str> {
+    match ty {
+        Type::Named(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// An array; or a pointer beside a number called `num_..`, which points to the first of that many.
+fn strided(ty: &Type, beside: [Option<(&str, &Type)>; 2], held: &mut HashMap<String, Held>) {
+    if let Type::Array { elem, .. } = ty {
+        if let Some(name) = elem.named() {
+            note(held, name).strided = true;
+        }
+        return;
+    }
+    let Some((name, _)) = pointee(ty) else { return };
+    let is_number = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Size);
+    let mut beside = beside.into_iter().flatten();
+    if beside.any(|(name, ty)| name.starts_with("num_") && is_number(ty)) {
+        note(held, name).strided = true;
+    }
+}

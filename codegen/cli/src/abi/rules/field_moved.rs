@@ -1,0 +1,40 @@
+//! Members stand elsewhere, or in another order.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+use crate::abi::words;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "field_moved",
+    impact: Impact::Breaking,
+    bump: Bump::Major,
+    summary: "Members stand elsewhere, or in another order.",
+    explanation: "Nothing came and nothing went. Members changed places, or the header packs or \
+                  aligns them otherwise. Each side finds the other's members at offsets where it \
+                  looks for something else.",
+    reference: "C11 6.7.2.1: members lie in the order of their declaration",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::FieldMoved(told) = &change.kind else {
+        return None;
+    };
+    Some(RULE.finding(
+        change,
+        Said {
+            message: format!(
+                "{} stands elsewhere{}",
+                words::first(told),
+                words::moves(told)
+            ),
+            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
+            bytes: told.slots(),
+            remedy: "choose the layout by the running release".into(),
+        },
+    ))
+}

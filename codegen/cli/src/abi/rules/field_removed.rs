@@ -1,0 +1,42 @@
+//! Members are gone.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+use crate::abi::words;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "field_removed",
+    impact: Impact::Breaking,
+    bump: Bump::Major,
+    summary: "Members are gone.",
+    explanation: "What followed moved up, so that older plugins find other members at the old \
+                  offsets. Where the last ones went, an older plugin reaches behind the newer, \
+                  shorter struct; one that looks at struct_size does not.",
+    reference: "stream_executor.h, conventions at its head: struct_size tells versions apart",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::FieldRemoved(told) = &change.kind else {
+        return None;
+    };
+    Some(RULE.finding(
+        change,
+        Said {
+            message: format!(
+                "{} {} removed from {}{}",
+                words::list(&told.names()),
+                words::were(told.fields.len()),
+                words::offset(told),
+                words::moves(told)
+            ),
+            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
+            bytes: told.slots(),
+            remedy: "choose the layout by the struct_size that the host wrote".into(),
+        },
+    ))
+}

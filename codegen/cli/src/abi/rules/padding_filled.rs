@@ -1,0 +1,45 @@
+//! Members came where padding was, or grew into it unannounced.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+use crate::abi::words;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "padding_filled",
+    impact: Impact::Breaking,
+    bump: Bump::Major,
+    summary: "Members came where padding was, or grew into it unannounced.",
+    explanation: "Nothing moved and no size changed, so nothing tells the two sides apart. What \
+                  the older side never sets, the newer reads: zero where the host provides the \
+                  memory and clears it, and anything where the plugin does.",
+    reference: "C11 6.7.2.1: members lie in the order of their declaration",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::PaddingFilled(told) = &change.kind else {
+        return None;
+    };
+    Some(
+        RULE.finding(
+            change,
+            Said {
+                message: format!(
+                    "{} {} put into padding at {}",
+                    words::list(&told.names()),
+                    words::were(told.fields.len()),
+                    words::offset(told)
+                ),
+                directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
+                bytes: told.slots(),
+                remedy:
+                    "clear such structs whole before filling them, and ask for the running release"
+                        .into(),
+            },
+        ),
+    )
+}

@@ -1,0 +1,38 @@
+//! A function returns another type.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "return_retyped",
+    impact: Impact::Breaking,
+    bump: Bump::Major,
+    summary: "A function returns another type.",
+    explanation: "The caller reads the result from another register, or as another type, than \
+                  the callee writes it. A caller that expects nothing does not notice.",
+    reference: "the target's calling convention; for x86_64 Linux the System V ABI, 3.2.3",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::ReturnRetyped(called) = &change.kind else {
+        return None;
+    };
+    Some(
+        RULE.finding(
+            change,
+            Said {
+                message: called.what.clone(),
+                directions: effect::both(pair, |meeting| effect::called(pair, meeting, called)),
+                bytes: Vec::new(),
+                remedy:
+                    "call it as the running release declares it; sp-abi has a form for each epoch"
+                        .into(),
+            },
+        ),
+    )
+}

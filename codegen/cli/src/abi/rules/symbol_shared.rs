@@ -1,0 +1,33 @@
+//! More libraries export a function than before.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "symbol_shared",
+    impact: Impact::Compatible,
+    bump: Bump::Patch,
+    summary: "More libraries export a function than before.",
+    explanation: "Who was linked to the library that had it before finds it still.",
+    reference: "ld.so(8): a symbol that no library in scope defines ends the load, with RTLD_NOW",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::SymbolShared(said) = &change.kind else {
+        return None;
+    };
+    Some(RULE.finding(
+        change,
+        Said {
+            message: format!("exported by {}, before by {}", said.new, said.old),
+            directions: effect::both(pair, |meeting| effect::libraries(meeting, &change.item)),
+            bytes: Vec::new(),
+            remedy: "look it up in every TensorFlow library that the process has loaded".into(),
+        },
+    ))
+}

@@ -1,0 +1,44 @@
+//! A union has a member more.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+use crate::abi::words;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "union_member_added",
+    impact: Impact::Compatible,
+    bump: Bump::Minor,
+    summary: "A union has a member more.",
+    explanation: "Where the union is as large as before, who does not know the member never \
+                  reads it, as long as whatever says which member holds is looked at. A union \
+                  that grew breaks what holds it: then the finding is breaking.",
+    reference: "C11 6.7.2.1: members lie in the order of their declaration",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::UnionMemberAdded(told) = &change.kind else {
+        return None;
+    };
+    let grew = told.size.old != told.size.new;
+    Some(RULE.heavier(
+        grew,
+        RULE.finding(
+            change,
+            Said {
+                message: format!(
+                    "{} was added{}",
+                    words::list(&told.names()),
+                    words::size(told)
+                ),
+                directions: effect::both(pair, |meeting| effect::union(meeting, told)),
+                bytes: told.slots(),
+                remedy: "look at what says which member holds before reading one".into(),
+            },
+        ),
+    ))
+}

@@ -1,0 +1,42 @@
+//! A struct that does not say its size got members at the end.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+use crate::abi::words;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "unsized_struct_grown",
+    impact: Impact::Breaking,
+    bump: Bump::Major,
+    summary: "A struct that does not say its size got members at the end.",
+    explanation: "With no struct_size, and no constant that the registration passes along, \
+                  neither side can know how much of the struct the other has. Whoever has the \
+                  longer one reads or writes behind the other's.",
+    reference: "stream_executor.h, conventions at its head: struct_size tells versions apart",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::UnsizedGrown(told) = &change.kind else {
+        return None;
+    };
+    Some(RULE.finding(
+        change,
+        Said {
+            message: format!(
+                "{} {} appended at {}{}, and nothing says the size",
+                words::list(&told.names()),
+                words::were(told.fields.len()),
+                words::offset(told),
+                words::size(told)
+            ),
+            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
+            bytes: told.slots(),
+            remedy: "ask for the running release before touching it".into(),
+        },
+    ))
+}

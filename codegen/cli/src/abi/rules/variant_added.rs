@@ -1,0 +1,35 @@
+//! An enumeration has a value more.
+
+use super::{Rule, Said};
+use crate::abi::change::{Change, Kind};
+use crate::abi::effect;
+use crate::abi::finding::{Bump, Finding, Impact};
+use crate::abi::pair::Pair;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "variant_added",
+    impact: Impact::Compatible,
+    bump: Bump::Minor,
+    summary: "An enumeration has a value more.",
+    explanation: "Older code may meet a number that it has no name for, and should let it pass. \
+                  A plugin that sends the value to an older host is not understood: a dtype that \
+                  2.19 has no name for ends in an error there.",
+    reference: "C11 6.7.2.2: enumerations are integers",
+    judge,
+};
+
+fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
+    let Kind::VariantAdded(value) = &change.kind else {
+        return None;
+    };
+    Some(RULE.finding(
+        change,
+        Said {
+            message: format!("{value} is new"),
+            directions: effect::both(pair, |meeting| effect::value(!meeting.plugin_is_old)),
+            bytes: Vec::new(),
+            remedy: "take unknown values for unknown; send it only where the release has it".into(),
+        },
+    ))
+}
