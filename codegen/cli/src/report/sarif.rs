@@ -13,6 +13,10 @@ use crate::abi::rules::{RULES, Rule};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
+/// Where the C APIs are: the place of what has no line of its own. The usual code scanning refuses a
+/// whole log for one result without a file.
+const FOLDER: &str = "tensorflow/c";
+
 /// The log, ending in one newline.
 pub fn sarif(report: &Report) -> String {
     let diff = &report.diff;
@@ -138,9 +142,10 @@ fn location(finding: &Finding, place: Option<(&str, &Shown)>) -> Value {
             "fullyQualifiedName": format!("{}::{}", finding.api, finding.item),
         }],
     });
-    if let Some((base, shown)) = place {
-        location["physicalLocation"] = physical(base, &shown.loc);
-    }
+    location["physicalLocation"] = match place {
+        Some((base, shown)) => physical(base, &shown.loc),
+        None => json!({"artifactLocation": {"uri": FOLDER, "uriBaseId": "NEW"}}),
+    };
     location
 }
 
