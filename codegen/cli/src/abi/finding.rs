@@ -173,6 +173,17 @@ pub struct Diff {
 }
 
 impl Finding {
+    /// The parts of what changed, the outermost first: `SP_Foo`, `run`, `size` of `SP_Foo.run(size)`.
+    pub fn path(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let parts = self.item.split(['.', '(', ')']);
+        parts.filter(|part| !part.is_empty())
+    }
+
+    /// The struct, enumeration or function that it is about.
+    pub fn owner(&self) -> &str {
+        self.path().next().unwrap_or(&self.item)
+    }
+
     /// Whether binaries do not live with it.
     pub fn is_breaking(&self) -> bool {
         self.impact == Impact::Breaking

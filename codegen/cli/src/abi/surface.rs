@@ -16,4 +16,7 @@ pub struct Surface {
     pub apis: Vec<Api>,
     /// What its libraries export, where they were read. An empty set is a function of none.
     pub exports: Option<Exports>,
+    /// The one target that it was read for; none where its APIs say how others differ, as snapshots
+    /// do.
+    pub target: Option<String>,
 }

@@ -32,6 +32,10 @@ pub fn findings(old: &Surface, new: &Surface, target: &str, known: &[Finding]) -
 }
 
 fn others<'a>(old: &'a Surface, new: &'a Surface, target: &str) -> BTreeSet<&'a str> {
+    // Layouts that are known for one target only say nothing of another.
+    if old.target.is_some() || new.target.is_some() {
+        return BTreeSet::new();
+    }
     let apis = old.apis.iter().chain(&new.apis);
     let triples = apis.flat_map(|api| api.targets.keys().map(String::as_str));
     triples

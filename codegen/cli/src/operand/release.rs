@@ -23,6 +23,7 @@ pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side>
         label: label.into(),
         exports: exports(&apis, release, reading)?,
         apis,
+        target: None,
     };
     let headers = Headers::locked(reading.place, release);
     Ok(Side { surface, headers })

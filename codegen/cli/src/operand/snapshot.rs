@@ -55,7 +55,7 @@ fn side(label: &str, apis: Vec<Api>, reading: Reading<'_>) -> Result<Side> {
     let surface = Surface {
         label: label.into(),
         apis,
-        exports: None,
+        ..Surface::default()
     };
     let headers = Headers::default();
     Ok(Side { surface, headers })

@@ -27,6 +27,7 @@ pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side>
     let surface = Surface {
         label: label.into(),
         exports: exports::beside(include, reading.target)?,
+        target: Some(reading.target.into()),
         apis,
     };
     let headers = Headers::at(include.to_owned());
@@ -47,6 +48,7 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
         label: label.into(),
         apis,
         exports: None,
+        target: Some(reading.target.into()),
     };
     let headers = Headers::unpacked(folder);
     Ok(Side { surface, headers })

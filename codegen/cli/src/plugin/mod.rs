@@ -127,7 +127,7 @@ impl Usage {
 
     /// Whether a finding concerns the plugin.
     pub fn concerns(&self, finding: &Finding) -> bool {
-        let item = finding.item.split('.').next().unwrap_or(&finding.item);
+        let item = finding.owner();
         self.reached.contains(item) || (item == finding.api && self.apis.contains(item))
     }
 }

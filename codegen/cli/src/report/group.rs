@@ -29,7 +29,7 @@ pub fn chapters<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Chapter<
     let mut apis: BTreeMap<&str, BTreeMap<&str, Vec<&Finding>>> = BTreeMap::new();
     for finding in findings {
         let items = apis.entry(&finding.api).or_default();
-        items.entry(owner(finding)).or_default().push(finding);
+        items.entry(finding.owner()).or_default().push(finding);
     }
     let chapters = apis.into_iter().map(|(api, items)| {
         let groups = items.into_iter().map(|(item, mut findings)| {
@@ -57,11 +57,6 @@ impl<'a> Chapter<'a> {
             .iter()
             .flat_map(|group| group.findings.iter().copied())
     }
-}
-
-/// `SP_StreamExecutor` of `SP_StreamExecutor.mem_zero`.
-pub fn owner(finding: &Finding) -> &str {
-    finding.item.split('.').next().unwrap_or(&finding.item)
 }
 
 fn offset(finding: &Finding) -> Option<u64> {

@@ -15,14 +15,20 @@ pub struct Quote {
     pub caret: Option<(usize, usize)>,
 }
 
-/// What stands at `loc`, if the header is at hand.
-pub fn quote(headers: &Headers, loc: &Loc, item: &str) -> Option<Quote> {
+/// What stands at `loc`, if the header is at hand. Of `names`, the first that is there is pointed at.
+pub fn quote<'a>(
+    headers: &Headers,
+    loc: &Loc,
+    mut names: impl Iterator<Item = &'a str>,
+) -> Option<Quote> {
     let text = headers.text(&loc.file)?;
-    let name = item.rsplit('.').next().unwrap_or(item);
     let index = usize::try_from(loc.line).ok()?.checked_sub(1)?;
     let text = text.lines().nth(index)?.replace('\t', "  ");
     let text = text.trim_end().to_owned();
-    let caret = find_word(&text, name).map(|at| (text[..at].chars().count(), name.chars().count()));
+    let caret = names.find_map(|name| {
+        let at = find_word(&text, name)?;
+        Some((text[..at].chars().count(), name.chars().count()))
+    });
     Some(Quote {
         line: loc.line,
         text,
@@ -64,10 +70,10 @@ mod tests {
             file: "a.h".into(),
             line,
         };
-        let found = quote(&headers, &loc(2), "SP_Foo.run").unwrap();
+        let found = quote(&headers, &loc(2), ["size", "run"].into_iter()).unwrap();
         assert_eq!(found.text, "  void (*é)(int run);");
         assert_eq!(found.caret, Some((16, 3)));
-        assert_eq!(quote(&headers, &loc(3), "run"), None);
-        assert_eq!(quote(&headers, &loc(0), "run"), None);
+        assert_eq!(quote(&headers, &loc(3), ["run"].into_iter()), None);
+        assert_eq!(quote(&headers, &loc(0), ["run"].into_iter()), None);
     }
 }

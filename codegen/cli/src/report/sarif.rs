@@ -138,7 +138,7 @@ fn message(finding: &Finding) -> String {
 fn location(finding: &Finding, place: Option<(&str, &Shown)>) -> Value {
     let mut location = json!({
         "logicalLocations": [{
-            "name": finding.item.rsplit('.').next(),
+            "name": finding.path().next_back(),
             "fullyQualifiedName": format!("{}::{}", finding.api, finding.item),
         }],
     });

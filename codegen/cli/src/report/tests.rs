@@ -67,7 +67,7 @@ fn the_text_shows_bytes_carets_directions_and_the_remedy() {
         "    2.6 on 2.7: calls the wrong function: the host calls memory_usage",
         "    2.7 on 2.6: corrupts memory: 8 bytes behind",
         "    do: choose the layout",
-        "  compatible field_appended: `last` was appended\n",
+        "  compatible field_appended last | <tag>: `last` was appended\n",
         "suppressed\n  function_retyped TF_Run: we call it",
     ] {
         assert!(text.contains(part), "{part}\n----\n{text}");

@@ -88,6 +88,9 @@ fn item(group: &Group, block: &Block) -> String {
         }
         out += &block.draw(finding);
     }
+    if !broken.is_empty() && !others.is_empty() {
+        out.push('\n');
+    }
     for finding in others {
         out += &block.line(finding);
     }

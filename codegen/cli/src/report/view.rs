@@ -40,7 +40,10 @@ impl<'a> View<'a> {
     /// Lays a report out.
     pub fn of(report: &'a Report) -> Self {
         let diff = &report.diff;
-        let (old, new) = (short(&diff.old), short(&diff.new));
+        let (old, new) = match (short(&diff.old), short(&diff.new)) {
+            (old, new) if old == new => ("OLD", "NEW"),
+            both => both,
+        };
         Self {
             report,
             old,

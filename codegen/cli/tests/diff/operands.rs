@@ -108,6 +108,24 @@ fn include_roots_are_parsed() {
     );
 }
 
+/// What one side says of other targets must not be held against a side that was read for one.
+#[test]
+fn a_release_is_identical_to_its_own_headers() {
+    let store = root().join("headers/store");
+    let stored = std::fs::read_dir(&store).into_iter().flatten().flatten();
+    let oldest = stored.map(|entry| entry.path().join("include")).min();
+    let Some(include) = oldest.filter(|_| has_libclang()) else {
+        return eprintln!("skipped: no headers in the store, or no libclang");
+    };
+    let folder = include.parent().unwrap().file_name().unwrap();
+    let scene = Scene::new();
+    for target in ["x86_64-unknown-linux-gnu", "i686-unknown-linux-gnu"] {
+        let sides = [folder.to_str().unwrap(), include.to_str().unwrap()];
+        let run = scene.diff(&[&sides[..], &["--target", target, "--fail-on", "any"]].concat());
+        assert_eq!((run.status, &*run.stderr), (0, ""), "{}", run.stdout);
+    }
+}
+
 #[test]
 fn an_include_root_that_misses_a_header_is_refused_there() {
     if !has_libclang() {

@@ -23,7 +23,7 @@ pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Func
     match (old.inline, new.inline) {
         (false, true) => ledger.item(Kind::FunctionInlined),
         (true, false) => ledger.item(Kind::FunctionOutlined),
-        _ if old.symbol != new.symbol => {
+        (false, false) if old.symbol != new.symbol => {
             let symbol = Both {
                 old: old.symbol.as_str(),
                 new: new.symbol.as_str(),

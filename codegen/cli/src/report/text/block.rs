@@ -46,7 +46,14 @@ impl Block<'_> {
         let impact = word(finding.impact);
         let target = finding.target.as_ref();
         let target = target.map_or_else(String::new, |target| format!(" (on {target})"));
-        let about = format!("{impact} {}: {}{target}", finding.rule, finding.message);
+        let named = |part: &&str| !finding.message.contains(part);
+        let members: Vec<&str> = finding.path().skip(1).filter(named).collect();
+        let members = members
+            .iter()
+            .map(|one| format!(" {one}"))
+            .collect::<String>();
+        let rule = finding.rule;
+        let about = format!("{impact} {rule}{members}: {}{target}", finding.message);
         let about = fill(&about, self.page.width, "  ", INDENT);
         let coloured = ink(paint, Ink::of_impact(finding.impact), &impact);
         about.replacen(&impact, &coloured, 1) + "\n"
@@ -131,16 +138,16 @@ impl Block<'_> {
             .iter()
             .zip(self.sides)
             .filter_map(|((shown, headers), side)| {
-                Some(self.quote(shown.as_ref()?, headers, side, &finding.item))
+                Some(self.quote(shown.as_ref()?, headers, side, finding))
             });
         quotes.collect()
     }
 
-    fn quote(&self, shown: &Shown, headers: &Headers, side: &str, item: &str) -> String {
+    fn quote(&self, shown: &Shown, headers: &Headers, side: &str, finding: &Finding) -> String {
         let (paint, loc) = (self.page.paint, &shown.loc);
         let place = format!("{INDENT}{side}: {}:{}", loc.file, loc.line);
         let mut out = ink(paint, Ink::Faint, &place) + "\n";
-        let Some(quote) = quote(headers, loc, item) else {
+        let Some(quote) = quote(headers, loc, finding.path().rev()) else {
             return out;
         };
         let number = format!("{INDENT}{:>5} │ ", quote.line);
