@@ -1133,6 +1133,35 @@ pub type PJRT_Get_Stream_For_External_Ready_Events = Option<
 ///
 /// What it returns is the caller's to end.
 ///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:56`, 2.21 on.
+pub type PJRT_HostAllocator_Allocate = Option<
+    unsafe extern "C" fn(args: *mut PJRT_HostAllocator_Allocate_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:69`, 2.21 on.
+pub type PJRT_HostAllocator_Free = Option<
+    unsafe extern "C" fn(args: *mut PJRT_HostAllocator_Free_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:41`, 2.21 on.
+pub type PJRT_HostAllocator_GetPreferredAlignment = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_HostAllocator_GetPreferredAlignment_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:405`, 2.14 on.
 pub type PJRT_KeyValueGetCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_KeyValueGetCallback_Args) -> *mut PJRT_Error,

@@ -6,6 +6,11 @@
 /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:33`, 2.19 on.
 pub const PJRT_API_FFI_EXTENSION_VERSION: i32 = 3;
 
+/// `PJRT_API_HOST_ALLOCATOR_EXTENSION_VERSION` is 0.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:27`, 2.21 on.
+pub const PJRT_API_HOST_ALLOCATOR_EXTENSION_VERSION: i32 = 0;
+
 /// `PJRT_API_LAYOUTS_EXTENSION_VERSION` is 3.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:40`, 2.17 on.

@@ -2520,6 +2520,69 @@ const _: () = {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostAllocator_Allocate_Args>(),
+        align_of::<PJRT_HostAllocator_Allocate_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, client) == 16);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, size) == 24);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, alignment) == 32);
+    assert!(offset_of!(PJRT_HostAllocator_Allocate_Args, ptr) == 40);
+    assert!(PJRT_HostAllocator_Allocate_Args::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostAllocator_Extension>(),
+        align_of::<PJRT_HostAllocator_Extension>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_HostAllocator_Extension, base) == 0);
+    assert!(offset_of!(PJRT_HostAllocator_Extension, get_preferred_alignment) == 24);
+    assert!(offset_of!(PJRT_HostAllocator_Extension, allocate) == 32);
+    assert!(offset_of!(PJRT_HostAllocator_Extension, free) == 40);
+    assert!(PJRT_HostAllocator_Extension::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostAllocator_Free_Args>(),
+        align_of::<PJRT_HostAllocator_Free_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_HostAllocator_Free_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_HostAllocator_Free_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_HostAllocator_Free_Args, client) == 16);
+    assert!(offset_of!(PJRT_HostAllocator_Free_Args, ptr) == 24);
+    assert!(PJRT_HostAllocator_Free_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostAllocator_GetPreferredAlignment_Args>(),
+        align_of::<PJRT_HostAllocator_GetPreferredAlignment_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_HostAllocator_GetPreferredAlignment_Args, struct_size) == 0);
+    assert!(
+        offset_of!(PJRT_HostAllocator_GetPreferredAlignment_Args, extension_start) == 8
+    );
+    assert!(offset_of!(PJRT_HostAllocator_GetPreferredAlignment_Args, client) == 16);
+    assert!(
+        offset_of!(PJRT_HostAllocator_GetPreferredAlignment_Args, preferred_alignment) ==
+        24
+    );
+    assert!(PJRT_HostAllocator_GetPreferredAlignment_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
     let (size, align) = (size_of::<PJRT_Int64List>(), align_of::<PJRT_Int64List>());
     assert!(size == 56 && align == 8);
     assert!(offset_of!(PJRT_Int64List, anonymous) == 0);

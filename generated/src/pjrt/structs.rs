@@ -5433,6 +5433,133 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     pub stream: isize,
 }
 
+/// Filled by TensorFlow; 48 bytes, `PJRT_HostAllocator_Allocate_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:44`, 2.21 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_HostAllocator_Allocate_Args_STRUCT_SIZE",
+    last = "ptr"
+)]
+pub struct PJRT_HostAllocator_Allocate_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:45`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:46`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:48`.
+    pub client: *mut PJRT_Client,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:49`.
+    pub size: usize,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:50`.
+    pub alignment: usize,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:51`.
+    #[abi(direction = "out")]
+    pub ptr: *mut c_void,
+}
+
+/// Filled by the plugin; 48 bytes, `PJRT_HostAllocator_Extension_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:74`, 2.21 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_HostAllocator_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:75`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:76`.
+    pub get_preferred_alignment: PJRT_HostAllocator_GetPreferredAlignment,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:77`.
+    pub allocate: PJRT_HostAllocator_Allocate,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:78`.
+    pub free: PJRT_HostAllocator_Free,
+}
+
+impl PJRT_HostAllocator_Extension {
+    /// What `PJRT_HostAllocator_Extension_STRUCT_SIZE` says: the end of `free`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, free)
+        + size_of::<PJRT_HostAllocator_Free>();
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_HostAllocator_Free_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:59`, 2.21 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_HostAllocator_Free_Args_STRUCT_SIZE",
+    last = "ptr"
+)]
+pub struct PJRT_HostAllocator_Free_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:60`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:61`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:63`.
+    pub client: *mut PJRT_Client,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:64`.
+    pub ptr: *mut c_void,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_HostAllocator_GetPreferredAlignment_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:30`, 2.21 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_HostAllocator_GetPreferredAlignment_Args_STRUCT_SIZE",
+    last = "preferred_alignment"
+)]
+pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:31`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:32`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:34`.
+    pub client: *mut PJRT_Client,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:35`.
+    #[abi(direction = "out")]
+    pub preferred_alignment: usize,
+}
+
 /// A struct; 56 bytes.
 ///
 /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1361`, 2.14.

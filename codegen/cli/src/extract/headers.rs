@@ -43,8 +43,11 @@ impl LeftOut {
         toml::from_str(text).map_err(|error| malformed("left_out", text, &error))
     }
 
-    fn has(&self, header: &str) -> bool {
-        self.0.keys().any(|pattern| matches(pattern, header))
+    /// Why a header is left out, if it is.
+    pub fn reason(&self, header: &str) -> Option<&str> {
+        let mut reasons = self.0.iter();
+        let found = reasons.find(|(pattern, _)| matches(pattern, header));
+        found.map(|(_, reason)| reason.as_str())
     }
 }
 
@@ -54,7 +57,9 @@ pub fn of(notes: &[Notes], left_out: &LeftOut, root: &Path) -> Result<Vec<String
     let (mine, others): (Vec<String>, Vec<String>) = found
         .into_iter()
         .partition(|header| notes.iter().any(|notes| notes.has_header(header)));
-    let strays = others.into_iter().filter(|header| !left_out.has(header));
+    let strays = others
+        .into_iter()
+        .filter(|header| left_out.reason(header).is_none());
     let strays: Vec<Stray> = strays.map(Stray).collect();
     match (mine.is_empty(), strays.is_empty()) {
         (_, false) => Err(ExtractError::Strays { headers: strays }),

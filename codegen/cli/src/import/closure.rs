@@ -1,12 +1,14 @@
 //! Which headers make up the C API of a release: decided by reading them, so that a release that
 //! moves its headers costs no line here.
 //!
-//! A root is a header below a folder called `c` that declares `extern "C"`. It is kept, with every
-//! header it includes, unless something it includes needs the C++ standard library. What is not kept
-//! is listed with the reason, so that no header goes by unseen.
+//! A root is a header of TensorFlow, XLA or TSL that calls itself C API: it lies below a folder `c`, or
+//! its name says `c_api` or `extension`. It is kept, with every header it includes, if it declares
+//! `extern "C"` and nothing it includes needs the C++ standard library, unless `left_out.toml` speaks
+//! against it. What is not kept is listed with the reason, so that no header goes by unseen.
 
 use super::problem::Problem;
 use super::source::Source;
+use crate::extract::LeftOut;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -24,7 +26,7 @@ pub struct Closure {
 
 /// Reads the headers of the C API; `step` is told of each that is read.
 pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure, Problem> {
-    let roots = roots(source);
+    let (roots, left_out) = roots(source);
     let expected: Vec<&str> = roots.iter().map(String::as_str).collect();
     source.expect(&expected)?;
     let mut reading = Reading {
@@ -33,7 +35,10 @@ pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure
         read: BTreeMap::new(),
         obstacles: BTreeMap::new(),
     };
-    let mut found = Closure::default();
+    let mut found = Closure {
+        left_out,
+        ..Closure::default()
+    };
     for root in &roots {
         match reading.against(root)? {
             Some(reason) => drop(found.left_out.insert(root.clone(), reason)),
@@ -46,8 +51,8 @@ pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure
     Ok(found)
 }
 
-/// How many headers will be looked at first.
-pub fn roots(source: &dyn Source) -> Vec<String> {
+/// The headers that will be looked at first, and those that need not be, with the reasons.
+pub fn roots(source: &dyn Source) -> (Vec<String>, BTreeMap<String, String>) {
     let names = source.names();
     // Wheels carry the headers of XLA and TSL twice; the second time below these folders.
     let second = |name: &str| {
@@ -57,8 +62,26 @@ pub fn roots(source: &dyn Source) -> Vec<String> {
             first.is_some_and(|first| names.contains(first))
         })
     };
-    let is_root = |name: &&String| name.ends_with(".h") && name.contains("/c/") && !second(name);
-    names.iter().filter(is_root).cloned().collect()
+    // Who makes snapshots tells of a list that cannot be read.
+    let list = LeftOut::embedded().unwrap_or_default();
+    let (mut roots, mut left_out) = (Vec::new(), BTreeMap::new());
+    for name in names.iter().filter(|it| calls_itself_c(it) && !second(it)) {
+        match list.reason(name) {
+            Some(reason) => drop(left_out.insert(name.clone(), reason.to_owned())),
+            None => roots.push(name.clone()),
+        }
+    }
+    (roots, left_out)
+}
+
+/// Whether a header's path says that it is C API. Thousands say nothing of the kind; reading them all
+/// would cost more than the rest of an import.
+fn calls_itself_c(name: &str) -> bool {
+    let folders = ["tensorflow/", "xla/", "tsl/"];
+    let is_ours = folders.iter().any(|folder| name.starts_with(folder));
+    let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
+    let says_so = file.contains("c_api") || file.ends_with("_extension.h");
+    name.ends_with(".h") && (name.contains("/c/") || (is_ours && says_so))
 }
 
 struct Reading<'a> {
@@ -275,6 +298,29 @@ mod tests {
         ];
         let owned = expected.map(|(name, why)| (name.to_owned(), why.to_owned()));
         assert_eq!(left_out, BTreeMap::from(owned));
+    }
+
+    #[test]
+    fn a_header_that_calls_itself_c_api_is_one_wherever_it_lies() {
+        let text = "extern \"C\" {}";
+        let texts = [
+            ("xla/pjrt/extensions/x/x_extension.h", text),
+            ("xla/some/plugin/new_c_api.h", text),
+            ("xla/some/plugin/other.h", text),
+            ("external/numpy/__ufunc_api.h", text),
+            ("tensorflow/core/tpu/tpu_ops_c_api.h", text),
+        ];
+        let found = of(&mut Memory::new(&texts), &mut |_| {}).unwrap();
+        let names: Vec<&String> = found.headers.keys().collect();
+        assert_eq!(
+            names,
+            [
+                "xla/pjrt/extensions/x/x_extension.h",
+                "xla/some/plugin/new_c_api.h"
+            ]
+        );
+        let reason = &found.left_out["tensorflow/core/tpu/tpu_ops_c_api.h"];
+        assert!(reason.contains("TPU"), "{reason}");
     }
 
     #[test]

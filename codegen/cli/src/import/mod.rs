@@ -116,7 +116,7 @@ fn fetch(
     let release = agree(request, &identity, exact, source.as_ref())?;
     watch.stage(
         "reading headers",
-        Some(closure::roots(source.as_ref()).len()),
+        Some(closure::roots(source.as_ref()).0.len()),
     );
     let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
     let headers = found.headers.len();
