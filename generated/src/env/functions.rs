@@ -144,7 +144,7 @@ pub static TF_FlushWritableFile: Function<
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The names in a folder; the caller ends the list.
+/// The names in a folder; the caller ends the list, which comes also with a failure.
 ///
 /// What it returns is the caller's to end.
 ///

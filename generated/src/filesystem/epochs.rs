@@ -25,7 +25,7 @@ pub mod v2_5 {
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:330`.
         pub cleanup: Option<unsafe extern "C" fn(filesystem: *mut TF_Filesystem)>,
-        /// Slot at byte 16.
+        /// Slot at byte 16, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:347`.
         pub new_random_access_file: Option<
@@ -36,7 +36,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 24.
+        /// Slot at byte 24, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:366`.
         pub new_writable_file: Option<
@@ -47,7 +47,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 32.
+        /// Slot at byte 32, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:384`.
         pub new_appendable_file: Option<
@@ -58,7 +58,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 40.
+        /// Slot at byte 40, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:403`.
         pub new_read_only_memory_region_from_file: Option<
@@ -69,7 +69,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 48.
+        /// Slot at byte 48, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:417`.
         pub create_dir: Option<
@@ -79,7 +79,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 56.
+        /// Slot at byte 56, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:435`.
         pub recursively_create_dir: Option<
@@ -89,7 +89,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 64.
+        /// Slot at byte 64, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:446`.
         pub delete_file: Option<
@@ -99,7 +99,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 72.
+        /// Slot at byte 72, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:457`.
         pub delete_dir: Option<
@@ -109,7 +109,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 80.
+        /// Slot at byte 80, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:485`.
         pub delete_recursively: Option<
@@ -121,7 +121,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 88.
+        /// Slot at byte 88, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:505`.
         pub rename_file: Option<
@@ -132,7 +132,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 96.
+        /// Slot at byte 96, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:528`.
         pub copy_file: Option<
@@ -143,7 +143,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 104.
+        /// Slot at byte 104, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:541`.
         pub path_exists: Option<
@@ -153,7 +153,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 112.
+        /// Slot at byte 112, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:561`.
         pub paths_exist: Option<
@@ -164,7 +164,7 @@ pub mod v2_5 {
                 statuses: *mut *mut TF_Status,
             ) -> bool,
         >,
-        /// Slot at byte 120.
+        /// Slot at byte 120, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:574`.
         pub stat: Option<
@@ -175,7 +175,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 128.
+        /// Slot at byte 128, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:591`.
         pub is_directory: Option<
@@ -185,7 +185,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> bool,
         >,
-        /// Slot at byte 136.
+        /// Slot at byte 136, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:609`.
         pub get_file_size: Option<
@@ -195,7 +195,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i64,
         >,
-        /// Slot at byte 144.
+        /// Slot at byte 144, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:637`.
         pub translate_name: Option<
@@ -204,7 +204,7 @@ pub mod v2_5 {
                 uri: *const c_char,
             ) -> *mut c_char,
         >,
-        /// Slot at byte 152.
+        /// Slot at byte 152, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:662`.
         pub get_children: Option<
@@ -215,7 +215,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 160.
+        /// Slot at byte 160, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:700`.
         pub get_matching_paths: Option<
@@ -226,11 +226,11 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 168.
+        /// Slot at byte 168, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:706`.
         pub flush_caches: Option<unsafe extern "C" fn(filesystem: *const TF_Filesystem)>,
-        /// Slot at byte 176.
+        /// Slot at byte 176, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:726`.
         pub start_transaction: Option<
@@ -240,7 +240,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 184.
+        /// Slot at byte 184, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:743`.
         pub end_transaction: Option<
@@ -250,7 +250,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 192.
+        /// Slot at byte 192, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:762`.
         pub add_to_transaction: Option<
@@ -261,7 +261,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 200.
+        /// Slot at byte 200, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:786`.
         pub get_transaction_for_path: Option<
@@ -272,7 +272,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 208.
+        /// Slot at byte 208, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:812`.
         pub get_or_start_transaction_for_path: Option<
@@ -283,7 +283,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ) -> i32,
         >,
-        /// Slot at byte 216.
+        /// Slot at byte 216, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:831`.
         pub decode_transaction_token: Option<
@@ -292,7 +292,7 @@ pub mod v2_5 {
                 token: *const TF_TransactionToken,
             ) -> *mut c_char,
         >,
-        /// Slot at byte 224.
+        /// Slot at byte 224, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:846`.
         pub get_filesystem_configuration: Option<
@@ -303,7 +303,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 232.
+        /// Slot at byte 232, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:862`.
         pub set_filesystem_configuration: Option<
@@ -314,7 +314,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 240.
+        /// Slot at byte 240, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:878`.
         pub get_filesystem_configuration_option: Option<
@@ -325,7 +325,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 248.
+        /// Slot at byte 248, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:895`.
         pub set_filesystem_configuration_option: Option<
@@ -335,7 +335,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Slot at byte 256.
+        /// Slot at byte 256, optional.
         ///
         /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:909`.
         pub get_filesystem_configuration_keys: Option<

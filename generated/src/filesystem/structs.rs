@@ -54,7 +54,7 @@ pub struct TF_FilesystemOps {
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:343`.
     pub cleanup: Option<unsafe extern "C" fn(filesystem: *mut TF_Filesystem)>,
-    /// Slot at byte 16.
+    /// Slot at byte 16, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:360`.
     pub new_random_access_file: Option<
@@ -65,7 +65,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 24.
+    /// Slot at byte 24, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:379`.
     pub new_writable_file: Option<
@@ -76,7 +76,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 32.
+    /// Slot at byte 32, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:397`.
     pub new_appendable_file: Option<
@@ -87,7 +87,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 40.
+    /// Slot at byte 40, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:416`.
     pub new_read_only_memory_region_from_file: Option<
@@ -98,7 +98,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 48.
+    /// Slot at byte 48, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:430`.
     pub create_dir: Option<
@@ -108,7 +108,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 56.
+    /// Slot at byte 56, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:448`.
     pub recursively_create_dir: Option<
@@ -118,7 +118,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 64.
+    /// Slot at byte 64, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:459`.
     pub delete_file: Option<
@@ -128,7 +128,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 72.
+    /// Slot at byte 72, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:470`.
     pub delete_dir: Option<
@@ -138,7 +138,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 80.
+    /// Slot at byte 80, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:498`.
     pub delete_recursively: Option<
@@ -150,7 +150,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 88.
+    /// Slot at byte 88, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:518`.
     pub rename_file: Option<
@@ -161,7 +161,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 96.
+    /// Slot at byte 96, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:541`.
     pub copy_file: Option<
@@ -172,7 +172,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 104.
+    /// Slot at byte 104, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:554`.
     pub path_exists: Option<
@@ -182,7 +182,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 112.
+    /// Slot at byte 112, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:574`.
     pub paths_exist: Option<
@@ -193,7 +193,7 @@ pub struct TF_FilesystemOps {
             statuses: *mut *mut TF_Status,
         ) -> bool,
     >,
-    /// Slot at byte 120.
+    /// Slot at byte 120, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:587`.
     pub stat: Option<
@@ -204,7 +204,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 128.
+    /// Slot at byte 128, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:604`.
     pub is_directory: Option<
@@ -214,7 +214,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> bool,
     >,
-    /// Slot at byte 136.
+    /// Slot at byte 136, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:622`.
     pub get_file_size: Option<
@@ -224,7 +224,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i64,
     >,
-    /// Slot at byte 144.
+    /// Slot at byte 144, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:650`.
     pub translate_name: Option<
@@ -233,7 +233,7 @@ pub struct TF_FilesystemOps {
             uri: *const c_char,
         ) -> *mut c_char,
     >,
-    /// Slot at byte 152.
+    /// Slot at byte 152, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:675`.
     pub get_children: Option<
@@ -244,7 +244,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 160.
+    /// Slot at byte 160, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:713`.
     pub get_matching_paths: Option<
@@ -255,11 +255,11 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 168.
+    /// Slot at byte 168, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:719`.
     pub flush_caches: Option<unsafe extern "C" fn(filesystem: *const TF_Filesystem)>,
-    /// Slot at byte 176.
+    /// Slot at byte 176, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:739`.
     pub start_transaction: Option<
@@ -269,7 +269,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 184.
+    /// Slot at byte 184, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:756`.
     pub end_transaction: Option<
@@ -279,7 +279,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 192.
+    /// Slot at byte 192, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:775`.
     pub add_to_transaction: Option<
@@ -290,7 +290,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 200.
+    /// Slot at byte 200, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:799`.
     pub get_transaction_for_path: Option<
@@ -301,7 +301,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 208.
+    /// Slot at byte 208, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:825`.
     pub get_or_start_transaction_for_path: Option<
@@ -312,7 +312,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ) -> i32,
     >,
-    /// Slot at byte 216.
+    /// Slot at byte 216, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:844`.
     pub decode_transaction_token: Option<
@@ -321,7 +321,7 @@ pub struct TF_FilesystemOps {
             token: *const TF_TransactionToken,
         ) -> *mut c_char,
     >,
-    /// Slot at byte 224.
+    /// Slot at byte 224, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:859`, 2.5 on.
     pub get_filesystem_configuration: Option<
@@ -332,7 +332,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 232.
+    /// Slot at byte 232, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:875`, 2.5 on.
     pub set_filesystem_configuration: Option<
@@ -343,7 +343,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 240.
+    /// Slot at byte 240, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:891`, 2.5 on.
     pub get_filesystem_configuration_option: Option<
@@ -354,7 +354,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 248.
+    /// Slot at byte 248, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:908`, 2.5 on.
     pub set_filesystem_configuration_option: Option<
@@ -364,7 +364,7 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 256.
+    /// Slot at byte 256, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:922`, 2.5 on.
     pub get_filesystem_configuration_keys: Option<
@@ -627,7 +627,7 @@ pub struct TF_RandomAccessFileOps {
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:212`.
     pub cleanup: Option<unsafe extern "C" fn(file: *mut TF_RandomAccessFile)>,
-    /// Slot at byte 8.
+    /// Slot at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:233`.
     pub read: Option<
@@ -715,7 +715,7 @@ pub struct TF_WritableFileOps {
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:246`.
     pub cleanup: Option<unsafe extern "C" fn(file: *mut TF_WritableFile)>,
-    /// Slot at byte 8.
+    /// Slot at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:260`.
     pub append: Option<
@@ -726,25 +726,25 @@ pub struct TF_WritableFileOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 16.
+    /// Slot at byte 16, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:271`.
     pub tell: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status) -> i64,
     >,
-    /// Slot at byte 24.
+    /// Slot at byte 24, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:279`.
     pub flush: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status),
     >,
-    /// Slot at byte 32.
+    /// Slot at byte 32, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:287`.
     pub sync: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status),
     >,
-    /// Slot at byte 40.
+    /// Slot at byte 40, optional.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:296`.
     pub close: Option<

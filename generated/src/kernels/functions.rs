@@ -397,7 +397,7 @@ pub static TF_InputRange: Function<
     Function::new(c"TF_InputRange").exported(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Whether the input at i is in host memory.
+/// Whether the input at i is in host memory; false and OUT_OF_RANGE where there is none.
 ///
 /// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///
@@ -414,7 +414,7 @@ pub static TF_IsHostMemoryInput: Function<
         .exported(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Whether the output at i is to be in host memory.
+/// Whether the output at i is to be in host memory; false and OUT_OF_RANGE where there is none.
 ///
 /// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
 ///

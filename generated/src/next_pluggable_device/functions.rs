@@ -245,7 +245,7 @@ pub static TF_CreatePluginResource: Function<
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
 };
 
-/// The variable that is the input at index; the caller ends it.
+/// The variable that is the input at index; the caller ends it. The status is written only where the input is no resource; where there is no such variable the info holds none.
 ///
 /// What it returns is the caller's to end.
 ///

@@ -290,7 +290,7 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
         .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes one dimension of a shape into result.
+/// Writes one dimension of a shape into result; a negative i counts from the end, and one out of range gives an unknown dimension.
 ///
 /// Writes `result`.
 ///
@@ -310,7 +310,7 @@ pub static TF_ShapeInferenceContextDim: Function<
         .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape of an input into a handle of the caller's.
+/// Writes the shape of an input into a handle of the caller's. Core refuses every index but 0, as read near 2.12.
 ///
 /// Reads and writes `handle`.
 ///
@@ -390,7 +390,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
         .exported(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Sets the shape of an output.
+/// Sets the shape of an output. Core refuses every index but 0, as read near 2.12.
 ///
 /// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
 ///
