@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use sp_gen::clang::Library;
 use sp_gen::emit::{Files, disk, emit};
 use sp_gen::snapshots;
 use sp_gen::symbols::Symbols;
@@ -89,4 +90,33 @@ fn an_unknown_release_is_refused_and_writes_nothing() {
     let told = text(&refused.stderr);
     assert!(told.contains("no snapshot of 1.15"), "{told}");
     assert!(!out.exists());
+}
+
+#[test]
+fn headers_alone_make_a_crate_that_is_not_the_committed_one() {
+    let store = generated().join("../headers/store");
+    let stored = fs::read_dir(&store).into_iter().flatten().flatten();
+    let includes = stored.map(|entry| entry.path().join("include"));
+    let Some(include) = includes.filter(|path| path.is_dir()).max() else {
+        return eprintln!("skipped: no headers in the store");
+    };
+    if Library::load().is_err() {
+        return eprintln!("skipped: no libclang");
+    }
+    let (scratch, include) = (tempfile::tempdir().unwrap(), include.to_str().unwrap());
+    let out = scratch.path().to_str().unwrap();
+    let made = sp_gen(&["generate", "--headers", include, "--out", out]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let lib = fs::read_to_string(scratch.path().join("src/lib.rs")).unwrap();
+    assert!(lib.contains("pub mod stream_executor;"), "{lib}");
+    assert!(
+        !scratch
+            .path()
+            .join("src/stream_executor/epochs.rs")
+            .exists(),
+        "one release has no epochs"
+    );
+    let committed = sp_gen(&["generate", "--headers", include, "--out", "."]);
+    assert_eq!(committed.status.code(), Some(2));
+    assert!(text(&committed.stderr).contains("what is committed"));
 }

@@ -49,12 +49,15 @@ impl Comments {
     }
 }
 
-/// Finds the comments of `items`.
-pub fn collect(pages: &mut Pages, nodes: &[Node], items: &BTreeMap<String, Item>) -> Comments {
+/// Finds the comments of what is declared at `places`; where it is two things, of the last.
+pub fn collect<'p>(
+    pages: &mut Pages,
+    nodes: &[Node],
+    places: impl Iterator<Item = (&'p String, &'p Loc)>,
+) -> Comments {
     let mut found = Comments::default();
-    let by_place: HashMap<(&str, u32), &String> = items
-        .iter()
-        .map(|(name, item)| ((item.loc().file.as_str(), item.loc().line), name))
+    let by_place: HashMap<(&str, u32), &String> = places
+        .map(|(name, loc)| ((loc.file.as_str(), loc.line), name))
         .collect();
     for node in nodes {
         let Some(name) = by_place.get(&(&*node.header, node.line)) else {

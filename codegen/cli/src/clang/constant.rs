@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use clang_sys::*;
 use sp_ir::{Alias, Constant, Item, Loc, Type, Value};
 
-use super::Declarations;
 use super::cursor::{Cursor, Token};
-use super::decl::Node;
+use super::decl::{Node, Wanted};
 use super::struct_size::Sizes;
 use super::unit::{ParseError, Source, Unit};
 
@@ -31,8 +30,15 @@ enum Meaning {
     Number,
     Known(i64),
     Text(String),
+    /// What some declaration may say.
     Name(String),
-    Type(String),
+}
+
+impl Named {
+    /// Its name and where it stands.
+    pub fn place(&self) -> (&String, &Loc) {
+        (&self.name, &self.loc)
+    }
 }
 
 /// The tokens of a macro's body; nothing where it takes arguments. Clang forgets that of a macro that
@@ -51,16 +57,17 @@ pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
 }
 
 /// Finds the constants of the wanted headers, sizes aside.
-pub fn find(nodes: &[Node], sizes: &Sizes, declared: &Declarations) -> Vec<Named> {
-    let names = Known::new(&declared.items);
+pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<Named> {
     let mut numbers = BTreeSet::new();
     let mut found = Vec::new();
-    for node in nodes.iter().filter(|node| node.wanted) {
+    for node in nodes.iter().filter(|node| node.wanted != Wanted::Nothing) {
+        let is_mine = node.wanted == Wanted::Items;
         if node.cursor.kind() == CXCursor_EnumDecl {
-            found.extend(enumerators(node, sizes, &names));
+            let values = is_mine.then(|| enumerators(node, sizes));
+            found.extend(values.into_iter().flatten());
             continue;
         }
-        let Some(meaning) = meaning(node.cursor, &names, &numbers) else {
+        let Some(meaning) = meaning(node.cursor, &numbers) else {
             continue;
         };
         let (name, loc) = (node.cursor.name(), node.loc());
@@ -70,7 +77,9 @@ pub fn find(nodes: &[Node], sizes: &Sizes, declared: &Declarations) -> Vec<Named
         if matches!(meaning, Meaning::Number) {
             numbers.insert(name.clone());
         }
-        found.push(Named { name, meaning, loc });
+        if is_mine {
+            found.push(Named { name, meaning, loc });
+        }
     }
     found
 }
@@ -93,29 +102,42 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn meaning(&self, name: &str) -> Option<Meaning> {
+    /// What a macro is that stands for `name`.
+    fn item(&self, name: &str, loc: &Loc) -> Option<Item> {
         if self.variants.contains(name) {
-            return Some(Meaning::Name(name.into()));
+            return Some(constant(Value::Name(name.into()), loc));
         }
-        match self.items.get(name)? {
-            Item::Function(_) | Item::Constant(_) => Some(Meaning::Name(name.into())),
-            _ => Some(Meaning::Type(name.into())),
-        }
+        Some(match self.items.get(name)? {
+            Item::Function(_) | Item::Constant(_) => constant(Value::Name(name.into()), loc),
+            _ => Item::Alias(Alias {
+                doc: None,
+                ty: Type::Named(name.into()),
+                loc: loc.clone(),
+            }),
+        })
     }
 }
 
-fn meaning(cursor: Cursor, names: &Known, numbers: &BTreeSet<String>) -> Option<Meaning> {
+fn constant(value: Value, loc: &Loc) -> Item {
+    Item::Constant(Constant {
+        doc: None,
+        value,
+        loc: loc.clone(),
+    })
+}
+
+fn meaning(cursor: Cursor, numbers: &BTreeSet<String>) -> Option<Meaning> {
     match cursor.kind() {
-        CXCursor_MacroDefinition => macro_meaning(&body(cursor)?, names, numbers),
+        CXCursor_MacroDefinition => macro_meaning(&body(cursor)?, numbers),
         CXCursor_VarDecl if is_constant_integer(cursor) => Some(Meaning::Number),
         _ => None,
     }
 }
 
-fn macro_meaning(body: &[Token], names: &Known, numbers: &BTreeSet<String>) -> Option<Meaning> {
+fn macro_meaning(body: &[Token], numbers: &BTreeSet<String>) -> Option<Meaning> {
     match body {
         [one] if one.kind == CXToken_Identifier && !numbers.contains(&one.text) => {
-            names.meaning(&one.text)
+            Some(Meaning::Name(one.text.clone()))
         }
         [one] if one.text.starts_with('"') => {
             Some(Meaning::Text(one.text.trim_matches('"').to_string()))
@@ -155,12 +177,12 @@ fn is_constant_integer(cursor: Cursor) -> bool {
 }
 
 /// An unnamed enumeration declares plain numbers.
-fn enumerators(node: &Node, sizes: &Sizes, names: &Known) -> Vec<Named> {
+fn enumerators(node: &Node, sizes: &Sizes) -> Vec<Named> {
     let values = node.inside.iter();
     values
         .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
         .map(|child| (child.name(), child.enum_value()))
-        .filter(|(name, _)| !names.variants.contains(name.as_str()) && !sizes.contains(name))
+        .filter(|(name, _)| !sizes.contains(name))
         .map(|(name, value)| Named {
             name,
             meaning: Meaning::Known(value),
@@ -279,26 +301,19 @@ fn read(unit: &Unit) -> Values {
 
 /// Adds the constants to the items.
 pub fn attach(items: &mut BTreeMap<String, Item>, named: Vec<Named>, values: &Values) {
-    for Named { name, meaning, loc } in named {
-        let value = match meaning {
-            Meaning::Number => values.get(&name).copied().map(Value::Int),
-            Meaning::Known(value) => Some(Value::Int(value)),
-            Meaning::Text(text) => Some(Value::Text(text)),
-            Meaning::Name(other) => Some(Value::Name(other)),
-            Meaning::Type(other) => {
-                let ty = Type::Named(other);
-                items
-                    .entry(name)
-                    .or_insert(Item::Alias(Alias { doc: None, ty, loc }));
-                continue;
-            }
-        };
-        if let Some(value) = value {
-            items.entry(name).or_insert(Item::Constant(Constant {
-                doc: None,
-                value,
-                loc,
-            }));
+    let known = Known::new(items);
+    let item = |one: &Named| match &one.meaning {
+        Meaning::Number => Some(constant(Value::Int(*values.get(&one.name)?), &one.loc)),
+        // An enumeration with a name has its values itself.
+        Meaning::Known(_) if known.variants.contains(one.name.as_str()) => None,
+        Meaning::Known(value) => Some(constant(Value::Int(*value), &one.loc)),
+        Meaning::Text(text) => Some(constant(Value::Text(text.clone()), &one.loc)),
+        Meaning::Name(other) => known.item(other, &one.loc),
+    };
+    let found: Vec<_> = named.iter().map(item).collect();
+    for (Named { name, .. }, item) in named.into_iter().zip(found) {
+        if let Some(item) = item {
+            items.entry(name).or_insert(item);
         }
     }
 }

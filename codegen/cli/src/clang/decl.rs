@@ -4,7 +4,7 @@
 //! declaration of a name wins, except that a definition beats a forward declaration.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use clang_sys::*;
@@ -53,6 +53,17 @@ impl Names {
     }
 }
 
+/// What is wanted of a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// All that it declares.
+    Items,
+    /// What is declared there first, and which macros are numbers: the items are the other half's.
+    Names,
+    /// Nothing.
+    Nothing,
+}
+
 /// One declaration, macro or use of a macro of a header under the include root.
 #[derive(Clone)]
 pub struct Node<'u> {
@@ -62,8 +73,8 @@ pub struct Node<'u> {
     pub header: Rc<str>,
     /// The line of its name.
     pub line: u32,
-    /// Whether its header is one that declarations are wanted of.
-    pub wanted: bool,
+    /// What is wanted of its header.
+    pub wanted: Wanted,
     /// What stands directly in a struct, union or enumeration.
     pub inside: Vec<Cursor<'u>>,
 }
@@ -80,7 +91,7 @@ impl Node<'_> {
 
 /// The declarations of all headers under the include root, those in linkage blocks included, nested
 /// records before their parents.
-pub fn nodes<'u>(unit: &'u Unit, wanted: &dyn Fn(&str) -> bool) -> Vec<Node<'u>> {
+pub fn nodes<'u>(unit: &'u Unit, wanted: &dyn Fn(&str) -> Wanted) -> Vec<Node<'u>> {
     let mut listing = Listing {
         unit,
         wanted,
@@ -93,8 +104,8 @@ pub fn nodes<'u>(unit: &'u Unit, wanted: &dyn Fn(&str) -> bool) -> Vec<Node<'u>>
 
 struct Listing<'u, 'w> {
     unit: &'u Unit,
-    wanted: &'w dyn Fn(&str) -> bool,
-    headers: HashMap<File, Option<(Rc<str>, bool)>>,
+    wanted: &'w dyn Fn(&str) -> Wanted,
+    headers: HashMap<File, Option<(Rc<str>, Wanted)>>,
     found: Vec<Node<'u>>,
 }
 
@@ -148,12 +159,16 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
         unit,
         names: &names,
         types: Types::new(&names, &owned),
+        passed: RefCell::default(),
         behind: RefCell::default(),
     };
     let mut found = BTreeMap::new();
-    let wanted = nodes.iter().filter(|node| node.wanted);
-    for node in wanted.filter(|node| is_declaration(node.cursor)) {
-        walk.declare(node, &mut found)?;
+    for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
+        match node.wanted {
+            Wanted::Items => walk.declare(node, &mut found)?,
+            Wanted::Names => walk.pass(node),
+            Wanted::Nothing => {}
+        }
     }
     let behind = walk.behind.into_inner();
     found.retain(|name, item| !is_forward(item) || !behind.contains(name));
@@ -310,6 +325,8 @@ struct Walk<'a> {
     unit: &'a Unit,
     names: &'a Names,
     types: Types<'a>,
+    /// What was first declared in a header of the other half.
+    passed: RefCell<HashSet<String>>,
     /// Structs seen only behind the pointer that is the handle: `SP_Stream_st`.
     behind: RefCell<BTreeSet<String>>,
 }
@@ -329,10 +346,20 @@ impl Walk<'_> {
             CXCursor_FunctionDecl => Some(self.function(cursor, &name, loc)?),
             _ => None,
         };
-        if let Some(item) = item {
+        let is_late = |item: &Item| is_forward(item) && self.passed.borrow().contains(&name);
+        if let Some(item) = item.filter(|item| !is_late(item)) {
             keep(items, name, item);
         }
         Ok(())
+    }
+
+    fn pass(&self, node: &Node) {
+        let may_be_forward = matches!(
+            node.cursor.kind(),
+            CXCursor_StructDecl | CXCursor_UnionDecl | CXCursor_TypedefDecl
+        );
+        let name = may_be_forward.then(|| self.names.of(node.cursor));
+        self.passed.borrow_mut().extend(name.flatten());
     }
 
     fn record(&self, node: &Node, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {

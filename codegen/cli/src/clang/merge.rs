@@ -1,15 +1,27 @@
-//! One set of declarations of two that were read apart.
+//! What two threads have found, as one.
 //!
-//! What both have is equal, but that one may know more of a struct: its definition, or its size.
+//! A name that both have is a struct whose definition, or whose size, only one of them knows.
 
 use sp_ir::Item;
 
-use super::Declarations;
+use super::constant::Named;
 use super::decl::{is_better, is_forward};
+use super::{Declarations, Found};
 
-/// The declarations of both halves; nothing where one is missing, or is mistaken of the other.
-pub fn both(halves: [Declarations; 2]) -> Option<Declarations> {
+/// What both halves have; nothing where one is mistaken of what the other knows.
+pub fn both(halves: [Found; 2]) -> Option<Found> {
     let [mut all, mut other] = halves;
+    let is_consistent = merge(&mut all.declared, &mut other.declared);
+    for (name, _) in other.constants.iter().map(Named::place) {
+        let comments = &mut other.declared.comments;
+        all.declared.comments.take(name, comments);
+    }
+    all.constants.append(&mut other.constants);
+    all.values.extend(other.values);
+    is_consistent.then_some(all)
+}
+
+fn merge(all: &mut Declarations, other: &mut Declarations) -> bool {
     for (name, item) in std::mem::take(&mut other.items) {
         let known = all.items.get(&name);
         if known.is_none_or(|known| knows_more(&item, known)) {
@@ -20,9 +32,8 @@ pub fn both(halves: [Declarations; 2]) -> Option<Declarations> {
     all.behind.append(&mut other.behind);
     let (items, behind) = (&mut all.items, &all.behind);
     items.retain(|name, item| !is_forward(item) || !behind.contains(name));
-    // What is behind a pointer for one half is defined for the other, so the first was mistaken.
-    let is_consistent = !behind.iter().any(|name| items.contains_key(name));
-    is_consistent.then_some(all)
+    // What is behind a pointer for one half and defined for the other, the first did not see through.
+    !behind.iter().any(|name| items.contains_key(name))
 }
 
 fn knows_more(item: &Item, known: &Item) -> bool {

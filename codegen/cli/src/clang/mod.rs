@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_ir::Item;
 
 use crate::crew;
+use constant::{Named, Values};
+use decl::Wanted;
 
 mod comment;
 mod constant;
@@ -65,20 +67,13 @@ pub fn declarations(
     source: &Source,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Declarations, ClangError> {
-    // A header that leans on what stands before it cannot be read apart from that.
-    read_halves(source, wanted)
-        .map_or_else(|| read(source, &constant::guess(source), wanted, true), Ok)
-}
-
-fn read_halves(source: &Source, wanted: &(dyn Fn(&str) -> bool + Sync)) -> Option<Declarations> {
-    if crew::hands() == 1 {
-        return None;
-    }
     let guess = constant::guess(source);
-    let read = |half: &Source| read(half, &guess, wanted, true).ok();
-    let halves = crew::each(&halves::of(source)?, read).into_iter();
-    let halves: Option<Vec<_>> = halves.collect();
-    merge::both(halves?.try_into().ok()?)
+    // A header that leans on what stands before it cannot be read apart from that.
+    let found = match read_halves(source, &guess, wanted) {
+        Some(found) => found,
+        None => read(source, &guess, &all_of(wanted), true)?,
+    };
+    Ok(found.named())
 }
 
 /// As [`declarations`], without the comments and on one thread.
@@ -89,32 +84,81 @@ pub fn bare_declarations(
     source: &Source,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, ClangError> {
-    read(source, &constant::guess(source), wanted, false)
+    let guess = constant::guess(source);
+    read(source, &guess, &all_of(wanted), false).map(Found::named)
+}
+
+fn all_of(wanted: &dyn Fn(&str) -> bool) -> impl Fn(&str) -> Wanted {
+    |header| match wanted(header) {
+        true => Wanted::Items,
+        false => Wanted::Nothing,
+    }
+}
+
+fn read_halves(
+    source: &Source,
+    guess: &BTreeSet<String>,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Option<Found> {
+    if crew::hands() == 1 {
+        return None;
+    }
+    let read = |half: &Source| {
+        let wanted = |header: &str| match half.headers.iter().any(|one| one == header) {
+            _ if !wanted(header) => Wanted::Nothing,
+            true => Wanted::Items,
+            false => Wanted::Names,
+        };
+        read(half, guess, &wanted, true).ok()
+    };
+    let halves = crew::each(&halves::of(source)?, read).into_iter();
+    let halves: Option<Vec<_>> = halves.collect();
+    merge::both(halves?.try_into().ok()?)
+}
+
+/// What one parse gives: constants are yet to be told from names, which may be another's.
+struct Found {
+    declared: Declarations,
+    constants: Vec<Named>,
+    values: Values,
+}
+
+impl Found {
+    fn named(mut self) -> Declarations {
+        constant::attach(&mut self.declared.items, self.constants, &self.values);
+        self.declared
+    }
 }
 
 /// `guess` are the names of macros to evaluate, if they are.
 fn read(
     source: &Source,
     guess: &BTreeSet<String>,
-    wanted: &dyn Fn(&str) -> bool,
+    wanted: &dyn Fn(&str) -> Wanted,
     with_comments: bool,
-) -> Result<Declarations, ClangError> {
+) -> Result<Found, ClangError> {
     // What was guessed wrong may not compile; without it, an error is the headers' own.
     let unit = match Unit::parse(source, &constant::appendix(guess)) {
         Err(ParseError::Header(_)) => Unit::parse(source, "")?,
         unit => unit?,
     };
     let nodes = decl::nodes(&unit, wanted);
-    let mut found = decl::collect(&unit, &nodes)?;
+    let mut declared = decl::collect(&unit, &nodes)?;
     let sizes = struct_size::find(&nodes);
-    let macros = constant::find(&nodes, &sizes, &found);
-    let values = constant::evaluate(source, &unit, &nodes, &sizes, &macros)?;
-    struct_size::attach(&mut found.items, &sizes, &values);
-    constant::attach(&mut found.items, macros, &values);
+    let constants = constant::find(&nodes, &sizes);
+    let values = constant::evaluate(source, &unit, &nodes, &sizes, &constants)?;
+    struct_size::attach(&mut declared.items, &sizes, &values);
     if with_comments {
+        let items = declared.items.iter();
+        let places = constants.iter().map(Named::place);
+        let places = places.chain(items.map(|(name, item)| (name, item.loc())));
         let mut pages = comment::Pages::new(&unit);
-        found.comments = comment::collect(&mut pages, &nodes, &found.items);
-        comment::attach_sections(&mut pages, &mut found.items);
+        declared.comments = comment::collect(&mut pages, &nodes, places);
+        comment::attach_sections(&mut pages, &mut declared.items);
     }
-    Ok(found)
+    Ok(Found {
+        declared,
+        constants,
+        values,
+    })
 }

@@ -1,15 +1,17 @@
-//! `sp-gen generate [--release R] [--out DIR] [--check] [--docs upstream]`: the sp-abi crate from the
-//! committed IR.
+//! `sp-gen generate [--release R | --headers ROOT] [--out DIR] [--check] [--docs upstream]`: the sp-abi
+//! crate from the committed IR, or from headers at hand.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, miette};
 
+use crate::clang::DEFAULT_TARGET;
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
 
 use crate::emit::{Files, disk, emit, upstream};
+use crate::extract;
 use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
 use crate::import::store::Store;
@@ -26,6 +28,10 @@ pub struct Args {
     /// The newest release that the crate shall know; the newest snapshots if absent
     #[arg(long, value_name = "R")]
     release: Option<Release>,
+    /// Make it of the headers under this include root alone, for `--out`; --release says of which
+    /// release they are, the newest known if absent
+    #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
+    headers: Option<PathBuf>,
     /// Where the crate goes; the checkout's generated/ if absent
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -50,14 +56,17 @@ enum Docs {
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
     let place = Place::find(&here)?;
-    let out = match (args.out, checkout(&here)) {
-        (Some(out), _) => out,
+    let out = match (&args.out, checkout(&here)) {
+        (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(homeless()),
     };
-    let mut apis = snapshots::of(&place, args.release)?;
+    if args.headers.is_some() || args.docs == Docs::Upstream {
+        spare_what_is_committed(&out, &here)?;
+    }
+    let mut apis = apis(&args, &place)?;
     if args.docs == Docs::Upstream {
-        quote_headers(&mut apis, &place, &out, &here)?;
+        quote_headers(&mut apis, args.headers, &place)?;
     }
     let symbols = Symbols::at(&place)?;
     let files = emit(&apis, &symbols)?;
@@ -68,6 +77,16 @@ pub fn run(args: Args) -> Result {
         warn(&apis, &symbols);
     }
     Ok(Outcome::Done)
+}
+
+fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
+    let Some(root) = &args.headers else {
+        return Ok(snapshots::of(place, args.release)?);
+    };
+    let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
+    let release = args.release.map_or_else(newest, |it| Ok(Some(it)))?;
+    let release = release.map_or_else(String::new, |it| it.minor().to_string());
+    Ok(extract(root, &release, DEFAULT_TARGET)?)
 }
 
 /// Says of the newest release where its headers contradict their own rules, a line for each API.
@@ -88,31 +107,36 @@ fn warn(apis: &[Api], symbols: &Symbols) {
     }
 }
 
-/// Takes docs from the headers of the newest release, for a crate that nobody commits.
-fn quote_headers(apis: &mut [Api], place: &Place, out: &Path, here: &Path) -> Result<()> {
+/// The committed crate is of all releases, and has none of the headers' own comments.
+fn spare_what_is_committed(out: &Path, here: &Path) -> Result<()> {
     let committed = checkout(here).map(|root| root.join("generated"));
     if committed.is_some_and(|it| same(&it, out)) {
         return Err(miette!(
-            code = "sp_gen::generate::upstream_docs",
+            code = "sp_gen::generate::committed",
             help = "say `--out DIR`, with a folder that is not the checkout's generated/",
-            "the headers' own comments do not go into what is committed"
+            "what is committed is made of all snapshots, with docs of our own"
         ));
     }
+    Ok(())
+}
+
+/// Takes docs from `headers`, else from those of the newest release, for a crate that nobody commits.
+fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &Place) -> Result<()> {
     let releases = apis.iter().filter_map(|api| api.release.parse().ok());
     let newest: Option<Release> = releases.max();
+    let name = newest.map_or_else(String::new, |it| it.to_string());
     let store = Store::at(place.store.clone());
-    let exact = newest.and_then(|release| store.resolve(release));
-    let (Some(newest), Some(exact)) = (newest, exact) else {
-        let newest = newest.map_or_else(String::new, |it| it.to_string());
+    let stored = || Some(store.include(store.resolve(newest?)?));
+    let Some(include) = headers.or_else(stored) else {
         return Err(miette!(
             code = "sp_gen::generate::headers_missing",
-            help = "`sp-gen import tensorflow {newest}` brings them",
-            "the headers of TensorFlow {newest} are not in {}",
+            help = "`sp-gen import tensorflow {name}` brings them",
+            "the headers of TensorFlow {name} are not in {}",
             place.store.display()
         ));
     };
-    let put = upstream::annotate(apis, &newest.to_string(), &store.include(exact))?;
-    eprintln!("{put} comments of TensorFlow {exact}'s headers");
+    let put = upstream::annotate(apis, &name, &include)?;
+    eprintln!("{put} comments of the headers in {}", include.display());
     Ok(())
 }
 

@@ -7,12 +7,14 @@ use crate::import::index::{Index, PACKAGE};
 use crate::import::lock::Lock;
 use crate::import::place::Place;
 use crate::import::release::Release;
+use crate::import::snapshot::SnapshotError;
 use crate::import::source::Moved;
 use crate::import::symbols::{self, Task};
 use crate::import::{Imported, Request, Watch, import, snapshot};
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
+use sp_ir::Api;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -74,8 +76,11 @@ pub fn run(args: Args) -> Result {
         return symbols_of(&requests, &index);
     }
     let imported = import_each(&requests, &index);
-    let stored = imported.iter().flatten();
-    let written: Vec<Result<()>> = stored.map(|done| snapshots(done, &place)).collect();
+    let stored: Vec<&Imported> = imported.iter().flatten().collect();
+    let read = crew::each(&stored, |done| snapshot::read(&done.include, done.release));
+    let written = stored.iter().zip(read);
+    let written = written.map(|(done, apis)| snapshots(done.release, apis, &place));
+    let written: Vec<Result<()>> = written.collect();
     let mut failures = imported
         .into_iter()
         .filter_map(|done| done.err().map(Report::from));
@@ -222,9 +227,13 @@ fn report(done: &Imported, took: Duration) {
 }
 
 /// The headers stay stored where this fails, for instance for want of a libclang.
-fn snapshots(done: &Imported, place: &Place) -> Result<()> {
-    let written = snapshot::write(&done.include, done.release, place);
-    let written = written
+fn snapshots(
+    release: Release,
+    apis: std::result::Result<Vec<Api>, SnapshotError>,
+    place: &Place,
+) -> Result<()> {
+    let written = apis
+        .and_then(|apis| snapshot::write(&apis, release, place))
         .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
     let folder = place.snapshots.display();
     match written.files.len() {
@@ -234,9 +243,8 @@ fn snapshots(done: &Imported, place: &Place) -> Result<()> {
     for path in &written.removed {
         eprintln!("  removed {}: the release has no such API", path.display());
     }
-    match &written.changes {
-        Some((last, changes)) if !written.files.is_empty() => tell(*last, changes),
-        _ => {}
+    if let Some((last, changes)) = &written.changes {
+        tell(*last, changes);
     }
     Ok(())
 }

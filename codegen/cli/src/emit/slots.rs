@@ -157,7 +157,7 @@ impl<'a> Slot<'a> {
         catalog: &Catalog<'a>,
     ) -> Result<Self, String> {
         let params = parameters(signature, receiver, catalog);
-        let slot = Self {
+        let mut slot = Self {
             field,
             ret: &signature.ret,
             params,
@@ -165,6 +165,8 @@ impl<'a> Slot<'a> {
             neutral: neutral(field)?,
         };
         slot.check()?;
+        // Without it there would be no handle, and no status to say so.
+        slot.optional &= slot.made().is_none() || slot.fails();
         Ok(slot)
     }
 
@@ -172,9 +174,6 @@ impl<'a> Slot<'a> {
     fn check(&self) -> Result<(), String> {
         if *self.ret != Type::Void && self.field.neutral.is_none() {
             return Err("it returns a value; the notes must state its `neutral`".into());
-        }
-        if self.optional && self.made().is_some() && !self.fails() {
-            return Err("it makes a handle and has no status, so it cannot be optional".into());
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! A remote file as `Read + Seek`, by HTTP range requests.
 //!
-//! Blocks are fetched once. Reading on where the last fetch ended fetches twice as much each time,
-//! so that a central directory costs a handful of requests; scattered reads stay small.
+//! What was fetched is kept a while. Reading on where the last fetch ended fetches twice as much each time,
+//! so that a central directory costs a handful of requests; scattered reads stay small. Of a library
+//! that is read through, only the last blocks are kept.
 
 use super::source::Moved;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::rc::Rc;
@@ -14,6 +15,8 @@ use ureq::tls::{RootCerts, TlsConfig};
 
 const BLOCK: u64 = 64 * 1024;
 const AHEAD_MOST: u64 = 32;
+/// The blocks kept: more than all headers of a wheel have, and less than one of its libraries.
+const KEPT_MOST: usize = 512;
 const TRIES: u32 = 3;
 
 /// A position in a remote file; clones share what was fetched.
@@ -37,6 +40,8 @@ struct Remote {
     url: String,
     length: u64,
     blocks: BTreeMap<u64, Vec<u8>>,
+    /// The same blocks, the oldest first.
+    order: VecDeque<u64>,
     next: u64,
     ahead: u64,
     moved: Moved,
@@ -50,6 +55,7 @@ impl RangeReader {
             url: url.to_owned(),
             length: 1,
             blocks: BTreeMap::new(),
+            order: VecDeque::new(),
             next: 0,
             ahead: 1,
             moved: Moved::default(),
@@ -130,10 +136,22 @@ impl Remote {
             return Ok(());
         }
         let (bytes, _) = self.get(from * BLOCK..(to * BLOCK).min(self.length))?;
-        let blocks = bytes.chunks(BLOCK as usize).map(<[u8]>::to_vec);
-        self.blocks.extend((from..to).zip(blocks));
+        for (index, block) in (from..to).zip(bytes.chunks(BLOCK as usize)) {
+            self.keep(index, block.to_vec());
+        }
         self.next = to;
         Ok(())
+    }
+
+    fn keep(&mut self, index: u64, block: Vec<u8>) {
+        if self.blocks.insert(index, block).is_none() {
+            self.order.push_back(index);
+        }
+        if self.order.len() > KEPT_MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.blocks.remove(&oldest);
+        }
     }
 
     /// One request, repeated where the connection fails: the bytes, and the length of the file.

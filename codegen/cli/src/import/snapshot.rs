@@ -4,13 +4,14 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
-use crate::extract::ExtractError;
+use crate::extract::{self, ExtractError};
 use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
 use sp_ir::Api;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use thiserror::Error;
 
 /// Why there are no new snapshots; the headers are stored all the same.
@@ -46,13 +47,27 @@ pub struct Written {
     pub changes: Option<(Release, Vec<Change>)>,
 }
 
-/// Reads the headers and writes the snapshots that changed.
-pub fn write(include: &Path, release: Release, place: &Place) -> Result<Written, SnapshotError> {
+/// What a release's headers declare.
+///
+/// # Errors
+/// Where libclang is missing, or the headers or notes do not fit.
+pub fn read(include: &Path, release: Release) -> Result<Vec<Api>, SnapshotError> {
+    Ok(extract::complete(include, &release.minor().to_string())?)
+}
+
+/// Writes the snapshots that changed.
+///
+/// # Errors
+/// Where one cannot be written.
+pub fn write(apis: &[Api], release: Release, place: &Place) -> Result<Written, SnapshotError> {
     let (minor, folder) = (release.minor().to_string(), &place.snapshots);
-    let apis = crate::extract::complete(include, &minor)?;
-    let changes = changes::since_last(&apis, release, folder, &Symbols::at(place)?);
-    let files = write_all(&apis, &minor, folder)?;
-    let removed = remove_others(&apis, &minor, folder)?;
+    let staged = stage_all(apis, &minor, folder)?;
+    let changes = match staged.is_empty() {
+        true => None,
+        false => changes::since_last(apis, release, folder, &Symbols::at(place)?),
+    };
+    let files = persist_all(staged)?;
+    let removed = remove_others(apis, &minor, folder)?;
     Ok(Written {
         files,
         removed,
@@ -75,8 +90,11 @@ fn remove_others(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf
     Ok(stale)
 }
 
-/// Writes all or, where one fails beforehand, none: every file is staged before the first rename.
-fn write_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+/// A file beside the place that it is for.
+type Staged = (NamedTempFile, PathBuf);
+
+/// All that differ from what is there, or none where one fails: the first rename comes after.
+fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<Staged>, SnapshotError> {
     let mut staged = Vec::new();
     for api in apis {
         let path = folder.join(&api.name).join(format!("{minor}.json"));
@@ -87,14 +105,18 @@ fn write_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, S
         let file = stage(&path, &text).map_err(|source| unwritable(&path, source))?;
         staged.push((file, path));
     }
-    let persist = |(file, path): (tempfile::NamedTempFile, PathBuf)| match file.persist(&path) {
+    Ok(staged)
+}
+
+fn persist_all(staged: Vec<Staged>) -> Result<Vec<PathBuf>, SnapshotError> {
+    let persist = |(file, path): Staged| match file.persist(&path) {
         Ok(_) => Ok(path),
         Err(error) => Err(unwritable(&path, error.error)),
     };
     staged.into_iter().map(persist).collect()
 }
 
-fn stage(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+fn stage(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = super::store::staged_file(folder)?;
@@ -113,6 +135,10 @@ fn unwritable(path: &Path, source: io::Error) -> SnapshotError {
 mod tests {
     use super::*;
 
+    fn write_all(folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+        persist_all(stage_all(&apis(), "2.21", folder)?)
+    }
+
     fn apis() -> Vec<Api> {
         let text = r#"{"schema": 1, "name": "demo", "release": "2.21", "items": {}}"#;
         vec![Api::from_json(text).unwrap()]
@@ -122,14 +148,10 @@ mod tests {
     fn only_what_changed_is_written() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("demo/2.21.json");
-        let written = write_all(&apis(), "2.21", scratch.path()).unwrap();
+        let written = write_all(scratch.path()).unwrap();
         assert_eq!(written, std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), apis()[0].to_json());
-        assert!(
-            write_all(&apis(), "2.21", scratch.path())
-                .unwrap()
-                .is_empty()
-        );
+        assert!(write_all(scratch.path()).unwrap().is_empty());
     }
 
     #[test]
@@ -150,7 +172,7 @@ mod tests {
     fn a_folder_in_the_way_is_named_and_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir_all(scratch.path().join("demo/2.21.json/x")).unwrap();
-        let error = write_all(&apis(), "2.21", scratch.path()).unwrap_err();
+        let error = write_all(scratch.path()).unwrap_err();
         assert!(error.to_string().contains("demo/2.21.json"), "{error}");
         assert_eq!(
             fs::read_dir(scratch.path().join("demo")).unwrap().count(),

@@ -15,7 +15,7 @@ use sp_ir::{Item, StructSize};
 
 use super::constant::Values;
 use super::cursor::{Cursor, Token};
-use super::decl::Node;
+use super::decl::{Node, Wanted};
 
 /// One definition of one struct's size.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ const READERS: [fn(Cursor) -> Option<Spelling>; 4] =
 
 /// Finds the sizes in the wanted headers.
 pub fn find(nodes: &[Node]) -> Sizes {
-    let nodes = nodes.iter().filter(|node| node.wanted);
+    let nodes = nodes.iter().filter(|node| node.wanted == Wanted::Items);
     let found: Vec<Spelling> = nodes
         .flat_map(with_values)
         .filter_map(|cursor| READERS.iter().find_map(|read| read(cursor)))
