@@ -1,6 +1,6 @@
 //! A release: its snapshots, and what the tables say its libraries export.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use sp_ir::{Api, Item};
 
@@ -67,14 +67,9 @@ fn of_table(apis: &[Api], release: Release, table: &Table) -> Option<Exports> {
         _ => None,
     });
     let names: BTreeSet<&str> = table.functions().chain(declared).collect();
-    let libraries = |name: &str| {
-        let mut known: BTreeMap<_, _> = table.libraries(name);
-        known.remove(&release).unwrap_or_default()
-    };
-    Some(
-        names
-            .into_iter()
-            .map(|name| (name.to_owned(), libraries(name)))
-            .collect(),
-    )
+    let exports = names.into_iter().map(|name| {
+        let libraries = table.libraries_of(name, release);
+        (name.to_owned(), libraries.cloned().unwrap_or_default())
+    });
+    Some(exports.collect())
 }

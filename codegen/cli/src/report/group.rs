@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::abi::finding::{Finding, Impact};
+use crate::abi::finding::{Finding, Impact, Shown};
 
 /// What is said of one API.
 #[derive(Debug)]
@@ -44,6 +44,31 @@ pub fn chapters<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Chapter<
 }
 
 impl Group<'_> {
+    /// Whether both have one finding, and nothing but the names tells them apart. What shows bytes or
+    /// another declaration is looked at by itself.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let ([one], [two]) = (&*self.findings, &*other.findings) else {
+            return false;
+        };
+        let unnamed = |finding: &Finding, text: &str| text.replace(finding.owner(), "");
+        let said = |finding: &Finding| {
+            let both = &finding.directions;
+            let parts = [
+                &finding.message,
+                &both.old_on_new.why,
+                &both.new_on_old.why,
+                &finding.remedy,
+            ];
+            let parts = parts.map(|part| unnamed(finding, part));
+            (finding.rule, parts, finding.target.clone())
+        };
+        let plain = |finding: &Finding| {
+            let text = |shown: &Option<Shown>| shown.as_ref().map(|one| one.text.clone());
+            finding.bytes.is_empty() && text(&finding.before) == text(&finding.after)
+        };
+        plain(one) && plain(two) && said(one) == said(two)
+    }
+
     /// The heaviest.
     pub fn impact(&self) -> Option<Impact> {
         self.findings.iter().map(|one| one.impact).max()
@@ -51,12 +76,41 @@ impl Group<'_> {
 }
 
 impl<'a> Chapter<'a> {
+    /// The items of which something breaks, or those of which nothing does.
+    pub fn groups(&self, breaking: bool) -> impl Iterator<Item = &Group<'a>> {
+        let is = move |group: &&Group| (group.impact() == Some(Impact::Breaking)) == breaking;
+        self.groups.iter().filter(is)
+    }
+
     /// All of its findings.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + Clone {
         self.groups
             .iter()
             .flat_map(|group| group.findings.iter().copied())
     }
+}
+
+/// Groups that say the same of their one item each stand together; the order is kept.
+pub fn alike<'g, 'a>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<Vec<&'g Group<'a>>> {
+    let mut found: Vec<Vec<&Group>> = Vec::new();
+    for group in groups {
+        let same = |others: &&mut Vec<&Group>| group.says_the_same(others[0]);
+        match found.iter_mut().find(same) {
+            Some(others) => others.push(group),
+            None => found.push(vec![group]),
+        }
+    }
+    found
+}
+
+/// Findings by rule, the heaviest first.
+pub fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Vec<&'a Finding>> {
+    let mut rules: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        let key = (Reverse(finding.impact), finding.rule);
+        rules.entry(key).or_default().push(finding);
+    }
+    rules.into_values().collect()
 }
 
 fn offset(finding: &Finding) -> Option<u64> {

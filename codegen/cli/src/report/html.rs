@@ -28,10 +28,12 @@ fn member(name: &Option<String>) -> &str {
     name.as_deref().unwrap_or("·")
 }
 
-/// Both declarations, each with the side that has it or lacks it.
-fn declarations<'a>(view: &View<'a>, finding: &'a Finding) -> [(&'a str, Option<&'a Shown>); 2] {
-    [
-        (view.old, finding.before.as_ref()),
-        (view.new, finding.after.as_ref()),
-    ]
+/// Both declarations, each with the side that has it or lacks it; one where both read the same.
+fn declarations<'a>(view: &View<'a>, finding: &'a Finding) -> Vec<(&'a str, Option<&'a Shown>)> {
+    let (before, after) = (finding.before.as_ref(), finding.after.as_ref());
+    let text = |shown: Option<&'a Shown>| shown.map(|one| one.text.as_str());
+    match text(before) == text(after) {
+        true => vec![(view.new, after)],
+        false => vec![(view.old, before), (view.new, after)],
+    }
 }

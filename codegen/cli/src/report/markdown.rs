@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::view::View;
 use super::{Report, word};
+use crate::abi::finding::{Finding, Shown};
 
 #[derive(Template)]
 #[template(path = "report/diff.md.jinja", escape = "none")]
@@ -40,4 +41,10 @@ fn code(text: &str) -> String {
 /// What stands at a place of a struct.
 fn member(name: &Option<String>) -> String {
     code(name.as_deref().unwrap_or_default())
+}
+
+/// Whether its declaration reads otherwise.
+fn is_redeclared(finding: &Finding) -> bool {
+    let text = |shown: &Option<Shown>| shown.as_ref().map(|one| one.text.clone());
+    text(&finding.before) != text(&finding.after)
 }

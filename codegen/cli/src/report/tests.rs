@@ -67,7 +67,7 @@ fn the_text_shows_bytes_carets_directions_and_the_remedy() {
         "    2.6 on 2.7: calls the wrong function: the host calls memory_usage",
         "    2.7 on 2.6: corrupts memory: 8 bytes behind",
         "    do: choose the layout",
-        "  compatible field_appended last | <tag>: `last` was appended\n",
+        "\n  compatible field_appended last | <tag>: `last` was appended\n",
         "suppressed\n  function_retyped TF_Run: we call it",
     ] {
         assert!(text.contains(part), "{part}\n----\n{text}");
@@ -108,6 +108,37 @@ fn declarations_stand_side_by_side_where_there_is_room() {
         )
     );
     assert!(plain(&report, 100).contains("(on i686-unknown-linux-gnu)"));
+}
+
+/// Two functions of which the same is said, and six that are new.
+#[test]
+fn what_says_the_same_is_told_once() {
+    let named = |index: usize, name: &str, rule: &'static str| {
+        let mut one = sample::diff().findings.swap_remove(index);
+        (one.item, one.message, one.rule) = (name.into(), format!("{name} went"), rule);
+        (one.before, one.after) = (None, None);
+        one
+    };
+    let mut findings: Vec<Finding> = ["TF_A", "TF_B"]
+        .map(|name| named(0, name, "function_removed"))
+        .into();
+    for name in ["TF_C", "TF_D", "TF_E", "TF_F", "TF_G", "TF_H"] {
+        findings.push(named(1, name, "function_added"));
+    }
+    let diff = Diff::of("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
+    let report = Report {
+        diff,
+        suppressed: Vec::new(),
+        plugin: None,
+    };
+    let text = plain(&report, 100);
+    assert_eq!(text.matches("function_removed").count(), 1, "{text}");
+    assert!(
+        text.contains("\nTF_A, TF_B\n  breaking function_removed"),
+        "{text}"
+    );
+    let names = "compatible function_added, 6 of them: TF_C, TF_D, TF_E, TF_F, TF_G, TF_H\n";
+    assert!(text.contains(names), "{text}");
 }
 
 #[test]

@@ -6,13 +6,16 @@ mod ink;
 
 use std::fmt::Write;
 
-use super::group::{Chapter, Group};
+use super::group::{Chapter, Group, alike, by_rule};
 use super::view::{Direction, View};
 use super::{Quotable, Report};
 use crate::abi::Finding;
 use crate::history::Paint;
 use block::Block;
 use ink::{Ink, ink};
+
+/// This many findings of one rule are told by their names.
+const MANY: usize = 5;
 
 /// What the text is set on.
 #[derive(Clone, Copy, Debug)]
@@ -71,30 +74,43 @@ fn api(chapter: &Chapter, block: &Block) -> String {
     let line = "─".repeat(width.saturating_sub(name.chars().count()));
     let name = ink(paint, Ink::Strong, &name);
     let mut out = format!("\n{name}{}\n", ink(paint, Ink::Faint, &line));
-    for group in &chapter.groups {
-        out += &item(group, block);
+    for groups in alike(chapter.groups(true)) {
+        let items: Vec<&str> = groups.iter().map(|group| group.item).collect();
+        let items = block::fill(&items.join(", "), width, "", "  ");
+        let _ = writeln!(out, "\n{}", ink(paint, Ink::Strong, &items));
+        out += &item(groups[0], block);
+    }
+    let quiet = chapter.groups(false).flat_map(|group| &group.findings);
+    out + &quietly(quiet.copied(), block)
+}
+
+fn item(group: &Group, block: &Block) -> String {
+    let mut out = String::new();
+    for finding in &group.findings {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out += &match finding.is_breaking() {
+            true => block.draw(finding),
+            false => block.line(finding),
+        };
     }
     out
 }
 
-fn item(group: &Group, block: &Block) -> String {
-    let paint = block.page.paint;
-    let mut out = format!("\n{}\n", ink(paint, Ink::Strong, group.item));
-    let (broken, others): (Vec<&Finding>, Vec<&Finding>) =
-        group.findings.iter().partition(|one| one.is_breaking());
-    for (index, finding) in broken.iter().enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        out += &block.draw(finding);
+/// What does not break: a line each, or the names alone where many are of one rule.
+fn quietly<'a>(findings: impl Iterator<Item = &'a Finding>, block: &Block) -> String {
+    let mut out = String::new();
+    for findings in by_rule(findings) {
+        out += &match findings.len() {
+            ..MANY => findings.iter().map(|one| block.whole_line(one)).collect(),
+            _ => block.names(&findings),
+        };
     }
-    if !broken.is_empty() && !others.is_empty() {
-        out.push('\n');
+    match out.is_empty() {
+        true => out,
+        false => format!("\n{out}"),
     }
-    for finding in others {
-        out += &block.line(finding);
-    }
-    out
 }
 
 fn suppressed(report: &Report, page: Page) -> String {

@@ -140,6 +140,11 @@ impl Table {
         self.functions.get(function).cloned().unwrap_or_default()
     }
 
+    /// The libraries of one release that export a function.
+    pub fn libraries_of(&self, function: &str, release: Release) -> Option<&BTreeSet<String>> {
+        self.functions.get(function)?.get(&release.minor())
+    }
+
     /// The table of a package for a platform, as `place` has it; nothing where there is none.
     pub fn find(
         place: &Place,

@@ -9,7 +9,7 @@ use super::super::quote::quote;
 use super::super::{Quotable, word};
 use super::Page;
 use super::ink::{Ink, ink};
-use crate::abi::finding::{Effect, Finding, Outcome, Shown, Slot};
+use crate::abi::finding::{Effect, Finding, Impact, Outcome, Shown, Slot};
 use crate::operand::Headers;
 
 /// What all findings of a report are drawn with.
@@ -40,23 +40,50 @@ impl Block<'_> {
         parts.concat()
     }
 
-    /// Rule, impact and message.
+    /// Impact, rule and message under the item's own heading: only a member is named, unless the
+    /// message does.
     pub fn line(&self, finding: &Finding) -> String {
-        let paint = self.page.paint;
-        let impact = word(finding.impact);
+        let members = finding.path().skip(1);
+        let unsaid: Vec<&str> = members
+            .filter(|one| !finding.message.contains(one))
+            .collect();
+        self.told(finding, &unsaid.join(" "))
+    }
+
+    /// The same without a heading.
+    pub fn whole_line(&self, finding: &Finding) -> String {
+        match finding.message.contains(finding.owner()) {
+            true => self.told(finding, ""),
+            false => self.told(finding, &finding.item),
+        }
+    }
+
+    fn told(&self, finding: &Finding, item: &str) -> String {
+        let between = if item.is_empty() { "" } else { " " };
         let target = finding.target.as_ref();
         let target = target.map_or_else(String::new, |target| format!(" (on {target})"));
-        let named = |part: &&str| !finding.message.contains(part);
-        let members: Vec<&str> = finding.path().skip(1).filter(named).collect();
-        let members = members
-            .iter()
-            .map(|one| format!(" {one}"))
-            .collect::<String>();
-        let rule = finding.rule;
-        let about = format!("{impact} {rule}{members}: {}{target}", finding.message);
-        let about = fill(&about, self.page.width, "  ", INDENT);
-        let coloured = ink(paint, Ink::of_impact(finding.impact), &impact);
-        about.replacen(&impact, &coloured, 1) + "\n"
+        let about = format!(
+            "{}{between}{item}: {}{target}",
+            finding.rule, finding.message
+        );
+        self.weighed(finding.impact, &about)
+    }
+
+    /// Findings of one rule, by their items alone.
+    pub fn names(&self, findings: &[&Finding]) -> String {
+        let Some(first) = findings.first() else {
+            return String::new();
+        };
+        let items: Vec<&str> = findings.iter().map(|one| one.item.as_str()).collect();
+        let (rule, count, items) = (first.rule, items.len(), items.join(", "));
+        self.weighed(first.impact, &format!("{rule}, {count} of them: {items}"))
+    }
+
+    fn weighed(&self, impact: Impact, about: &str) -> String {
+        let word = word(impact);
+        let filled = fill(&format!("{word} {about}"), self.page.width, "  ", INDENT);
+        let coloured = ink(self.page.paint, Ink::of_impact(impact), &word);
+        filled.replacen(&word, &coloured, 1) + "\n"
     }
 
     /// What stands where.
@@ -94,6 +121,7 @@ impl Block<'_> {
         let column = (self.page.width.saturating_sub(INDENT.len()) - 2) / 2;
         match shown {
             [None, None] => String::new(),
+            [Some(before), Some(after)] if before.text == after.text => String::new(),
             // Its line in the header says as much.
             [None, Some(shown)] if self.quotable.new.text(&shown.loc.file).is_some() => {
                 String::new()
@@ -130,15 +158,23 @@ impl Block<'_> {
 
     /// Where the declarations stand.
     fn quotes(&self, finding: &Finding) -> String {
+        let same = match (&finding.before, &finding.after) {
+            (Some(before), Some(after)) => before.text == after.text,
+            _ => false,
+        };
         let sides = [
-            (&finding.before, &self.quotable.old),
-            (&finding.after, &self.quotable.new),
+            // What is declared as before is shown once.
+            (
+                finding.before.as_ref().filter(|_| !same),
+                &self.quotable.old,
+            ),
+            (finding.after.as_ref(), &self.quotable.new),
         ];
         let quotes = sides
             .iter()
             .zip(self.sides)
             .filter_map(|((shown, headers), side)| {
-                Some(self.quote(shown.as_ref()?, headers, side, finding))
+                Some(self.quote((*shown)?, headers, side, finding))
             });
         quotes.collect()
     }
@@ -206,6 +242,7 @@ fn options<'a>(width: usize, first: &'a str, rest: &'a str) -> Options<'a> {
     Options::new(width)
         .initial_indent(first)
         .subsequent_indent(rest)
+        .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 
