@@ -66,6 +66,23 @@ impl Lock {
         Ok(lock)
     }
 
+    /// One release of what [`Lock::read`] reads, without the time for the others.
+    pub fn read_one(
+        path: &Path,
+        inherits: bool,
+        release: Release,
+    ) -> Result<Option<Locked>, Problem> {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let parse = |text: &str, name: &str| {
+            let lock = Self::parse(&part(text, release), name)?;
+            Ok(lock.release.into_values().next())
+        };
+        match parse(&text, &path.display().to_string())? {
+            None if inherits => parse(EMBEDDED, "the built-in lock"),
+            found => Ok(found),
+        }
+    }
+
     /// Reads a lock's text; `name` is for messages.
     pub fn parse(text: &str, name: &str) -> Result<Self, Problem> {
         toml::from_str(text).map_err(|error| Problem::LockMalformed {
@@ -111,6 +128,19 @@ impl Locked {
     }
 }
 
+/// The tables of one release, from their headings to the next release's.
+fn part(text: &str, release: Release) -> String {
+    let of_it = format!("[release.\"{release}\"");
+    let mut inside = false;
+    let lines = text.lines().filter(|line| {
+        if line.starts_with('[') {
+            inside = line.starts_with(&of_it);
+        }
+        inside
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Header to sha256, in hexadecimal.
 pub fn hashes(headers: &Headers) -> BTreeMap<String, String> {
     let hash = |bytes: &[u8]| {
@@ -150,6 +180,18 @@ mod tests {
             .map(|name| (name.parse().unwrap(), locked()))
             .collect();
         Lock { release }
+    }
+
+    #[test]
+    fn one_release_is_read_as_with_the_others() {
+        let lock = Lock::parse(EMBEDDED, "lock").unwrap();
+        let nowhere = Path::new("no such lock");
+        for (release, locked) in &lock.release {
+            let one = Lock::read_one(nowhere, true, *release).unwrap();
+            assert_eq!(one.as_ref(), Some(locked), "{release}");
+        }
+        let unlocked = "2.3.1".parse().unwrap();
+        assert_eq!(Lock::read_one(nowhere, true, unlocked).unwrap(), None);
     }
 
     #[test]

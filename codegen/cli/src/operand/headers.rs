@@ -82,8 +82,8 @@ impl Headers {
 impl Promise {
     fn holds(&self, name: &str, bytes: &[u8]) -> bool {
         let locked = self.locked.get_or_init(|| {
-            let lock = Lock::read(&self.place.lock, self.place.inherits).ok()?;
-            lock.release.get(&self.release).cloned()
+            let Place { lock, inherits, .. } = &self.place;
+            Lock::read_one(lock, *inherits, self.release).ok()?
         });
         let wanted = locked.as_ref().and_then(|locked| locked.headers.get(name));
         let found: String = Sha256::digest(bytes)

@@ -1,7 +1,5 @@
 //! A release: its snapshots, and what the tables say its libraries export.
 
-use std::collections::BTreeSet;
-
 use sp_ir::{Api, Item};
 
 use super::{Headers, OperandError, Reading, Result, Side};
@@ -12,8 +10,7 @@ use crate::extract::TARGETS;
 use crate::import::index::PACKAGE;
 use crate::import::platform::Platform;
 use crate::import::release::Release;
-use crate::snapshots;
-use crate::symbols::table::Table;
+use crate::{snapshots, symbols};
 
 /// Reads the snapshots of that minor.
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
@@ -50,26 +47,20 @@ fn unknown(release: Release, reading: Reading<'_>) -> OperandError {
     }
 }
 
-/// What the package without an accelerator exports, which is the one that every release has.
+/// What the package without an accelerator exports, which is the one that every release has. A
+/// function that no release exports is none's.
 fn exports(apis: &[Api], release: Release, reading: Reading<'_>) -> Result<Option<Exports>> {
     if reading.target != DEFAULT_TARGET {
         return Ok(None);
     }
-    let table = Table::find(reading.place, PACKAGE, Platform::LinuxX86_64)?;
-    Ok(table.and_then(|table| of_table(apis, release.minor(), &table)))
-}
-
-fn of_table(apis: &[Api], release: Release, table: &Table) -> Option<Exports> {
-    table.wheels().get(&release)?;
-    let declared = apis.iter().flat_map(|api| &api.items);
-    let declared = declared.filter_map(|(_, item)| match item {
-        Item::Function(function) => Some(function.symbol.as_str()),
-        _ => None,
-    });
-    let names: BTreeSet<&str> = table.functions().chain(declared).collect();
-    let exports = names.into_iter().map(|name| {
-        let libraries = table.libraries_of(name, release);
-        (name.to_owned(), libraries.cloned().unwrap_or_default())
-    });
-    Some(exports.collect())
+    let platform = Platform::LinuxX86_64;
+    let Some(mut exports) = symbols::exported(reading.place, PACKAGE, platform, release)? else {
+        return Ok(None);
+    };
+    for item in apis.iter().flat_map(|api| api.items.values()) {
+        if let Item::Function(function) = item {
+            exports.entry(function.symbol.clone()).or_default();
+        }
+    }
+    Ok(Some(exports))
 }

@@ -186,6 +186,30 @@ impl Availability {
     }
 }
 
+/// What the wheel of one release exports, as `place` has it: function to libraries, none for those that
+/// only other releases export. Nothing where that wheel was not read.
+pub fn exported(
+    place: &Place,
+    package: &str,
+    platform: Platform,
+    release: Release,
+) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
+    let name = format!("{package}/{platform}.json");
+    let path = place.symbols.join(&name);
+    let carried = SYMBOLS.iter().find(|(file, _)| *file == name);
+    match fs::read_to_string(&path) {
+        Ok(text) => table::exported(&text, &path.display().to_string(), release),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SymbolsError::Unreadable {
+            path,
+            source: error,
+        }),
+        Err(_) => match carried.filter(|_| place.inherits) {
+            Some((file, text)) => table::exported(text, file, release),
+            None => Ok(None),
+        },
+    }
+}
+
 /// What a folder has, sorted; nothing where there is none.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, SymbolsError> {
     let unreadable = |source| SymbolsError::Unreadable {
@@ -259,6 +283,23 @@ mod tests {
             assert!(found.absent.contains(&cell(release)), "{release}");
         }
         assert!(found.is_exported());
+    }
+
+    #[test]
+    fn one_release_alone_is_read_as_its_table_says() {
+        for (file, text) in SYMBOLS {
+            let table = Table::parse(text, file).unwrap();
+            for release in table.wheels().keys() {
+                let found = table::exported(text, file, *release).unwrap().unwrap();
+                assert_eq!(found.len(), table.functions().count());
+                for (function, libraries) in found {
+                    let known = table.libraries(&function).remove(release);
+                    assert_eq!(known.unwrap_or_default(), libraries, "{function} {release}");
+                }
+            }
+            let unread = "2.3".parse().unwrap();
+            assert_eq!(table::exported(text, file, unread).unwrap(), None);
+        }
     }
 
     #[test]

@@ -2,13 +2,10 @@
 //! stand together, so that a new release changes few lines.
 
 use super::{Cell, SymbolsError, runs};
-use crate::embedded::SYMBOLS;
-use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::release::Release;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fs, io};
 
 /// Counts up when keys change their meaning.
 pub const SCHEMA: u32 = 1;
@@ -55,6 +52,43 @@ struct File {
 struct Set {
     libraries: BTreeMap<String, String>,
     functions: Vec<String>,
+}
+
+const UNREADABLE_SET: &str = "a set of releases cannot be read";
+
+fn malformed(name: &str, reason: impl ToString) -> SymbolsError {
+    SymbolsError::Malformed {
+        file: name.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// What the wheel of one release exports, of a table's text: function to libraries, none for those
+/// that other releases export. Nothing where the table does not know the release.
+pub fn exported(
+    text: &str,
+    name: &str,
+    release: Release,
+) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
+    let (file, release) = (File::parse(text, name)?, release.minor());
+    let known: BTreeSet<Release> = file.wheels.keys().copied().collect();
+    if !known.contains(&release) {
+        return Ok(None);
+    }
+    let mut found = BTreeMap::new();
+    for set in file.sets {
+        let mut libraries = BTreeSet::new();
+        for (library, text) in set.libraries {
+            let releases = runs::read(&text, &known);
+            let releases = releases.ok_or_else(|| malformed(name, UNREADABLE_SET))?;
+            if releases.contains(&release) {
+                libraries.insert(library);
+            }
+        }
+        let functions = set.functions.into_iter();
+        found.extend(functions.map(|function| (function, libraries.clone())));
+    }
+    Ok(Some(found))
 }
 
 impl Table {
@@ -140,50 +174,11 @@ impl Table {
         self.functions.get(function).cloned().unwrap_or_default()
     }
 
-    /// The libraries of one release that export a function.
-    pub fn libraries_of(&self, function: &str, release: Release) -> Option<&BTreeSet<String>> {
-        self.functions.get(function)?.get(&release.minor())
-    }
-
-    /// The table of a package for a platform, as `place` has it; nothing where there is none.
-    pub fn find(
-        place: &Place,
-        package: &str,
-        platform: Platform,
-    ) -> Result<Option<Self>, SymbolsError> {
-        let name = format!("{package}/{platform}.json");
-        let path = place.symbols.join(&name);
-        match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text, &path.display().to_string()).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && place.inherits => {
-                let carried = SYMBOLS.iter().find(|(file, _)| *file == name);
-                carried
-                    .map(|(file, text)| Self::parse(text, file))
-                    .transpose()
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(SymbolsError::Unreadable { path, source }),
-        }
-    }
-
     /// Reads a table's text; `name` is for messages.
     pub fn parse(text: &str, name: &str) -> Result<Self, SymbolsError> {
-        let malformed = |reason: String| SymbolsError::Malformed {
-            file: name.to_owned(),
-            reason,
-        };
-        let schema =
-            serde_json::from_str::<Schema>(text).map_err(|error| malformed(error.to_string()))?;
-        if schema.schema > SCHEMA {
-            let found = schema.schema;
-            return Err(malformed(format!(
-                "its schema is {found}, and this sp-gen reads up to {SCHEMA}: use a newer sp-gen"
-            )));
-        }
-        let file: File =
-            serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let file = File::parse(text, name)?;
         file.into_table()
-            .ok_or_else(|| malformed("a set of releases cannot be read".to_owned()))
+            .ok_or_else(|| malformed(name, UNREADABLE_SET))
     }
 
     /// The file's text, equal for equal tables.
@@ -292,6 +287,27 @@ struct Schema {
 }
 
 impl File {
+    fn parse(text: &str, name: &str) -> Result<Self, SymbolsError> {
+        let file: Result<Self, _> = serde_json::from_str(text);
+        // A newer schema may have another form, but it says that it is newer.
+        let schema = match &file {
+            Ok(file) => Some(file.schema),
+            Err(_) => serde_json::from_str(text)
+                .ok()
+                .map(|Schema { schema }| schema),
+        };
+        match schema {
+            Some(found) if found > SCHEMA => {
+                let reads = format!("this sp-gen reads up to {SCHEMA}: use a newer sp-gen");
+                Err(malformed(
+                    name,
+                    format!("its schema is {found}, and {reads}"),
+                ))
+            }
+            _ => file.map_err(|error| malformed(name, error)),
+        }
+    }
+
     fn into_table(self) -> Option<Table> {
         let known: BTreeSet<Release> = self.wheels.keys().copied().collect();
         let mut table = Table::new(&self.package, self.platform);
