@@ -10,6 +10,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import tensorflow as tf  # noqa: E402  (the log level must be set before)
 
 DEVICE = "MYACCEL"
+RELEASE = tuple(map(int, tf.__version__.split(".")[:2]))
 
 
 @pytest.fixture(scope="session")

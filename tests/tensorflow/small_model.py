@@ -2,7 +2,8 @@
 
     python small_model.py [DEVICE_TYPE]
 
-Prints one line of JSON: where the variables were, the loss before each step, and on the CPU.
+Prints one line of JSON: where the variables were, whether a traced function took them, the loss
+before each step, and the same on the CPU.
 Nothing is drawn at random, so that all releases begin with the same numbers.
 """
 
@@ -23,17 +24,28 @@ def waves(rows, columns, phase):
     return np.sin(angles * angles).reshape(rows, columns).astype(np.float32)
 
 
-def place_for_variables(device):
-    """The device, or the CPU where the release gives a plugin no way to assign a variable."""
+def works(attempt):
     try:
+        attempt()
+        return True
+    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError, tf.errors.InternalError):
+        return False
+
+
+def ways(device):
+    """Where variables are, and whether functions take them: 2.5 gives a plugin no way to assign one,
+    and 2.6 and 2.7 no way to pass one to a function, unless the plugin's device type is GPU."""
+
+    def variable():
         with tf.device(device):
-            tf.Variable(tf.zeros([2]))
-        return device
-    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError):
-        return "/CPU:0"
+            return tf.Variable(tf.zeros([2]))
+
+    if not works(variable):
+        return "/CPU:0", True
+    return device, works(tf.function(lambda kept=variable(): kept + 1.0))
 
 
-def train(device, home):
+def train(device, home, traced=True):
     features, labels = waves(BATCH, FEATURES, 1.0), np.arange(BATCH) % CLASSES
     features[np.arange(BATCH), labels] += 1.5
     with tf.device(home):
@@ -42,7 +54,6 @@ def train(device, home):
         second = tf.Variable(0.5 * waves(HIDDEN, CLASSES, 3.0))
     variables = [first, bias, second]
 
-    @tf.function
     def step(features, labels):
         with tf.GradientTape() as tape:
             hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(features, first), bias))
@@ -51,10 +62,14 @@ def train(device, home):
         changes = [0.05 * gradient for gradient in tape.gradient(loss, variables)]
         return loss, changes
 
+    step = tf.function(step) if traced else step
+    # What a function takes is on the CPU, since 2.6 and 2.7 take nothing from elsewhere.
+    with tf.device("/CPU:0"):
+        batch = tf.constant(features), tf.constant(labels, tf.int64)
     losses = []
     for _ in range(STEPS):
         with tf.device(device):
-            loss, changes = step(tf.constant(features), tf.constant(labels, tf.int64))
+            loss, changes = step(*batch)
         with tf.device(home):
             for variable, change in zip(variables, changes):
                 variable.assign_sub(change)
@@ -64,9 +79,9 @@ def train(device, home):
 
 def main(device_type):
     device = f"/device:{device_type}:0"
-    home = place_for_variables(device)
-    found, expected = train(device, home), train("/CPU:0", "/CPU:0")
-    return {"variables": home, "loss": found, "loss_on_cpu": expected}
+    home, traced = ways(device)
+    found, expected = train(device, home, traced), train("/CPU:0", "/CPU:0")
+    return {"variables": home, "traced": traced, "loss": found, "loss_on_cpu": expected}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from conftest import RELEASE
+
 ROPS = tf.raw_ops
 SHAPES = [(), (1,), (0,), (7,), (33, 5), (4, 1, 6), (2, 0, 3), (2, 3, 1, 2, 2), (70000,)]
 PAIRS = [
@@ -38,7 +40,12 @@ def test_binary(on_both, op):
     run = lambda x, y: getattr(ROPS, op)(x=x, y=y)
     for x, y in PAIRS:
         same(on_both(op, run, normal(x), normal(y, seed=4)), rtol=BINARY[op])
-    same(on_both(op, run, *special_grid()), rtol=BINARY[op])
+    expected, found = on_both(op, run, *special_grid())
+    if op == "Pow" and RELEASE < (2, 11):
+        # The CPU's Pow lost infinities; C's does not. Subnormals may be flushed.
+        with np.errstate(all="ignore"):
+            expected = np.power(*special_grid())
+    same((expected, found), rtol=BINARY[op], atol=0.0 if op != "Pow" else 1.2e-38)
 
 
 @pytest.mark.parametrize("op", ["AddV2", "Sub", "Mul", "Pow"])
@@ -60,9 +67,11 @@ def test_shapes_that_do_not_broadcast_are_refused():
 
 @pytest.mark.parametrize("op", ["Sqrt", "Square", "Neg"])
 def test_unary(on_both, op):
+    # The CPU's Sqrt was not rounded correctly; the plugin's is.
+    rtol = 3e-7 if op == "Sqrt" and RELEASE < (2, 9) else 0.0
     for shape in SHAPES:
-        same(on_both(op, lambda x: getattr(ROPS, op)(x=x), normal(shape)))
-    same(on_both(op, lambda x: getattr(ROPS, op)(x=x), np.array(SPECIAL, np.float32)))
+        same(on_both(op, lambda x: getattr(ROPS, op)(x=x), normal(shape)), rtol)
+    same(on_both(op, lambda x: getattr(ROPS, op)(x=x), np.array(SPECIAL, np.float32)), rtol)
 
 
 def test_relu(on_both):

@@ -10,7 +10,7 @@ use quote::quote;
 use sp_ir::Presence;
 use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
 
-use crate::layout::{Epoch, Epochs, Minor, Places};
+use crate::layout::{Epoch, Epochs, Places};
 use crate::{FieldFacts, StructFacts};
 
 /// Expands the derive.
@@ -212,20 +212,9 @@ fn epochs(facts: &StructFacts) -> TokenStream {
 }
 
 fn epoch(epoch: &Epoch) -> TokenStream {
-    let (size, first) = (Literal::u64_unsuffixed(epoch.size), release(epoch.first));
-    let releases = match epoch.last.map(release) {
-        Some(last) => quote!(between(#first, #last)),
-        None => quote!(from(#first)),
-    };
-    quote!(::sp_runtime::Epoch { size: #size, releases: ::sp_runtime::Releases::#releases })
-}
-
-fn release((major, minor): Minor) -> TokenStream {
-    let (major, minor) = (
-        Literal::u32_unsuffixed(major),
-        Literal::u32_unsuffixed(minor),
-    );
-    quote!(::sp_runtime::Release::new(#major, #minor))
+    let size = Literal::u64_unsuffixed(epoch.size);
+    let releases = epoch.releases.print(&quote!(::sp_runtime));
+    quote!(::sp_runtime::Epoch { size: #size, releases: #releases })
 }
 
 /// How an author's trait becomes the table: every slot that the host's struct has room for.

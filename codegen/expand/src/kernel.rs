@@ -4,6 +4,7 @@
 //! each combination of the listed types, in the order of the function's type parameters. A function
 //! over `Host` serves every device; one over `OnDevice<'_, D>` serves `D`.
 
+use crate::layout::Span;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -153,18 +154,20 @@ fn type_argument(segment: &PathSegment) -> syn::Result<Type> {
     types.next().ok_or_else(missing)
 }
 
-/// `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1`.
+/// `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1, releases = "2.6..2.10"`.
 struct Arguments {
     op: LitStr,
     types: Vec<(Ident, Vec<Type>)>,
     host: Vec<LitStr>,
     priority: Option<LitInt>,
+    releases: Option<Span>,
 }
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let start = input.span();
-        let (mut op, mut types, mut host, mut priority) = (None, Vec::new(), Vec::new(), None);
+        let (mut op, mut types, mut host) = (None, Vec::new(), Vec::new());
+        let (mut priority, mut releases) = (None, None);
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -172,11 +175,14 @@ impl Parse for Arguments {
                 "op" => op = Some(input.parse()?),
                 "host" => host = list(input)?,
                 "priority" => priority = Some(input.parse()?),
-                name if name.starts_with(char::is_uppercase) => types.push((key, list(input)?)),
+                "releases" => releases = Some(span(&input.parse()?)?),
+                name if name.starts_with(char::is_uppercase) || name == "dtype" => {
+                    types.push((key, list(input)?))
+                }
                 _ => {
                     return Err(syn::Error::new(
                         key.span(),
-                        "expected `op`, `host`, `priority`, or one of the op's type attributes, such as `T = [f32]`",
+                        "expected `op`, `host`, `priority`, `releases`, or one of the op's type attributes, such as `T = [f32]`",
                     ));
                 }
             }
@@ -192,8 +198,15 @@ impl Parse for Arguments {
             types,
             host,
             priority,
+            releases,
         })
     }
+}
+
+/// `"2.6..2.10"`, or `"2.6.."` without an end.
+fn span(literal: &LitStr) -> syn::Result<Span> {
+    let span = literal.value().parse();
+    span.map_err(|message: String| syn::Error::new(literal.span(), message))
 }
 
 fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
@@ -253,11 +266,16 @@ impl Arguments {
             .priority
             .as_ref()
             .map(|value| quote! { .priority(#value) });
+        let releases = self.releases.map(|span| {
+            let releases = span.print(&quote! { ::sp_plugin });
+            quote! { .on(#releases) }
+        });
         quote! {
             ::sp_plugin::kernel::Entry::of::<#kernel>(#op)
                 #(.constrain::<#types>(#names))*
                 #(.in_host_memory(#host))*
                 #priority
+                #releases
         }
     }
 }

@@ -5,16 +5,41 @@
 use std::fmt;
 use std::str::FromStr;
 
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
 /// A minor release, `(2, 21)`.
 pub type Minor = (u32, u32);
+
+/// A run of releases, `2.5..2.6`, or `2.7..` where it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub first: Minor,
+    /// The last, if it has ended.
+    pub last: Option<Minor>,
+}
+
+impl Span {
+    /// As a `Releases` of sp-runtime, which is reached through `root`.
+    pub fn print(self, root: &TokenStream) -> TokenStream {
+        let release = |(major, minor): Minor| {
+            let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
+            quote!(#root::Release::new(#major, #minor))
+        };
+        let first = release(self.first);
+        match self.last.map(release) {
+            Some(last) => quote!(#root::Releases::between(#first, #last)),
+            None => quote!(#root::Releases::from(#first)),
+        }
+    }
+}
 
 /// A layout that a struct had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch {
-    /// The first release that has it.
-    pub first: Minor,
-    /// The last release that has it; none for the newest.
-    pub last: Option<Minor>,
+    /// The releases that have it; the newest layout's go on.
+    pub releases: Span,
     /// Its `struct_size`.
     pub size: u64,
 }
@@ -43,12 +68,38 @@ impl fmt::Display for Epochs {
 
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}..", self.first.0, self.first.1)?;
-        if let Some((major, minor)) = self.last {
-            write!(f, "{major}.{minor}")?;
-        }
-        write!(f, " = {}", self.size)
+        write!(f, "{} = {}", self.releases, self.size)
     }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}..", self.first.0, self.first.1)?;
+        match self.last {
+            Some((major, minor)) => write!(f, "{major}.{minor}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        read_span(text).ok_or_else(|| format!("expected `2.5..2.6` or `2.7..`, found `{text}`"))
+    }
+}
+
+fn read_span(text: &str) -> Option<Span> {
+    let (first, last) = text.split_once("..")?;
+    let last = match last {
+        "" => None,
+        last => Some(read_minor(last)?),
+    };
+    Some(Span {
+        first: read_minor(first)?,
+        last,
+    })
 }
 
 impl fmt::Display for Places {
@@ -72,16 +123,8 @@ impl FromStr for Epochs {
 
     fn from_str(text: &str) -> Result<Self, String> {
         read_list(text, "2.5..2.6 = 264", |releases, size| {
-            let (first, last) = releases.split_once("..")?;
-            let last = match last {
-                "" => None,
-                last => Some(read_minor(last)?),
-            };
-            Some(Epoch {
-                first: read_minor(first)?,
-                last,
-                size,
-            })
+            let releases = read_span(releases)?;
+            Some(Epoch { releases, size })
         })
         .map(Self)
     }

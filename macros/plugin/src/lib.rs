@@ -18,7 +18,7 @@ mod tensor;
 pub use access::{Access, InPlace, Memory, Staged};
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
-pub use sp_runtime::{Code, Error, Result, vtable};
+pub use sp_runtime::{Code, Error, Release, Releases, Result, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
 /// Exports the entry points of a plugin.

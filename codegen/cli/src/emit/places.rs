@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_expand::layout::{Epoch, Epochs, Places};
+use sp_expand::layout::{Epoch, Epochs, Places, Span};
 use sp_expand::structure::Layouts;
 use sp_ir::{Field, History, Record};
 
@@ -68,11 +68,12 @@ impl<'a> Sizes<'a> {
                 (history.releases.last().map(|it| minor(it)) != Some(until)).then_some(until);
             let before = by_size.iter().position(|it| it.0 == size);
             let (mut records, first) = match before.map(|place| by_size.remove(place)) {
-                Some((_, records, epoch)) => (records, epoch.first),
+                Some((_, records, epoch)) => (records, epoch.releases.first),
                 None => (Vec::new(), minor(epoch.first())),
             };
             records.push(&epoch.shape);
-            by_size.push((size, records, Epoch { first, last, size }));
+            let releases = Span { first, last };
+            by_size.push((size, records, Epoch { releases, size }));
         }
         Some(Self { newest, by_size })
     }

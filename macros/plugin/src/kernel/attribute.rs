@@ -8,7 +8,7 @@ use sp_abi::kernels::{
     TF_OpKernelConstruction_GetAttrFloat, TF_OpKernelConstruction_GetAttrInt32,
     TF_OpKernelConstruction_GetAttrInt64, TF_OpKernelConstruction_GetAttrInt64List,
     TF_OpKernelConstruction_GetAttrSize, TF_OpKernelConstruction_GetAttrString,
-    TF_OpKernelConstruction_GetAttrType,
+    TF_OpKernelConstruction_GetAttrType, TF_OpKernelConstruction_HasAttr,
 };
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
@@ -104,6 +104,17 @@ scalars! {
     i32: TF_OpKernelConstruction_GetAttrInt32 as i32 => |value| value;
     i64: TF_OpKernelConstruction_GetAttrInt64 as i64 => |value| value;
     f32: TF_OpKernelConstruction_GetAttrFloat as f32 => |value| value;
+}
+
+/// An attribute that ops of older releases lack.
+impl<A: FromAttribute> FromAttribute for Option<A> {
+    fn read(construction: &Construction<'_>, name: &CStr) -> Result<Self> {
+        let (has, status) = (TF_OpKernelConstruction_HasAttr.get()?, &construction.status);
+        // SAFETY: the construction is live, and the name a C string.
+        let has = unsafe { has(construction.raw, name.as_ptr(), status.as_ptr()) };
+        status.check()?;
+        has.then(|| A::read(construction, name)).transpose()
+    }
 }
 
 impl FromAttribute for TF_DataType {

@@ -101,13 +101,21 @@ impl Call {
         Ok(unsafe { TF_GetDeviceId.get()?(self.context) })
     }
 
+    pub(super) fn context(&self) -> *mut TF_OpKernelContext {
+        self.context
+    }
+
+    pub(super) fn status(&self) -> &Status {
+        &self.status
+    }
+
     /// Whether device memory was copied to the host for this call.
     pub fn staged(&self) -> &Cell<bool> {
         &self.staged
     }
 }
 
-fn int(value: usize) -> Result<c_int> {
+pub(super) fn int(value: usize) -> Result<c_int> {
     value
         .try_into()
         .map_err(|_| Error::invalid_argument(format!("{value} is too large an index")))

@@ -13,7 +13,7 @@ use sp_abi::kernels::{
     TF_RegisterKernelBuilder,
 };
 use sp_abi::tf_datatype::TF_DataType;
-use sp_runtime::{Status, guard, handle};
+use sp_runtime::{Host, Releases, Status, guard, handle};
 
 use super::attribute::{Attributes, Construction};
 use super::call::Call;
@@ -28,6 +28,7 @@ pub struct Entry<D> {
     constraints: Vec<(&'static CStr, TF_DataType)>,
     host: Vec<&'static CStr>,
     priority: Option<i32>,
+    releases: Releases,
     callbacks: Callbacks,
     kernel: TypeId,
     device: PhantomData<fn() -> D>,
@@ -48,6 +49,7 @@ impl<D: Device> Entry<D> {
             constraints: Vec::new(),
             host: Vec::new(),
             priority: None,
+            releases: Releases::ALL,
             callbacks: Callbacks {
                 create: create::<D, K>,
                 compute: compute::<D, K>,
@@ -74,6 +76,17 @@ impl<D: Device> Entry<D> {
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
         self
+    }
+
+    /// Serves these releases only: those whose core lacks the kernel, and offers the means for it.
+    pub fn on(mut self, releases: Releases) -> Self {
+        self.releases = releases;
+        self
+    }
+
+    /// Whether it is to be registered with this host.
+    pub fn serves(&self, host: &Host) -> bool {
+        host.is(self.releases) != Some(false)
     }
 
     /// Whether both serve the same op with the same types.

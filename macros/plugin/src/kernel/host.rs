@@ -9,6 +9,7 @@ use std::slice;
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::call::Call;
+use super::variable::Callbacks;
 use super::{HostKernel, Kernel, OnDevice};
 use crate::buffer::Buffer;
 use crate::tensor::{Raw, address};
@@ -163,6 +164,90 @@ impl<'a> Host<'a> {
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })
     }
 
+    /// Gives the variable that is input `variable` the value of input `value`; with
+    /// `validate_shape`, from 2.10 on, only one of the variable's own shape.
+    ///
+    /// # Errors
+    /// Where it is no variable, the shape is refused, or the running TensorFlow offers no way.
+    pub fn assign_variable(
+        &self,
+        variable: usize,
+        value: usize,
+        validate_shape: bool,
+    ) -> Result<()> {
+        let callbacks = Callbacks {
+            copy: &|source, target| self.copy(source, target),
+            update: &|_, _| Err(Error::internal("an assignment changes nothing in place")),
+        };
+        self.call
+            .assign_variable(variable, value, validate_shape, callbacks)
+    }
+
+    /// Changes the variable that is input `variable` by `change(variable, value)`, where input
+    /// `value` has the variable's shape; nobody else reads or writes it meanwhile.
+    ///
+    /// # Errors
+    /// Where their shapes or types differ, or the running TensorFlow offers no way.
+    pub fn update_variable<T: Element>(
+        &self,
+        variable: usize,
+        value: usize,
+        change: impl Fn(&mut [T], &[T]),
+    ) -> Result<()> {
+        let callbacks = Callbacks {
+            copy: &|source, target| self.copy(source, target),
+            update: &|value, variable| self.change(value, variable, &change),
+        };
+        self.call.update_variable(variable, value, callbacks)
+    }
+
+    fn copy(&self, source: &Raw, target: &Raw) -> Result<()> {
+        let (from, to) = (source.bytes()?, target.bytes()?);
+        if from != to {
+            let message = format!("{from} bytes were to become the {to} of a variable");
+            return Err(Error::invalid_argument(message));
+        }
+        match self.memory.is_staged() {
+            true => self.put(&self.fetch(source)?, target),
+            false if to == 0 => Ok(()),
+            // SAFETY: the host may use both, and both have that many bytes.
+            false => unsafe { self.memory.fetch(target.data()?, source.data()?, to) },
+        }
+    }
+
+    fn change<T: Element>(
+        &self,
+        value: &Raw,
+        variable: &Raw,
+        change: &impl Fn(&mut [T], &[T]),
+    ) -> Result<()> {
+        let (len, dims) = (variable.len::<T>()?, (variable.dims()?, value.dims()?));
+        if value.len::<T>()? != len {
+            let message = format!(
+                "a variable of shape {:?} and a value of {:?}",
+                dims.0, dims.1
+            );
+            return Err(Error::invalid_argument(message));
+        }
+        let staged = match self.memory.is_staged() {
+            true => (Some(self.fetch(variable)?), Some(self.fetch(value)?)),
+            false => (None, None),
+        };
+        let (old, by) = (
+            start_of::<T>(variable, staged.0.as_ref())?,
+            start_of::<T>(value, staged.1.as_ref())?,
+        );
+        // SAFETY: each leads `len` elements: of the variable, which core has locked for us, and of an
+        // input, which nobody changes while a kernel runs.
+        unsafe {
+            change(
+                slice::from_raw_parts_mut(old.as_ptr(), len),
+                slice::from_raw_parts(by.as_ptr(), len),
+            );
+        }
+        staged.0.map_or(Ok(()), |copy| self.put(&copy, variable))
+    }
+
     fn take(&self, index: usize) -> Result<()> {
         let taken = self.taken.borrow();
         let output = taken.get(index).ok_or_else(|| {
@@ -206,19 +291,27 @@ impl<'a> Host<'a> {
     /// Copies staged outputs back to the device.
     fn finish(self) -> Result<()> {
         for Pending { tensor, copy } in self.pending.into_inner() {
-            let Some(copy) = copy else { continue };
-            self.call.staged().set(true);
-            let bytes = tensor.bytes()?;
-            if bytes > 0 {
-                // SAFETY: the buffer has `bytes`, and so has the tensor.
-                unsafe {
-                    self.memory
-                        .store(tensor.data()?, copy.start().as_ptr().cast(), bytes)?
-                };
+            if let Some(copy) = copy {
+                put(self.call, self.memory, &copy, &tensor)?;
             }
         }
         Ok(())
     }
+
+    fn put(&self, copy: &Buffer, tensor: &Raw) -> Result<()> {
+        put(self.call, self.memory, copy, tensor)
+    }
+}
+
+/// Copies a buffer of the tensor's size into the tensor.
+fn put(call: &Call, memory: &dyn Reach, copy: &Buffer, tensor: &Raw) -> Result<()> {
+    call.staged().set(true);
+    let bytes = tensor.bytes()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the buffer has `bytes`, and so has the tensor.
+    unsafe { memory.store(tensor.data()?, copy.start().as_ptr().cast(), bytes) }
 }
 
 /// Where the kernel works: on the copy if there is one, else on the tensor.

@@ -10,6 +10,7 @@ mod entry;
 mod host;
 mod on_device;
 mod table;
+mod variable;
 
 pub use attribute::{Attributes, Construction, FromAttribute};
 pub use calls::{report, write_calls};

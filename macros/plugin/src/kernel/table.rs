@@ -11,11 +11,12 @@ use crate::Device;
 /// same op and types. What TensorFlow refuses is told on stderr and left out.
 pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
     guard::value("TF_InitKernel", (), || {
+        let host = Host::running();
         // What is wrong with the host has been told with the device, which it does not get.
-        if Host::running().serve().is_err() {
+        if host.serve().is_err() {
             return;
         }
-        for entry in shadowed(tables()) {
+        for entry in shadowed(tables()).iter().filter(|it| it.serves(host)) {
             if let Err(error) = entry.register(device_type) {
                 eprintln!("plugin: {} is not registered: {error}", entry.label());
             }

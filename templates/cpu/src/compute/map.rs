@@ -42,6 +42,31 @@ pub fn map1_at<T: Copy + Sync, U: Copy + Send>(
     );
 }
 
+/// `out = f(out, x)`, element by element.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn change<T: Copy + Send, U: Copy + Sync>(
+    out: &mut [T],
+    x: &[U],
+    f: impl Fn(T, U) -> T + Sync,
+) {
+    assert_eq!(x.len(), out.len(), "operand and result differ in length");
+    let isa = Isa::current();
+    pieces(out, Cost::Cheap.grain(), |start, out| {
+        let x = &x[start..start + out.len()];
+        isa.vectorize(
+            #[inline(always)]
+            || {
+                out.iter_mut().zip(x).for_each(
+                    #[inline(always)]
+                    |(o, x)| *o = f(*o, *x),
+                )
+            },
+        );
+    });
+}
+
 /// `out = f(x, y)`, broadcast as planned; `out` has `plan.len()` elements.
 ///
 /// # Panics

@@ -1,0 +1,15 @@
+//! AssignAddVariableOp: adds to a variable, on releases whose core has no kernel that serves a
+//! plugin.
+
+use super::prelude::*;
+use crate::compute::map::change;
+
+#[kernel(
+    op = "AssignAddVariableOp",
+    dtype = [f32, f64, i32, i64],
+    host = ["resource"],
+    releases = "2.6..2.14"
+)]
+fn assign_add_variable_op<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
+    cx.update_variable::<T>(0, 1, |variable, value| change(variable, value, arith::add))
+}

@@ -1,0 +1,18 @@
+//! ResourceApplyGradientDescent: var -= alpha * delta, the step of the optimizers before Keras 2.11.
+//! Core has no kernel of it that serves a plugin, and from 2.19 on exports no means for one.
+
+use super::prelude::*;
+use crate::compute::map::change;
+
+#[kernel(
+    op = "ResourceApplyGradientDescent",
+    T = [f32, f64],
+    host = ["var"],
+    releases = "2.6..2.18"
+)]
+fn resource_apply_gradient_descent<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
+    let alpha = cx.input::<T>(1)?.scalar()?;
+    cx.update_variable::<T>(0, 2, |variable, delta| {
+        change(variable, delta, |old, slope| old.minus(alpha.times(slope)));
+    })
+}
