@@ -169,14 +169,14 @@ impl<'a> Host<'a> {
     ///
     /// # Errors
     /// Where it is no variable, the shape is refused, or the running TensorFlow offers no way.
-    pub fn assign_variable(
+    pub fn assign_variable<T: Element>(
         &self,
         variable: usize,
         value: usize,
         validate_shape: bool,
     ) -> Result<()> {
         let callbacks = Callbacks {
-            copy: &|source, target| self.copy(source, target),
+            copy: &|source, target| self.copy::<T>(source, target),
             update: &|_, _| Err(Error::internal("an assignment changes nothing in place")),
         };
         self.call
@@ -195,23 +195,24 @@ impl<'a> Host<'a> {
         change: impl Fn(&mut [T], &[T]),
     ) -> Result<()> {
         let callbacks = Callbacks {
-            copy: &|source, target| self.copy(source, target),
+            copy: &|source, target| self.copy::<T>(source, target),
             update: &|value, variable| self.change(value, variable, &change),
         };
         self.call.update_variable(variable, value, callbacks)
     }
 
-    fn copy(&self, source: &Raw, target: &Raw) -> Result<()> {
-        let (from, to) = (source.bytes()?, target.bytes()?);
+    fn copy<T: Element>(&self, source: &Raw, target: &Raw) -> Result<()> {
+        let (from, to) = (source.len::<T>()?, target.len::<T>()?);
         if from != to {
-            let message = format!("{from} bytes were to become the {to} of a variable");
+            let message = format!("{from} elements were to become the {to} of a variable");
             return Err(Error::invalid_argument(message));
         }
+        let bytes = target.bytes()?;
         match self.memory.is_staged() {
             true => self.put(&self.fetch(source)?, target),
-            false if to == 0 => Ok(()),
+            false if bytes == 0 => Ok(()),
             // SAFETY: the host may use both, and both have that many bytes.
-            false => unsafe { self.memory.fetch(target.data()?, source.data()?, to) },
+            false => unsafe { self.memory.fetch(target.data()?, source.data()?, bytes) },
         }
     }
 

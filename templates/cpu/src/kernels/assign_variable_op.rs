@@ -15,5 +15,5 @@ struct Shape {
     releases = "2.6..2.10"
 )]
 fn assign_variable_op<T: Element>(cx: &Host<'_>, attributes: &Shape) -> Result<()> {
-    cx.assign_variable(0, 1, attributes.validate_shape.unwrap_or(false))
+    cx.assign_variable::<T>(0, 1, attributes.validate_shape.unwrap_or(false))
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compute::arith::{self, Number};
-use crate::compute::map::{map1, map1_at, map2, map2_at};
+use crate::compute::map::{change, map1, map1_at, map2, map2_at};
 use crate::compute::nn::relu::{relu, relu_grad};
 use crate::compute::{Broadcast, Cost, Error, oracle};
 
@@ -194,4 +194,18 @@ fn sixteen_bit_arithmetic_rounds_once() {
     assert_eq!(x.plus(y).to_f32(), 2048.0);
     assert_eq!(arith::neg(y).to_f32(), -1.0);
     assert_eq!(arith::sqrt(Bf16::from_f32(4.0)).to_f32(), 2.0);
+}
+
+#[test]
+fn a_change_in_place_is_the_result_elsewhere() {
+    for len in [0, 1, 7, 64, 4099, 70_000] {
+        let x: Vec<f32> = (0..len).map(|n| n as f32 * 0.37 - 9.0).collect();
+        let before: Vec<f32> = x.iter().map(|x| 3.0 - x * x).collect();
+        let wanted: Vec<f32> = before.iter().zip(&x).map(|(o, x)| o - x).collect();
+        on_every_isa(|isa| {
+            let mut out = before.clone();
+            change(&mut out, &x, arith::sub);
+            assert_same(isa, &out, &wanted);
+        });
+    }
 }
