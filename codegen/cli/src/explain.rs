@@ -53,7 +53,14 @@ pub fn pages() -> Vec<Page> {
             reference: "",
         }
     });
-    let mut pages: Vec<Page> = of_diff.chain(of_headers).collect();
+    let checks = sp_host::CHECKS.iter().map(|check| Page {
+        id: check.id,
+        command: "verify",
+        summary: check.summary,
+        explanation: check.explanation,
+        reference: "",
+    });
+    let mut pages: Vec<Page> = of_diff.chain(of_headers).chain(checks).collect();
     pages.sort_by_key(|page| page.id);
     pages
 }

@@ -24,5 +24,6 @@ pub mod snapshots;
 pub mod suppress;
 pub mod symbols;
 pub mod tree;
+pub mod verify;
 
 pub use extract::extract;

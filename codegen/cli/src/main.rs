@@ -3,7 +3,7 @@
 //! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
 
 use clap::Parser;
-use sp_gen::{commands::Command, diagnostic};
+use sp_gen::{commands::Command, diagnostic, verify};
 use std::process::ExitCode;
 
 /// Rust plugins for TensorFlow, from its own C headers.
@@ -17,6 +17,9 @@ struct Cli {
 fn main() -> ExitCode {
     end_with_the_reader();
     diagnostic::install();
+    if let Err(report) = verify::serve() {
+        return diagnostic::exit(Err(report));
+    }
     diagnostic::exit(Cli::parse().command.run())
 }
 

@@ -104,6 +104,17 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
     Ok((!apis.is_empty()).then_some(apis))
 }
 
+/// Those of `names` that one release has.
+///
+/// # Errors
+/// Where one cannot be read.
+pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>, ReadError> {
+    let sources = sources(place)?.into_iter();
+    let wanted =
+        sources.filter(|((api, one), _)| *one == release.minor() && names.contains(&api.as_str()));
+    wanted.map(|(_, source)| snapshot(&source)).collect()
+}
+
 /// The releases that have snapshots, oldest first.
 ///
 /// # Errors

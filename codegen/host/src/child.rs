@@ -197,11 +197,21 @@ fn last_words(stderr: &str) -> String {
         .iter()
         .filter_map(|line| line.strip_prefix("sp-host: "))
         .collect();
+    if let Some(panic) = panic_message(&lines) {
+        return format!(": {panic}");
+    }
     let told = if ours.is_empty() { lines } else { ours };
     match told.len() {
         0 => String::new(),
         many => format!(": {}", told[many.saturating_sub(3)..].join(" / ")),
     }
+}
+
+/// What a plugin in Rust said as it panicked: the line behind the one that says where.
+fn panic_message<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let is_head = |line: &&str| line.starts_with("thread '") && line.contains("panicked at");
+    let at = lines.iter().position(is_head)?;
+    lines.get(at + 1).copied()
 }
 
 #[cfg(test)]

@@ -3,8 +3,17 @@
 
 use crate::record::{Record, Shape};
 
-/// What is wrong with a filled struct.
+/// What TensorFlow refuses of a filled struct, or crashes on. Sizes and bounds are asked for by checks:
+/// TensorFlow looks whether `struct_size` is 0, and no further.
 pub(crate) fn refusals(record: &Record) -> Vec<String> {
+    let name = record.shape().name;
+    let unset = record.get("struct_size") == Some(0);
+    let unset = unset.then(|| format!("{name}.struct_size is 0"));
+    unset.into_iter().chain(empty_fields(record)).collect()
+}
+
+/// What is wrong with a filled struct, by all that is asked of one.
+pub(crate) fn all(record: &Record) -> Vec<String> {
     let empty = empty_fields(record);
     size(record)
         .into_iter()
@@ -55,12 +64,17 @@ pub(crate) fn empty_fields(record: &Record) -> Vec<String> {
         .collect()
 }
 
+/// Whether somebody wrote before the struct.
+pub(crate) fn underrun(record: &Record) -> Option<String> {
+    let bytes = record.underrun()?;
+    let name = record.shape().name;
+    Some(format!("something wrote {bytes} bytes before {name}"))
+}
+
 /// Whether somebody wrote before the struct, or behind its last member.
 pub(crate) fn bounds(record: &Record) -> Vec<String> {
     let Shape { name, .. } = record.shape();
-    let before = record
-        .underrun()
-        .map(|bytes| format!("something wrote {bytes} bytes before {name}"));
+    let before = underrun(record);
     let behind = record.overrun().map(|at| {
         let size = record.shape().struct_size();
         format!("something wrote byte {at} of {name}, whose struct_size is {size} in this release")

@@ -147,6 +147,26 @@ impl Executor {
         Ok(())
     }
 
+    pub fn unified_allocate(&self, size: u64) -> Result<Ptr, Error> {
+        Ok(call!(self.table, "unified_memory_allocate", (self.device(), size): (Ptr, u64) -> Ptr))
+    }
+
+    pub fn unified_deallocate(&self, memory: Ptr) -> Result<(), Error> {
+        call!(self.table, "unified_memory_deallocate", (self.device(), memory): (Ptr, Ptr));
+        Ok(())
+    }
+
+    /// The structs that slots fill: a block's, the statistics', each where there is one.
+    pub fn filled(&self) -> Result<Vec<Record>, Error> {
+        let memory = self.shapes.record("SP_DeviceMemoryBase")?;
+        call!(self.table, "allocate", (self.device(), 64, 0, memory.address()): (Ptr, u64, i64, Ptr));
+        self.free(Block {
+            opaque: memory.pointer("opaque"),
+            size: 64,
+        })?;
+        Ok([memory].into_iter().chain(self.stats()?).collect())
+    }
+
     /// The statistics, where the plugin has them.
     pub fn stats(&self) -> Result<Option<Record>, Error> {
         let stats = self.shapes.record("SP_AllocatorStats")?;

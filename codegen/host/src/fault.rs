@@ -160,7 +160,7 @@ fn tell_guard(guard: &Guard, address: usize) {
             offset,
             " of ",
             name,
-            ", past its end in this release\n",
+            ", past its end\n",
         ]),
     }
 }

@@ -127,6 +127,13 @@ impl Host {
         })
     }
 
+    /// The entries of the graph optimizer's configuration that it switched off (1) or on (2), as this
+    /// release reads them; none without an optimizer.
+    pub fn graph_switches(&self) -> Vec<(String, u64)> {
+        let optimizer = self.optimizer.as_ref();
+        optimizer.map_or_else(Vec::new, Optimizer::switched)
+    }
+
     /// What the plugin's graph optimizer makes of a serialized `GraphDef` whose nodes `fetch` somebody
     /// wants.
     ///

@@ -160,6 +160,12 @@ impl Tally {
         }
     }
 
+    /// What is the plugin's own doing: without the functions that this host lacks.
+    pub(crate) fn of_the_plugin(self) -> Self {
+        let missing = vec![];
+        Self { missing, ..self }
+    }
+
     /// Whether there is nothing to report.
     pub fn is_clean(&self) -> bool {
         self.unreturned.is_empty() && self.faults.is_empty() && self.missing.is_empty()

@@ -107,9 +107,12 @@ impl Optimizer {
         });
         fault::entering(&"a buffer's deallocator");
         drop(ledger::take(item));
-        drop(ledger::take(input));
-        let output = ledger::take(output);
+        let (input, output) = (ledger::take(input), ledger::take(output));
         ran?;
+        if input.is_none_or(|input| input.bytes() != bytes) {
+            let text = "optimize_func changed the graph that it was lent";
+            return Err(Error::Refused(text.into()));
+        }
         let gone = || Error::Refused("optimize_func deleted the buffer that it was lent".into());
         Ok(output.ok_or_else(gone)?.bytes().to_vec())
     }

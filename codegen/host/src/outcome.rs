@@ -1,5 +1,6 @@
 //! What a check came to, and how a list of them is printed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -77,6 +78,31 @@ impl Outcome {
     }
 }
 
+/// Sees to it that one cause is one failure: what fails with the very words of an earlier check, such
+/// as a crash in a function that both call, was stopped by the same and is skipped.
+#[derive(Debug, Default)]
+pub(crate) struct Causes(BTreeMap<String, String>);
+
+impl Causes {
+    /// The outcome as it is reported, given those that were handed in before.
+    pub fn attribute(&mut self, outcome: Outcome) -> Outcome {
+        if outcome.status != Verdict::Fail {
+            return outcome;
+        }
+        match self.0.get(&outcome.detail) {
+            Some(first) => {
+                let detail = format!("stopped as {first} was");
+                Outcome::new(&outcome.check, Err(Stop::Skip(detail)))
+            }
+            None => {
+                let (check, detail) = (outcome.check.clone(), outcome.detail.clone());
+                self.0.insert(detail, check);
+                outcome
+            }
+        }
+    }
+}
+
 /// The closing line: `N passed, N failed, N skipped`.
 pub fn summary(outcomes: &[Outcome]) -> String {
     let count = |status| {
@@ -118,6 +144,19 @@ mod tests {
             "pass  streams                  4 streams"
         );
         assert_eq!(summary(&rows), "1 passed, 0 failed, 1 skipped");
+    }
+
+    #[test]
+    fn one_cause_is_one_failure() {
+        let mut causes = Causes::default();
+        let mut fail = |check: &str, detail: &str| {
+            causes.attribute(Outcome::new(check, Err(Stop::Fail(detail.into()))))
+        };
+        assert_eq!(fail("allocate", "crashed").status, Verdict::Fail);
+        let second = fail("copies_sync", "crashed");
+        assert_eq!(second.status, Verdict::Skip);
+        assert_eq!(second.detail, "stopped as allocate was");
+        assert_eq!(fail("waits", "hung").status, Verdict::Fail);
     }
 
     #[test]

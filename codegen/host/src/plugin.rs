@@ -149,6 +149,17 @@ impl Registration {
             .collect()
     }
 
+    /// Asks for the tables that can be asked for, and forgets them.
+    pub fn tables(&self, shapes: &Shapes) -> Result<(), Error> {
+        if self.platform_fns.get("create_device_fns") != Some(0) {
+            self.device_fns(shapes)?;
+        }
+        if self.platform_fns.get("create_stream_executor") != Some(0) {
+            self.table(shapes)?;
+        }
+        Ok(())
+    }
+
     /// Asks for the tables, then moves the platform to a new address.
     pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
         let device_fns = self.device_fns(shapes)?;
@@ -197,7 +208,9 @@ impl Registration {
 
 /// The record at a new address; the old one faults from now on.
 pub(crate) fn moved(record: Record) -> Record {
-    demands::bounds(&record).into_iter().for_each(ledger::fault);
+    demands::underrun(&record)
+        .into_iter()
+        .for_each(ledger::fault);
     let copy = record.copied();
     record.retire();
     copy
@@ -213,6 +226,16 @@ impl Platform {
             .flat_map(demands::refusals)
             .chain(unified)
             .collect()
+    }
+
+    /// The platform's own struct.
+    pub fn record(&self) -> &Record {
+        &self.registration.platform
+    }
+
+    pub fn has_unified_memory(&self) -> bool {
+        let said = self.record().get("supports_unified_memory");
+        said.is_some_and(|said| said != 0)
     }
 
     /// The device type: `GPU`, or the vendor's own.

@@ -3,6 +3,7 @@
 use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, checked};
+use crate::guarded::Guarded;
 use crate::plugin::{Plugin, moved};
 use crate::record::Record;
 use crate::{Error, demands};
@@ -98,11 +99,11 @@ impl Profiler {
             let text = "collect_data_xspace without a buffer left the size unset";
             return Err(Error::Refused(text.into()));
         }
-        let mut bytes = vec![0; size];
+        let mut buffer = Guarded::new(size, &"the buffer for collect_data_xspace");
         if size > 0 {
-            self.ask(bytes.as_mut_ptr().cast(), &mut size)?;
+            self.ask(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
         }
-        Ok(bytes)
+        Ok(buffer.bytes().to_vec())
     }
 
     fn ask(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {

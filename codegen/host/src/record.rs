@@ -110,7 +110,7 @@ unsafe impl Send for Record {}
 // SAFETY: as above; the host changes it only through `&mut`.
 unsafe impl Sync for Record {}
 
-fn page() -> usize {
+pub(crate) fn page() -> usize {
     // SAFETY: a question without arguments.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
@@ -282,7 +282,7 @@ impl Record {
     }
 }
 
-fn map(len: usize) -> NonNull<u8> {
+pub(crate) fn map(len: usize) -> NonNull<u8> {
     let (access, kind) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,

@@ -11,6 +11,22 @@ use crate::Error;
 /// Function to the libraries that export it, by their SONAMEs, in one wheel of the release.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
 
+/// The APIs that the host plays; others of a release it has no use for.
+pub const PLAYED: [&str; 12] = [
+    "c_api",
+    "grappler",
+    "kernels",
+    "kernels_experimental",
+    "ops",
+    "pluggable_profiler",
+    "stream_executor",
+    "tf_buffer",
+    "tf_datatype",
+    "tf_status",
+    "tf_tensor",
+    "tf_tstring",
+];
+
 /// One release, as it is handed to the host.
 ///
 /// Without [`Exports`] each of its libraries exports every function that the APIs declare; with them,

@@ -2,25 +2,77 @@
 //! own tests, each in a child.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::check::{CHECKS, Session};
 use crate::child::{self, Task};
 use crate::ledger::Tally;
-use crate::outcome::{Seen, Stop, exit_code, summary};
+use crate::outcome::{Causes, Seen, Stop, exit_code, summary};
 use crate::release::Release;
 use crate::{Error, Host, Outcome};
 
 /// Runs every check on `plugin`, each in a child process: this executable again, which must call
 /// [`child_main`] first thing in its `main`.
 pub fn conformance<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Vec<Outcome> {
-    let release = release.into().name();
-    CHECKS
-        .iter()
-        .map(|check| child::spawn(check.id, plugin, release))
-        .collect()
+    let release = release.into().name().to_owned();
+    let rows = judge(&[release], plugin, |_, _| ());
+    rows.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Runs one check on `plugin`, in a child as of [`conformance`].
+pub fn ask<'a>(check: &str, release: impl Into<Release<'a>>, plugin: &Path) -> Outcome {
+    child::spawn(check, plugin, release.into().name())
+}
+
+/// Runs every check on `plugin` in every one of `releases`, several children at a time for each
+/// core, each as of [`conformance`]. `seen` is told each outcome as it comes; what is returned is
+/// in order.
+pub fn judge(
+    releases: &[String],
+    plugin: &Path,
+    seen: impl Fn(&str, &Outcome) + Sync,
+) -> Vec<(String, Outcome)> {
+    let asked = |release| CHECKS.iter().map(move |check| (release, check.id));
+    let questions: Vec<(&String, &str)> = releases.iter().flat_map(asked).collect();
+    let rows = spread(&questions, |(release, check)| {
+        let outcome = child::spawn(check, plugin, release);
+        seen(release, &outcome);
+        ((*release).clone(), outcome)
+    });
+    let mut causes: BTreeMap<String, Causes> = BTreeMap::new();
+    let attribute = |(release, outcome): (String, Outcome)| {
+        let causes = causes.entry(release.clone()).or_default();
+        (release, causes.attribute(outcome))
+    };
+    rows.into_iter().map(attribute).collect()
+}
+
+/// `work` on each piece, on all cores; what comes out is in the order of what went in.
+fn spread<P: Sync, R: Send>(pieces: &[P], work: impl Fn(&P) -> R + Sync) -> Vec<R> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let serve = || {
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(piece) = pieces.get(at)
+        {
+            let result = work(piece);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.push((at, result));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    // Children wait much of their time.
+    let hands = 2 * cores;
+    std::thread::scope(|scope| {
+        (0..hands.min(pieces.len())).for_each(|_| drop(scope.spawn(serve)));
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
@@ -108,9 +160,14 @@ impl<'a> Suite<'a> {
             names.iter().for_each(|name| println!("{name}: test"));
             return ExitCode::SUCCESS;
         }
-        let rows = names
-            .iter()
-            .map(|name| child::spawn(name, &self.plugin, self.release.name()));
+        let mut causes = Causes::default();
+        let rows = names.iter().map(|name| {
+            let outcome = child::spawn(name, &self.plugin, self.release.name());
+            match CHECKS.iter().any(|check| check.id == outcome.check) {
+                true => causes.attribute(outcome),
+                false => outcome,
+            }
+        });
         let outcomes: Vec<Outcome> = rows.inspect(|row| println!("{row}")).collect();
         println!("{}", summary(&outcomes));
         exit_code(&outcomes)

@@ -11,6 +11,7 @@ pub mod history;
 pub mod import;
 pub mod ir;
 pub mod new;
+pub mod verify;
 
 use crate::diagnostic::Result;
 use clap::Subcommand;
@@ -32,6 +33,8 @@ pub enum Command {
     History(history::Args),
     /// Show what a rule is about
     Explain(explain::Args),
+    /// Ask a built plugin, in any language, whether it keeps TensorFlow's contract
+    Verify(verify::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -47,6 +50,7 @@ impl Command {
             Self::Diff(args) => diff::run(args),
             Self::History(args) => history::run(args),
             Self::Explain(args) => explain::run(args),
+            Self::Verify(args) => verify::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! It may find too much, never too little: a name in the plugin's data counts as used.
 
-mod names;
+pub(crate) mod names;
 mod reach;
 
 use std::collections::BTreeSet;

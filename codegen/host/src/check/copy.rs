@@ -62,18 +62,9 @@ pub(super) fn async_copies(session: &Session<'_>) -> Seen {
 
 /// TensorFlow calls from several threads without a lock.
 pub(super) fn threads(session: &Session<'_>) -> Seen {
-    const THREADS: u8 = 8;
     let device = session.device()?;
-    let executor = &*device.executor;
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|seed| scope.spawn(move || one_thread(executor, seed)))
-            .collect();
-        let mut joined = threads.into_iter().map(|thread| thread.join());
-        let panicked = |_| Stop::Fail("a thread panicked".into());
-        joined.try_for_each(|result| result.map_err(panicked)?)
-    })?;
-    Ok(format!("{THREADS} threads at once"))
+    super::at_once(|seed| one_thread(&device.executor, seed))?;
+    Ok("8 threads at once".into())
 }
 
 fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! The graph optimizer.
 
-use super::{Session, ensure};
+use super::{Session, ensure, unregistered};
 use crate::demands;
 use crate::graph::Graph;
 use crate::host::adopt_optimizer;
@@ -15,13 +15,15 @@ fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
 }
 
 fn optimizer(session: &Session<'_>) -> Result<Optimizer, Stop> {
-    Ok(adopt_optimizer(&plugin(session)?)?)
+    adopt_optimizer(&plugin(session)?).map_err(unregistered)
 }
 
 pub(super) fn registered(session: &Session<'_>) -> Seen {
-    let optimizer = plugin(session)?.register_optimizer()?;
+    let optimizer = plugin(session)?
+        .register_optimizer()
+        .map_err(unregistered)?;
     let records = optimizer.records().into_iter();
-    let found: Vec<String> = records.flat_map(demands::refusals).collect();
+    let found: Vec<String> = records.flat_map(demands::all).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = optimizer.device_type();
     let bad = optimizer
@@ -62,7 +64,7 @@ pub(super) fn optimized(session: &Session<'_>) -> Seen {
         })?;
         last = names.len();
     }
-    let tally = Tally::now();
+    let tally = Tally::now().of_the_plugin();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!(
         "three times, {} nodes to {last}",

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{Session, ensure};
-use crate::Host;
 use crate::ledger::Tally;
 use crate::outcome::Seen;
 
 pub(super) fn registered(session: &Session<'_>) -> Seen {
     session.with("TF_InitKernel")?;
-    let host = Host::open(session.release, session.plugin)?;
+    let host = session.host()?;
     let device = host.device_type();
     let mut seen = BTreeSet::new();
     for kernel in host.kernels() {
@@ -28,7 +27,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
         })?;
     }
     let ops: BTreeSet<String> = host.kernels().map(|kernel| kernel.op).collect();
-    let tally = Tally::now();
+    let tally = Tally::now().of_the_plugin();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!("{} kernels for {} ops", seen.len(), ops.len()))
 }
@@ -36,7 +35,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
 /// Load, create, destroy: nothing of core's stays with the plugin, and every function it called is
 /// one that this host has.
 pub(super) fn given_back(session: &Session<'_>) -> Seen {
-    let tally = Host::open(session.release, session.plugin)?.close()?;
+    let tally = session.host()?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok("no object of core's left with the plugin".into())
 }

@@ -1,6 +1,6 @@
 //! Every check, in the order of a report, with what `explain` says of it.
 
-use super::{Session, copy, graph, kernel, load, memory, op, profiler, stream};
+use super::{Session, copy, graph, kernel, life, load, memory, op, parts, profiler, stream};
 use crate::outcome::Seen;
 
 /// One question to a plugin.
@@ -34,6 +34,16 @@ checks! {
      TF_InitGraph and TF_InitProfiler. A symbol that the running release does not export makes `import tensorflow` \
      fail. Look functions up at run time, or name the library that has them and build for that release.";
 
+    struct_bounds: load::struct_bounds,
+    "nothing is written outside the host's structs",
+    "The host's structs are as long as its release has them. A plugin that stores a longer one corrupts memory, in \
+     silence. Write no member that does not end within the struct_size found there.";
+
+    registration: load::registered,
+    "no entry point reports an error",
+    "TensorFlow takes an error status of an entry point, or of a function that fills a table, for fatal: the process \
+     ends at import. A plugin that cannot serve reports 0 devices instead.";
+
     required_fields: load::required_fields,
     "every slot that the release demands is set",
     "TensorFlow refuses a registration with an empty slot, and the process ends at import. Some slots it does not \
@@ -45,11 +55,6 @@ checks! {
     "The size that both sides write is the end of the last member, not sizeof. A size above the host's says that \
      the plugin was built for a newer release and has written, or will, past the end of the host's struct.";
 
-    struct_bounds: load::struct_bounds,
-    "nothing is written outside the host's structs",
-    "The host's structs are as long as its release has them. A plugin that stores a longer one corrupts memory, in \
-     silence. Write no member that does not end within the struct_size found there.";
-
     names: load::names,
     "platform and device type are named as TensorFlow takes it",
     "The name and the type of a platform must be a capital letter, then capital letters and underscores; anything \
@@ -59,6 +64,11 @@ checks! {
     "devices are counted, created and destroyed, and say the ordinal that was asked for",
     "TensorFlow copies SP_Platform and SP_Device, so a pointer to what was filled is dead when the next call \
      comes. Keep what is needed behind device_handle, and look at the pointer that each call passes.";
+
+    strings: life::strings,
+    "names stay where they are pointed to",
+    "TensorFlow keeps the pointers to a platform's name and type, and to a device's texts, for the life of the \
+     process. A text on the stack or in memory that is freed is another one by the time that it is read.";
 
     memory_usage: memory::usage,
     "device_memory_usage says how much memory is free, and of how much",
@@ -77,6 +87,18 @@ checks! {
     "blocks are freed by their address alone",
     "Without the BFC allocator TensorFlow no longer knows a block's size and passes 0; it also frees null blocks.";
 
+    memory_kept: parts::kept,
+    "blocks keep what was written to them",
+    "While others are taken, written to and given back.";
+
+    allocate_threads: parts::threads,
+    "eight threads allocate at once",
+    "TensorFlow's allocator calls allocate and deallocate from whichever thread needs memory, without a lock.";
+
+    unified_memory: parts::unified,
+    "unified memory can be written by the host",
+    "Asked only of a platform that says supports_unified_memory.";
+
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
     "TensorFlow aborts on host memory that is aligned to less than 64 bytes.";
@@ -85,6 +107,11 @@ checks! {
     "the statistics add up",
     "Bytes in use grow by what is allocated and shrink by what is freed; the peak is never below them.";
 
+    filled_sizes: load::filled,
+    "structs that slots fill have their struct_size",
+    "SP_DeviceMemoryBase, SP_AllocatorStats and SP_TimerFns are checked each time that they are filled; a size of \
+     0 makes TensorFlow drop what was said.";
+
     copies_sync: copy::sync,
     "copies that are waited for arrive whole",
     "In all three directions, of odd and large sizes.";
@@ -92,6 +119,11 @@ checks! {
     copies_async: copy::async_copies,
     "copies on a stream arrive whole",
     "In, across and out, enqueued at once on one stream and waited for once.";
+
+    copies_parts: parts::copies,
+    "copies of parts change their part and nothing else",
+    "With the BFC allocator every tensor is a part of a larger block, so a copy begins and ends anywhere in one; \
+     the host's side ends where the copy does.";
 
     copies_threads: copy::threads,
     "eight threads copy at once",
@@ -129,6 +161,15 @@ checks! {
     timers: stream::timers,
     "a longer piece of work takes longer",
     "TensorFlow to 2.13 demands timers; later ones ask for none.";
+
+    created_again: life::again,
+    "a device that was destroyed can be created again",
+    "With its streams, events and blocks, and it does what the first one did.";
+
+    leaks: life::leaks,
+    "what is destroyed leaves nothing behind",
+    "Streams, events, timers and blocks come and go for as long as a model trains: some bytes of each, or a \
+     thread, add up.";
 
     kernels_registered: kernel::registered,
     "each kernel is registered once, for the device type of the plugin",

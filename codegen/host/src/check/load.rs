@@ -1,13 +1,13 @@
 //! Entry points, the structs that they fill, and devices.
 
-use super::{Session, ensure};
+use super::{Session, ensure, unregistered};
 use crate::demands;
 use crate::outcome::{Seen, Stop};
-use crate::plugin::{self, Registration};
+use crate::plugin::{self, Plugin, Registration};
 use crate::record::Record;
 
 pub(super) fn entry_points(session: &Session<'_>) -> Seen {
-    let found = session.load()?.entry_points();
+    let found = Plugin::load(session.release, session.plugin)?.entry_points();
     ensure(!found.is_empty(), || {
         format!(
             "the plugin exports none of {:?}",
@@ -18,7 +18,22 @@ pub(super) fn entry_points(session: &Session<'_>) -> Seen {
 }
 
 fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
-    Ok(session.with("SE_InitPlugin")?.register()?)
+    let plugin = session.with("SE_InitPlugin")?;
+    plugin.register().map_err(unregistered)
+}
+
+/// Every entry point, and the functions that fill tables, say OK.
+pub(super) fn registered(session: &Session<'_>) -> Seen {
+    let plugin = session.load()?;
+    for name in plugin.entry_points() {
+        match name {
+            "SE_InitPlugin" => plugin.register()?.tables(&plugin.shapes)?,
+            "TF_InitGraph" => drop(plugin.register_optimizer()?),
+            "TF_InitProfiler" => drop(plugin.register_profiler()?),
+            _ => plugin.register_kernels(),
+        }
+    }
+    Ok("no entry point reports an error".into())
 }
 
 /// Applies `judge` to every struct that the plugin fills before its first device.
@@ -42,9 +57,22 @@ fn judge(
                 .flat_map(&judge),
         ),
         Err(_) if !found.is_empty() => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(unregistered(error)),
     }
     Ok(found)
+}
+
+/// The structs that slots fill, once there is a device.
+pub(super) fn filled(session: &Session<'_>) -> Seen {
+    let device = session.device()?;
+    let mut records = device.executor.filled()?;
+    records.extend(device.platform.timer_fns()?);
+    let found = records.iter().flat_map(|record| {
+        demands::size(record)
+            .into_iter()
+            .chain(demands::bounds(record))
+    });
+    none(found.collect(), "of a block, the statistics and the timers")
 }
 
 fn none(found: Vec<String>, good: &str) -> Seen {
@@ -55,7 +83,19 @@ fn none(found: Vec<String>, good: &str) -> Seen {
 }
 
 pub(super) fn required_fields(session: &Session<'_>) -> Seen {
-    none(judge(session, demands::empty_fields)?, "all set")
+    let found = judge(session, demands::empty_fields)?;
+    match found.is_empty() {
+        true => none(unified_memory(session)?, "all set"),
+        false => none(found, ""),
+    }
+}
+
+/// A pair of slots that only a platform with unified memory must set.
+fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
+    let shapes = session.load()?.shapes;
+    let adopted = registration(session)?.adopt(&shapes);
+    let platform = adopted.map_err(unregistered)?;
+    Ok(demands::unified(platform.record(), &platform.table))
 }
 
 pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {

@@ -3,10 +3,12 @@
 mod copy;
 mod graph;
 mod kernel;
+mod life;
 mod list;
 mod load;
 mod memory;
 mod op;
+mod parts;
 mod profiler;
 mod stream;
 
@@ -15,13 +17,13 @@ pub use list::{CHECKS, Check};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Error;
 use crate::core::Stream;
 use crate::executor::{Block, Executor};
 use crate::host::adopt;
 use crate::outcome::Stop;
 use crate::plugin::{Platform, Plugin, entry_points};
 use crate::release::Release;
+use crate::{Error, Host};
 
 /// What a check is handed.
 pub(crate) struct Session<'a> {
@@ -36,8 +38,10 @@ pub(crate) struct Device {
 }
 
 impl Session<'_> {
-    fn load(&self) -> Result<Plugin, Error> {
-        Plugin::load(self.release, self.plugin)
+    /// The plugin's library. Where it does not load, that is the failure of `entry_points` alone.
+    fn load(&self) -> Result<Plugin, Stop> {
+        let loaded = Plugin::load(self.release, self.plugin);
+        loaded.map_err(|error| Stop::Skip(format!("does not load: {error}")))
     }
 
     /// The plugin, where it has the entry point and the release looks for it.
@@ -45,18 +49,21 @@ impl Session<'_> {
         let plugin = self.load()?;
         match plugin.entry_points().contains(&entry_point) {
             true => Ok(plugin),
-            false if !entry_points(self.release).contains(&entry_point) => {
-                Err(Stop::Skip(format!(
-                    "TensorFlow {} looks for no {entry_point}",
-                    self.release.name()
-                )))
-            }
+            false if !entry_points(self.release).contains(&entry_point) => Err(Stop::Skip(
+                format!("this release looks for no {entry_point}"),
+            )),
             false => Err(Stop::Skip(format!("the plugin has no {entry_point}"))),
         }
     }
 
     fn platform(&self) -> Result<Platform, Stop> {
-        Ok(adopt(&self.with("SE_InitPlugin")?)?)
+        adopt(&self.with("SE_InitPlugin")?).map_err(unregistered)
+    }
+
+    /// The plugin with all its parts, as TensorFlow has it.
+    fn host(&self) -> Result<Host, Stop> {
+        self.with("SE_InitPlugin")?;
+        Host::open(self.release, self.plugin).map_err(unregistered)
     }
 
     fn device(&self) -> Result<Device, Stop> {
@@ -64,12 +71,25 @@ impl Session<'_> {
         if platform.device_count()? < 1 {
             return Err(Stop::Skip("the plugin reports 0 devices".into()));
         }
-        let executor = Arc::new(platform.executor(platform.create_device(0)?));
+        let executor = Device::of(&platform)?;
         Ok(Device { platform, executor })
     }
 }
 
+/// What keeps a plugin from being registered is the failure of the checks that ask for it.
+fn unregistered(error: Error) -> Stop {
+    match error {
+        Error::Declined(text) => Stop::Skip(text),
+        other => Stop::Skip(format!("not registered: {other}")),
+    }
+}
+
 impl Device {
+    /// The first device's slots.
+    fn of(platform: &Platform) -> Result<Arc<Executor>, Error> {
+        Ok(Arc::new(platform.executor(platform.create_device(0)?)))
+    }
+
     /// Device memory of `size` bytes; the check ends where there is none.
     fn block(&self, size: usize) -> Result<Block, Stop> {
         block(&self.executor, size)
@@ -93,6 +113,17 @@ fn block(executor: &Executor, size: usize) -> Result<Block, Stop> {
         format!("allocate of {size} bytes gave nothing")
     })?;
     Ok(block)
+}
+
+/// Runs `work` on eight threads at once.
+fn at_once(work: impl Fn(u8) -> Result<(), Stop> + Sync) -> Result<(), Stop> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || work(seed))).collect();
+        let mut joined = threads.into_iter().map(|thread| thread.join());
+        let panicked = |_| Stop::Fail("a thread panicked".into());
+        joined.try_for_each(|result| result.map_err(panicked)?)
+    })
 }
 
 /// Stops the check, unless `good`.

@@ -1,6 +1,6 @@
 //! Ops that the plugin defines.
 
-use super::{Session, ensure};
+use super::{Session, ensure, unregistered};
 use crate::core::{OpDef, defined};
 use crate::ledger::Tally;
 use crate::outcome::{Seen, Stop};
@@ -10,7 +10,7 @@ pub(super) fn shapes(session: &Session<'_>) -> Seen {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
-            "SE_InitPlugin" => drop(plugin.register()?),
+            "SE_InitPlugin" => drop(plugin.register().map_err(unregistered)?),
             "TF_InitKernel" => plugin.register_kernels(),
             _ => {}
         }
@@ -34,6 +34,6 @@ fn judge(op: &OpDef) -> Result<(), Stop> {
         let inputs = vec![Some(vec![2; rank]); count];
         let _may_be_refused = op.infer(inputs);
     }
-    let tally = Tally::now();
+    let tally = Tally::now().of_the_plugin();
     ensure(tally.is_clean(), || format!("{}: {tally}", op.name))
 }

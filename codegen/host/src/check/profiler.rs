@@ -1,6 +1,6 @@
 //! The profiler.
 
-use super::{Session, ensure};
+use super::{Session, ensure, unregistered};
 use crate::demands;
 use crate::host::adopt_profiler;
 use crate::outcome::{Seen, Stop};
@@ -13,14 +13,14 @@ fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
 }
 
 fn profiler(session: &Session<'_>) -> Result<Profiler, Stop> {
-    Ok(adopt_profiler(&plugin(session)?)?)
+    adopt_profiler(&plugin(session)?).map_err(unregistered)
 }
 
 pub(super) fn registered(session: &Session<'_>) -> Seen {
-    let profiler = plugin(session)?.register_profiler()?;
+    let profiler = plugin(session)?.register_profiler().map_err(unregistered)?;
     let records = profiler.records().into_iter();
     let name = demands::name(&profiler.profiler, "device_type");
-    let found: Vec<String> = records.flat_map(demands::refusals).chain(name).collect();
+    let found: Vec<String> = records.flat_map(demands::all).chain(name).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = profiler.device_type();
     let profiler = profiler.adopt()?;

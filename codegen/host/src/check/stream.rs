@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Device, Session, ensure, pattern, same};
+use crate::Code;
 use crate::core::{Status, Stream};
 use crate::executor::EventStatus;
 use crate::ledger::{self, Kind, Tally};
@@ -103,6 +104,8 @@ pub(super) fn waits(session: &Session<'_>) -> Seen {
     let stream = device.stream()?;
     let memory = device.block(SIZE)?;
     let mut waited = vec!["synchronize_all_activity"];
+    // With nothing to wait for.
+    executor.synchronize()?;
     enqueued(&device, stream, memory, 5, || executor.synchronize())?;
     if executor.has("block_host_until_done") {
         waited.push("block_host_until_done");
@@ -162,6 +165,12 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
             "callback {} was handed {status:p} for a TF_Status",
             ticket.number
         ));
+    }
+    // What one callback says of itself stops none of the others.
+    if ticket.number == 7
+        && let Some(status) = ledger::find(status.cast::<Status>())
+    {
+        status.set(Code::ABORTED, "this one callback failed");
     }
 }
 

@@ -10,6 +10,8 @@ use sp_ir::Api;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
+const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
+const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
 
 /// The releases that there are snapshots of, from the first that loads plugins.
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]
@@ -77,7 +79,7 @@ impl Compiler {
         let defect = format!("-D{defect}");
         match self.minor {
             ..=20 => self.link(&path, &[&defect]),
-            _ => self.cc(&path, &[&defect, PLUGIN]),
+            _ => self.cc(&path, &[&defect, PLUGIN, EXTRAS]),
         }
         path
     }
@@ -87,6 +89,33 @@ impl Compiler {
     pub fn plugin_with_needed(&self) -> PathBuf {
         let path = self.folder.join("libneeded.so");
         self.link(&path, &[]);
+        path
+    }
+
+    /// A plugin in Rust that panics.
+    #[allow(dead_code, reason = "each test crate has this module and uses a part")]
+    pub fn panicking(&self) -> PathBuf {
+        let path = self.folder.join("libpanics.so");
+        if !sp_host::is_child() {
+            let out = Command::new("rustc")
+                .args(["--edition", "2024", "--crate-type", "cdylib", PANICS, "-o"])
+                .arg(&path)
+                .output()
+                .expect("the compiler runs");
+            assert!(
+                out.status.success(),
+                "{}",
+                String::from_utf8_lossy(&out.stderr)
+            );
+        }
+        path
+    }
+
+    /// A plugin that exports nothing.
+    #[allow(dead_code, reason = "each test crate has this module and uses a part")]
+    pub fn empty(&self) -> PathBuf {
+        let path = self.folder.join("libempty.so");
+        self.cc(&path, &["-x", "c", "/dev/null"]);
         path
     }
 
@@ -104,7 +133,13 @@ impl Compiler {
             }
             library.display().to_string()
         });
-        let rest = [PLUGIN, "-Wl,--no-as-needed", &libraries[0], &libraries[1]];
+        let rest = [
+            PLUGIN,
+            EXTRAS,
+            "-Wl,--no-as-needed",
+            &libraries[0],
+            &libraries[1],
+        ];
         self.cc(path, &[options, &rest].concat());
     }
 
@@ -115,7 +150,15 @@ impl Compiler {
         }
         let out = Command::new("cc")
             .args([
-                "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-O1", "-pthread", "-I",
+                "-std=c11",
+                "-Wall",
+                "-Werror",
+                "-Wno-unused-function",
+                "-shared",
+                "-fPIC",
+                "-O1",
+                "-pthread",
+                "-I",
             ])
             .arg(&self.folder)
             .args(arguments)

@@ -1,7 +1,8 @@
 // A small device plugin for the tests of sp-host, written as vendors write theirs: against one
 // release, with TensorFlow's functions left undefined. Streams run at once. Each macro plants one
 // defect.
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
+#include <alloca.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,14 +12,18 @@
 
 #if defined(BAD_NAME)
 #define NAME "my/device"
+#elif defined(BYTE_NAME)
+#define NAME "TEST_2"
 #else
 #define NAME "TEST_DEVICE"
 #endif
 
-typedef struct { int number; } Stream;
+// A copy in that waits for the next piece of work on its stream.
+typedef struct { void *to; const void *from; uint64_t size; } Stream;
 typedef struct { uint64_t start, stop; } Timer;
 
 static int64_t in_use, peak, allocations;
+static void *first_taken;
 
 static uint64_t now(void) {
   struct timespec t;
@@ -31,6 +36,9 @@ static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 // Memory: a header of 64 bytes before each block remembers its size.
 
 static void *take(uint64_t size) {
+#if defined(OVERCOMMITS)
+  if (size > (1ull << 40)) size = 64;
+#endif
   if (size > (1ull << 40)) return NULL;
   char *block = aligned_alloc(64, (size + 64 + 63) / 64 * 64 + 64);
   if (block == NULL) return NULL;
@@ -38,12 +46,17 @@ static void *take(uint64_t size) {
   int64_t used = __atomic_add_fetch(&in_use, (int64_t)size, __ATOMIC_RELAXED);
   if (used > peak) peak = used;
   __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+  if (first_taken == NULL) first_taken = block + 64;
   return block + 64;
 }
 
 static void give(void *memory) {
   if (memory == NULL) return;
   char *block = (char *)memory - 64;
+#if defined(SPOILS_OTHERS)
+  if (memory == first_taken) first_taken = NULL;
+  if (first_taken != NULL) *(char *)first_taken += 1;
+#endif
 #if !defined(STATS_DRIFT)
   __atomic_sub_fetch(&in_use, (int64_t) * (uint64_t *)block, __ATOMIC_RELAXED);
 #endif
@@ -54,7 +67,11 @@ static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_D
 #if defined(CRASH)
   *(volatile int *)16 = 1;
 #endif
+#if defined(BLOCK_SIZE)
+  mem->struct_size = 20;
+#else
   mem->struct_size = SP_DeviceMemoryBase_SIZE;
+#endif
   mem->opaque = take(size);
   mem->size = size;
 #if defined(UNALIGNED)
@@ -66,11 +83,19 @@ static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
 #if defined(UNALIGNED)
   if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
 #endif
+#if defined(TRUSTS_SIZE)
+  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - 64)) abort();
+#endif
   give(mem->opaque);
 }
 
+#if defined(UNALIGNED_HOST)
+static void *host_allocate(const SP_Device *device, uint64_t size) { return malloc(size + 8) + 8; }
+static void host_deallocate(const SP_Device *device, void *memory) { free(memory - 8); }
+#else
 static void *host_allocate(const SP_Device *device, uint64_t size) { return take(size); }
 static void host_deallocate(const SP_Device *device, void *memory) { give(memory); }
+#endif
 
 static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
   out->struct_size = SP_AllocatorStats_SIZE;
@@ -81,6 +106,9 @@ static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
 }
 
 static uint8_t usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
+#if defined(NO_USAGE)
+  return 0;
+#endif
   *total = 1ll << 32;
   *free_bytes = *total - in_use;
   return 1;
@@ -88,30 +116,70 @@ static uint8_t usage(const SP_Device *device, int64_t *free_bytes, int64_t *tota
 
 // Streams, events, timers.
 
+static void flush(SP_Stream stream) {
+  Stream *waiting = (Stream *)stream;
+  if (waiting->size != 0) memcpy(waiting->to, waiting->from, waiting->size);
+  waiting->size = 0;
+}
+
+static int devices_gone;
+
 static void create_stream(const SP_Device *device, SP_Stream *out, TF_Status *status) {
   *out = (SP_Stream)calloc(1, sizeof(Stream));
   ok(status);
 }
-static void destroy_stream(const SP_Device *device, SP_Stream stream) { free(stream); }
-static void depend(const SP_Device *device, SP_Stream a, SP_Stream b, TF_Status *status) { ok(status); }
-static void stream_status(const SP_Device *device, SP_Stream stream, TF_Status *status) { ok(status); }
+static void destroy_stream(const SP_Device *device, SP_Stream stream) {
+  flush(stream);
+#if !defined(LEAK_STREAM)
+  free(stream);
+#endif
+}
+static void depend(const SP_Device *device, SP_Stream a, SP_Stream b, TF_Status *status) {
+#if !defined(NO_DEPENDENCY)
+  flush(b);
+#endif
+  ok(status);
+}
+static void stream_status(const SP_Device *device, SP_Stream stream, TF_Status *status) {
+#if defined(STREAM_STATUS)
+  TF_SetStatus(status, TF_INTERNAL, "the stream is broken");
+#else
+  ok(status);
+#endif
+}
 static void create_event(const SP_Device *device, SP_Event *out, TF_Status *status) {
+#if defined(ONE_LIFE)
+  if (devices_gone > 0) {
+    TF_SetStatus(status, TF_INTERNAL, "the device is gone");
+    return;
+  }
+#endif
   *out = (SP_Event)calloc(1, 1);
   ok(status);
 }
-static void destroy_event(const SP_Device *device, SP_Event event) { free(event); }
+static void destroy_event(const SP_Device *device, SP_Event event) {
+#if !defined(LEAK_EVENT)
+  free(event);
+#endif
+}
 static SE_EventStatus event_status(const SP_Device *device, SP_Event event) {
 #if defined(EVENT_ERROR)
   return SE_EVENT_ERROR;
+#elif defined(EVENT_PENDING)
+  return SE_EVENT_PENDING;
 #else
   return SE_EVENT_COMPLETE;
 #endif
 }
 static void on_event(const SP_Device *device, SP_Stream stream, SP_Event event, TF_Status *status) {
+  flush(stream);
   ok(status);
 }
 static void block_for_event(const SP_Device *device, SP_Event event, TF_Status *status) { ok(status); }
-static void block_until_done(const SP_Device *device, SP_Stream stream, TF_Status *status) { ok(status); }
+static void block_until_done(const SP_Device *device, SP_Stream stream, TF_Status *status) {
+  flush(stream);
+  ok(status);
+}
 static void synchronize(const SP_Device *device, TF_Status *status) {
 #if defined(HANG)
   for (;;) pause();
@@ -122,7 +190,11 @@ static void create_timer(const SP_Device *device, SP_Timer *out, TF_Status *stat
   *out = (SP_Timer)calloc(1, sizeof(Timer));
   ok(status);
 }
-static void destroy_timer(const SP_Device *device, SP_Timer timer) { free(timer); }
+static void destroy_timer(const SP_Device *device, SP_Timer timer) {
+#if !defined(LEAK_TIMER)
+  free(timer);
+#endif
+}
 static void start_timer(const SP_Device *device, SP_Stream stream, SP_Timer timer, TF_Status *status) {
   ((Timer *)timer)->start = now();
   ok(status);
@@ -131,7 +203,13 @@ static void stop_timer(const SP_Device *device, SP_Stream stream, SP_Timer timer
   ((Timer *)timer)->stop = now();
   ok(status);
 }
-static uint64_t nanoseconds(SP_Timer timer) { return ((Timer *)timer)->stop - ((Timer *)timer)->start; }
+static uint64_t nanoseconds(SP_Timer timer) {
+#if defined(TIMER_MILLISECONDS)
+  return (((Timer *)timer)->stop - ((Timer *)timer)->start) / 1000000;
+#else
+  return ((Timer *)timer)->stop - ((Timer *)timer)->start;
+#endif
+}
 
 static uint8_t host_callback(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback,
                              void *argument) {
@@ -145,8 +223,16 @@ static uint8_t host_callback(const SP_Device *device, SP_Stream stream, SE_Statu
     return 1;
   }
 #endif
+#if defined(CALLBACK_LOST)
+  static int count;
+  if (count++ == 50) return 1;
+#endif
+  flush(stream);
   TF_Status *status = TF_NewStatus();
   callback(argument, status);
+#if defined(CALLBACK_TWICE)
+  callback(argument, status);
+#endif
 #if defined(CALLBACK_ORDER)
   late(late_argument, status);
   late = NULL;
@@ -161,11 +247,35 @@ static uint8_t host_callback(const SP_Device *device, SP_Stream stream, SE_Statu
 
 static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_DeviceMemoryBase *from,
                  uint64_t size, TF_Status *status) {
+#if defined(NO_DEPENDENCY)
+  if (stream != NULL) flush(stream);
+#endif
   memcpy(to, from->opaque, size);
+#if defined(LONG_COPY)
+  if (size == 100) ((char *)to)[size] = 0;
+#endif
   ok(status);
 }
 static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to, const void *from,
                  uint64_t size, TF_Status *status) {
+#if defined(DISORDER) || defined(NO_DEPENDENCY)
+  // Lazy: the copy waits for the next piece of work.
+  if (stream != NULL && size == 100000) {
+    flush(stream);
+    *(Stream *)stream = (Stream){to->opaque, from, size};
+    ok(status);
+    return;
+  }
+#endif
+#if defined(RACY_COPY)
+  // Through one buffer for all threads.
+  static char shared[1 << 14];
+  if (size <= sizeof shared) {
+    memcpy(shared, from, size);
+    usleep(10);
+    from = shared;
+  }
+#endif
   memcpy(to->opaque, from, size);
   ok(status);
 }
@@ -197,6 +307,9 @@ static void mem_zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryB
 }
 static void mem_set(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint8_t pattern,
                     uint64_t size, TF_Status *status) {
+#if defined(FILL_ZERO)
+  pattern = 0;
+#endif
   memset(at->opaque, pattern, size);
   ok(status);
 }
@@ -228,11 +341,15 @@ static void device_count(const SP_Platform *platform, int *count, TF_Status *sta
 
 static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *params, TF_Status *status) {
   params->device->struct_size = SP_Device_SIZE;
+#if defined(WRONG_ORDINAL)
+  params->device->ordinal = params->ordinal + 1;
+#else
   params->device->ordinal = params->ordinal;
+#endif
   params->device->hardware_name = "Test";
   ok(status);
 }
-static void destroy_device(const SP_Platform *platform, SP_Device *device) {}
+static void destroy_device(const SP_Platform *platform, SP_Device *device) { ++devices_gone; }
 
 static void create_device_fns(const SP_Platform *platform, SE_CreateDeviceFnsParams *params, TF_Status *status) {
   params->device_fns->struct_size = SP_DeviceFns_SIZE;
@@ -309,6 +426,22 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
 #endif
   params->platform->name = NAME;
   params->platform->type = "TEST";
+#if defined(STACK_NAME)
+  char name[] = "ON_THE_STACK";
+  params->platform->name = memcpy(alloca(sizeof name), name, sizeof name);
+#endif
+#if defined(IN_PADDING)
+  ((char *)params->platform)[SP_Platform_SIZE] = 1;
+#endif
+#if defined(BEFORE_STRUCT)
+  ((char *)params->platform)[-8] = 1;
+#endif
+#if defined(UNIFIED)
+  params->platform->supports_unified_memory = 1;
+#endif
+#if defined(BIG_SIZE)
+  params->struct_size = SE_PlatformRegistrationParams_SIZE + 64;
+#endif
 #if defined(USE_BFC)
   params->platform->use_bfc_allocator = 1;
 #endif
@@ -324,7 +457,9 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
       .create_timer_fns = create_timer_fns,
       .destroy_timer_fns = destroy_timer_fns,
   };
+#if !defined(NO_DESTROY)
   params->destroy_platform = destroy_platform;
+#endif
   params->destroy_platform_fns = destroy_platform_fns;
 #if defined(REFUSES)
   TF_SetStatus(status, TF_UNAVAILABLE, "no driver");
@@ -436,10 +571,26 @@ static void enter(TF_KernelBuilder *builder, const char *name) {
   TF_DeleteStatus(status);
 }
 
+#if defined(UNDEFINED)
+void TF_NoSuchFunction(void);
+#endif
+
 void TF_InitKernel(void) {
+#if defined(UNDEFINED)
+  TF_NoSuchFunction();
+#endif
+#if defined(KERNEL_CRASH)
+  abort();
+#endif
   enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAdd");
 #if defined(TWICE)
   enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAddAgain");
+#endif
+#if defined(WRONG_DEVICE)
+  enter(TF_NewKernelBuilder("Mul", "OTHER", NULL, add, NULL), "TestMul");
+#endif
+#if defined(LEAK_BUILDER)
+  TF_NewKernelBuilder("Mul", "TEST", NULL, add, NULL);
 #endif
   TF_KernelBuilder *builder = TF_NewKernelBuilder("Sum", "TEST", create_sum, sum, delete_kernel);
   TF_KernelBuilder_HostMemory(builder, "reduction_indices");

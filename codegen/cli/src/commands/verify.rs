@@ -1,0 +1,80 @@
+//! `sp-gen verify PLUGIN.so`: whether a built plugin keeps the contract, one row per check and release.
+
+use crate::diagnostic::{Outcome, Result, interactive};
+use crate::import::release::Release;
+use crate::verify::{self, json, text, verify};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::IntoDiagnostic;
+use std::io::Write;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Arguments of `verify`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The plugin's shared object, in whatever language it is written
+    plugin: PathBuf,
+    /// The release to play, or all of them
+    #[arg(long, default_value = "all", value_name = "RELEASE|all")]
+    release: Wanted,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// One release or all.
+#[derive(Clone, Copy)]
+struct Wanted(Option<Release>);
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "all" => Ok(Self(None)),
+            _ => text.parse().map(|release| Self(Some(release))),
+        }
+    }
+}
+
+/// How to print a report.
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// For reading
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Judges the plugin and prints the report; found is a failed check.
+pub fn run(args: Args) -> Result {
+    let bar = bar(args.release.0.is_some());
+    let report = verify(&args.plugin, args.release.0, |release, row| {
+        bar.set_message(format!("{} in {release}", row.check));
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    let page = match args.format {
+        Format::Text => text::print(&report),
+        Format::Json => json::print(&report),
+    };
+    std::io::stdout()
+        .write_all(page.as_bytes())
+        .into_diagnostic()?;
+    Ok(match report.found() {
+        true => Outcome::Found,
+        false => Outcome::Done,
+    })
+}
+
+fn bar(is_one: bool) -> ProgressBar {
+    if !interactive() {
+        return ProgressBar::hidden();
+    }
+    let releases = if is_one { 1 } else { verify::RELEASES };
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    ProgressBar::new(verify::checks(releases) as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

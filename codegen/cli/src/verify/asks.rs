@@ -1,0 +1,109 @@
+//! What a plugin's file asks of its host, by API and release; C++ names come with no promise at all.
+
+use crate::diagnostic::Result;
+use crate::import::place::Place;
+use crate::import::platform::Platform;
+use crate::import::symbols::is_wanted;
+use crate::plugin::names::Names;
+use crate::snapshots;
+use crate::symbols::Symbols;
+use serde::Serialize;
+use sp_ir::{Api, Item};
+
+/// What the parts of a mangled name look like that belong to TensorFlow or what it is built from.
+const NAMESPACES: [&str; 6] = [
+    "10tensorflow",
+    "3tsl",
+    "3xla",
+    "15stream_executor",
+    "4absl",
+    "6google8protobuf",
+];
+
+/// What the file asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// TensorFlow's C functions that it imports or carries the names of.
+    pub functions: Vec<Function>,
+    /// TensorFlow's C++ symbols that it imports, mangled.
+    pub cplusplus: Vec<String>,
+}
+
+/// One C function of TensorFlow's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// The API that declares it, where one does.
+    pub api: Option<String>,
+    /// The releases whose wheel exports it.
+    pub releases: Vec<String>,
+    /// Whether the file does not load where it is missing; else the plugin looks it up itself.
+    pub imported: bool,
+}
+
+/// What stands in the file.
+pub(super) fn names(plugin: &str, bytes: Vec<u8>) -> Result<Names> {
+    let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
+    Ok(Names::read(plugin, bytes, &wanted)?)
+}
+
+/// Sorts the names.
+pub(super) fn of(names: &Names, place: &Place) -> Result<Asked> {
+    let symbols = Symbols::at(place)?;
+    let apis = snapshots::of(place, None)?;
+    let function = |name: &String| Function {
+        name: name.clone(),
+        api: declaring(&apis, name),
+        releases: exporting(&symbols, name),
+        imported: names.imported.contains(name),
+    };
+    let all = names.imported.union(&names.carried);
+    let functions = all.filter(|name| is_wanted(name)).map(function);
+    // A name in the data is a function's only where some header or library says so.
+    let known = functions.filter(|it| it.imported || it.api.is_some());
+    let cplusplus = names.imported.iter().filter(|name| is_cplusplus(name));
+    Ok(Asked {
+        functions: known.collect(),
+        cplusplus: cplusplus.cloned().collect(),
+    })
+}
+
+fn is_cplusplus(name: &str) -> bool {
+    name.starts_with("_Z") && NAMESPACES.iter().any(|part| name.contains(part))
+}
+
+fn declaring(apis: &[Api], symbol: &str) -> Option<String> {
+    let is_it = |item: &Item| match item {
+        Item::Function(function) => function.symbol == symbol && is_core(function),
+        _ => false,
+    };
+    let declares = |api: &&Api| api.items.values().any(is_it);
+    apis.iter().find(declares).map(|api| api.name.clone())
+}
+
+fn is_core(function: &sp_ir::Function) -> bool {
+    let by = function.exported_by.as_ref().map(|by| by.value);
+    !function.inline && by != Some(sp_ir::Side::Plugin)
+}
+
+fn exporting(symbols: &Symbols, name: &str) -> Vec<String> {
+    let known = symbols.availability(name);
+    let releases = known.releases(super::PACKAGE, Platform::LinuxX86_64);
+    releases.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mangled_names_of_tensorflow_are_told_from_others() {
+        assert!(is_cplusplus(
+            "_ZN10tensorflow8OpKernelC2EPNS_20OpKernelConstructionE"
+        ));
+        assert!(is_cplusplus("_ZNK3tsl6Status8ToStringEv"));
+        assert!(!is_cplusplus("_ZNSt6vectorIiE4sizeEv"));
+        assert!(!is_cplusplus("TF_NewStatus"));
+    }
+}

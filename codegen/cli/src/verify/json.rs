@@ -1,0 +1,55 @@
+//! A report for programs: one row per check and release.
+
+use super::{Asked, Report};
+use serde::Serialize;
+use sp_host::{Outcome, Verdict};
+
+/// The version of the form; keys are added, never given another meaning.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Page<'a> {
+    schema: u32,
+    plugin: &'a str,
+    releases: &'a [String],
+    asks: &'a Asked,
+    rows: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    check: &'a str,
+    release: &'a str,
+    status: &'static str,
+    detail: &'a str,
+}
+
+/// The report's text.
+pub fn print(report: &Report) -> String {
+    let rows = report
+        .rows
+        .iter()
+        .map(|(release, outcome)| row(release, outcome));
+    let page = Page {
+        schema: SCHEMA,
+        plugin: &report.plugin,
+        releases: &report.releases,
+        asks: &report.asked,
+        rows: rows.collect(),
+    };
+    let text = serde_json::to_string_pretty(&page);
+    format!("{}\n", text.expect("text and numbers only"))
+}
+
+fn row<'a>(release: &'a str, outcome: &'a Outcome) -> Row<'a> {
+    Row {
+        check: &outcome.check,
+        release,
+        status: match outcome.status {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::Skip => "skip",
+        },
+        detail: &outcome.detail,
+    }
+}

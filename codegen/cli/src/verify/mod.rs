@@ -1,0 +1,166 @@
+//! A built plugin put through the host's checks, in the releases that snapshots exist of.
+//!
+//! Each check of each release runs in a child: this program again, which plays that release.
+
+pub mod asks;
+pub mod json;
+pub mod text;
+
+use crate::diagnostic::Result;
+use crate::import::place::Place;
+use crate::import::platform::Platform;
+use crate::import::release::Release;
+use crate::snapshots;
+use crate::symbols::Symbols;
+use asks::Asked;
+use miette::{Diagnostic, IntoDiagnostic};
+use sp_host::{Exports, Outcome, PLAYED, Verdict};
+use std::fs;
+use std::path::Path;
+use thiserror::Error;
+
+/// The package whose libraries the host plays.
+const PACKAGE: &str = "tensorflow-cpu";
+
+/// No release before it loads plugins.
+const FIRST: Release = Release {
+    major: 2,
+    minor: 5,
+    patch: None,
+};
+
+/// Why a plugin cannot be put to the test.
+#[derive(Debug, Error, Diagnostic)]
+pub enum VerifyError {
+    /// The file cannot be read, or is no shared object.
+    #[error("{0}")]
+    #[diagnostic(
+        code(sp_gen::verify::no_plugin),
+        help(
+            "name the shared object that TensorFlow would load, such as target/release/libmyaccel.so"
+        )
+    )]
+    NoPlugin(String),
+    /// No snapshot, or too old.
+    #[error("sp-gen cannot play TensorFlow {0}")]
+    #[diagnostic(
+        code(sp_gen::verify::no_release),
+        help("it plays {1}; `sp-gen import tensorflow {0}` takes in a newer one")
+    )]
+    NoRelease(Release, String),
+}
+
+/// What became of every check in every release, and what the file asks for.
+#[derive(Debug)]
+pub struct Report {
+    /// As it was given.
+    pub plugin: String,
+    /// The releases, the oldest first.
+    pub releases: Vec<String>,
+    /// By release, then in the order of the checks.
+    pub rows: Vec<(String, Outcome)>,
+    /// What the file asks of its host.
+    pub asked: Asked,
+}
+
+impl Report {
+    /// Whether a check failed.
+    pub fn found(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|(_, outcome)| outcome.status == Verdict::Fail)
+    }
+}
+
+/// Where this process is the child of a check, does the check and ends; else nothing.
+///
+/// # Errors
+/// Where the snapshots of the child's release cannot be read.
+pub fn serve() -> Result<()> {
+    let Some(release) = sp_host::child_release() else {
+        return Ok(());
+    };
+    let release: Release = release.parse().map_err(miette::Report::msg)?;
+    let place = place()?;
+    let apis = snapshots::some(&place, release, &PLAYED)?;
+    let exports = exports(&Symbols::at(&place)?, release);
+    let played = sp_host::Release::new(&apis);
+    sp_host::child_main(match &exports {
+        Some(exports) => played.exporting(exports),
+        None => played,
+    });
+    Ok(())
+}
+
+fn place() -> Result<Place> {
+    Ok(Place::find(&std::env::current_dir().into_diagnostic()?)?)
+}
+
+/// What the libraries of a release export, where its wheel was read.
+fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
+    let mut tables = symbols.tables().iter();
+    let table =
+        tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
+    let release = release.minor();
+    table.wheels().contains_key(&release).then(|| {
+        let exported = |function: &str| {
+            Some((
+                function.to_owned(),
+                table.libraries(function).remove(&release)?,
+            ))
+        };
+        table.functions().filter_map(exported).collect()
+    })
+}
+
+/// Puts `plugin` through every check of `release`, or of all that there are snapshots of; `seen` is
+/// told each outcome as it comes.
+///
+/// # Errors
+/// Where the plugin cannot be read, or the release is not to be had.
+pub fn verify(
+    plugin: &Path,
+    release: Option<Release>,
+    seen: impl Fn(&str, &Outcome) + Sync,
+) -> Result<Report> {
+    let shown = plugin.display().to_string();
+    let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
+    let names = asks::names(&shown, fs::read(plugin).map_err(unreadable)?)?;
+    let place = place()?;
+    let releases = releases(&place, release)?;
+    // A bare name would be looked for in the loader's folders, not here.
+    let path = plugin.canonicalize().into_diagnostic()?;
+    let rows = sp_host::judge(&releases, &path, seen);
+    Ok(Report {
+        plugin: shown,
+        rows,
+        releases,
+        asked: asks::of(&names, &place)?,
+    })
+}
+
+/// How many releases there are, for a bar that must say how far it is.
+pub const RELEASES: usize = 17;
+
+/// How many checks a report of so many releases has.
+pub fn checks(releases: usize) -> usize {
+    releases * sp_host::CHECKS.len()
+}
+
+/// The releases to play: the one asked for, or all.
+///
+/// # Errors
+/// Where it is not to be had.
+pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
+    let known = snapshots::releases(place)?;
+    let played = known.into_iter().filter(|release| *release >= FIRST);
+    let all: Vec<Release> = played.collect();
+    let chosen = match asked.map(Release::minor) {
+        None => all,
+        Some(release) if all.contains(&release) => vec![release],
+        Some(release) => {
+            let known: Vec<String> = all.iter().map(Release::to_string).collect();
+            return Err(VerifyError::NoRelease(release, known.join(" ")).into());
+        }
+    };
+    Ok(chosen.iter().map(Release::to_string).collect())
+}

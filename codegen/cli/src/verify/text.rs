@@ -1,0 +1,158 @@
+//! A report for people: of one release a row per check; of several a table of marks, then what failed
+//! and was skipped, each said once for all releases where it is the same.
+
+use super::Report;
+use super::asks::{Asked, Function};
+use sp_host::{CHECKS, Outcome, Verdict};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The report's text.
+pub fn print(report: &Report) -> String {
+    let rows = match report.releases.len() {
+        1 => single(report),
+        _ => [
+            table(report),
+            reasons(report, Verdict::Fail, "failed"),
+            reasons(report, Verdict::Skip, "skipped"),
+        ]
+        .concat(),
+    };
+    let outcomes: Vec<Outcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
+    format!(
+        "{rows}{}\n{}\n",
+        asked(&report.asked),
+        sp_host::summary(&outcomes)
+    )
+}
+
+fn single(report: &Report) -> String {
+    let rows = report.rows.iter();
+    rows.map(|(_, outcome)| format!("{outcome}\n")).collect()
+}
+
+fn table(report: &Report) -> String {
+    let heads = report
+        .releases
+        .iter()
+        .map(|release| format!("{release:>5}"));
+    let mut out = format!("{:<22}{}\n", "", heads.collect::<String>());
+    for check in CHECKS {
+        let of = report.rows.iter().filter(|(_, row)| row.check == check.id);
+        let marks = of.map(|(_, row)| format!("{:>5}", mark(row.status)));
+        out += &format!("{:<22}{}\n", check.id, marks.collect::<String>());
+    }
+    out + "\n"
+}
+
+fn mark(status: Verdict) -> &'static str {
+    match status {
+        Verdict::Pass => "ok",
+        Verdict::Fail => "FAIL",
+        Verdict::Skip => "-",
+    }
+}
+
+/// Details of one status, each with the checks' id and the releases that it was said of.
+fn reasons(report: &Report, status: Verdict, title: &str) -> String {
+    let mut said: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for check in CHECKS {
+        let rows = report.rows.iter();
+        for (release, row) in rows.filter(|(_, row)| row.check == check.id && row.status == status)
+        {
+            let known = said
+                .iter_mut()
+                .find(|(id, detail, _)| *id == row.check && *detail == row.detail);
+            match known {
+                Some((_, _, releases)) => releases.push(release),
+                None => said.push((&row.check, &row.detail, vec![release])),
+            }
+        }
+    }
+    let lines: String = said
+        .iter()
+        .map(|(id, detail, releases)| {
+            format!("  {id} ({}): {detail}\n", runs(releases, &report.releases))
+        })
+        .collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("{title}:\n{lines}\n"),
+    }
+}
+
+/// `2.5 to 2.8, 2.10`: which of `all` are in `some`.
+fn runs(some: &[impl AsRef<str>], all: &[String]) -> String {
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    let mut open = false;
+    for release in all {
+        let is_in = some.iter().any(|one| one.as_ref() == release);
+        match runs.last_mut() {
+            Some((_, last)) if open && is_in => *last = release,
+            _ if is_in => runs.push((release, release)),
+            _ => {}
+        }
+        open = is_in;
+    }
+    let run = |(first, last): &(&str, &str)| match first == last {
+        true => (*first).to_owned(),
+        false => format!("{first} to {last}"),
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+}
+
+fn asked(asked: &Asked) -> String {
+    let mut out = "asks of its host:\n".to_owned();
+    for (imported, title) in [(true, "must be there"), (false, "looks up")] {
+        out += &functions(asked, imported, title);
+    }
+    if asked.functions.is_empty() {
+        out += "  nothing of TensorFlow's C functions\n";
+    }
+    if !asked.cplusplus.is_empty() {
+        let count = asked.cplusplus.len();
+        let _ = writeln!(
+            out,
+            "  C++ of TensorFlow's, which promises nothing from one build to the next ({count}):"
+        );
+        out.extend(asked.cplusplus.iter().map(|name| format!("    {name}\n")));
+    }
+    out
+}
+
+/// The functions that are imported, or those that are not, by API.
+fn functions(asked: &Asked, imported: bool, title: &str) -> String {
+    let of_kind = || asked.functions.iter().filter(|it| it.imported == imported);
+    let apis: BTreeSet<Option<&str>> = of_kind().map(|it| it.api.as_deref()).collect();
+    let part = |api: Option<&str>| {
+        let name = api.unwrap_or("no API that sp-gen knows");
+        let of_api = of_kind().filter(|it| it.api.as_deref() == api);
+        format!(
+            "  {title}, {name}:\n{}",
+            of_api.map(function).collect::<String>()
+        )
+    };
+    apis.into_iter().map(part).collect()
+}
+
+fn function(function: &Function) -> String {
+    let releases = match (function.releases.first(), function.releases.last()) {
+        (Some(first), Some(last)) if first == last => format!("in {first} only"),
+        (Some(first), Some(last)) => format!("from {first} to {last}"),
+        _ => "in no wheel that was read".to_owned(),
+    };
+    format!("    {}, {releases}\n", function.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_told_as_runs() {
+        let all: Vec<String> = (5..12).map(|minor| format!("2.{minor}")).collect();
+        assert_eq!(runs(&["2.5", "2.6", "2.7", "2.9"], &all), "2.5 to 2.7, 2.9");
+        assert_eq!(runs(&["2.11"], &all), "2.11");
+        assert_eq!(runs(&[] as &[&str], &all), "");
+    }
+}
