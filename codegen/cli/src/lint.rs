@@ -61,15 +61,6 @@ pub fn all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
     found
 }
 
-/// What a rule is about, by its id.
-pub fn about(id: &str) -> Option<&'static str> {
-    let here = RULES.iter().map(|rule| (rule.id, rule.about));
-    let mut rules = here.chain(releases::RULES);
-    rules
-        .find(|(known, _)| *known == id)
-        .map(|(_, about)| about)
-}
-
 /// What the rules about one API of one release have against it, in the order of its items.
 pub fn check(api: &Api) -> Vec<Lint> {
     let mut found = Vec::new();
@@ -189,7 +180,6 @@ mod tests {
         let found = all(&known[0], &History::of(&known), &symbols);
         assert_eq!(found.len(), 14);
         assert!(found.iter().all(|it| it.id == "function_unexported"));
-        assert!(found.iter().all(|it| about(it.id).is_some()));
         assert_eq!(found[0].message, "no library of 2.20 exports it");
     }
 
