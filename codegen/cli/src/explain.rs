@@ -1,4 +1,4 @@
-//! The pages of all rules, whichever part of sp-gen they belong to. A new source of rules is one line
+//! The pages of all rules and checks, whichever part of sp-gen they belong to. A new source of rules is one line
 //! of [`pages`].
 
 use std::fmt::Write;
@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn every_rule_has_a_page_and_one_name() {
         let pages = pages();
-        let count = abi::RULES.len() + lint::RULES.len() + lint::releases::RULES.len();
+        let lints = lint::RULES.len() + lint::releases::RULES.len();
+        let count = abi::RULES.len() + lints + sp_host::CHECKS.len();
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);
