@@ -4,8 +4,8 @@
 //! terminal, and never with NO_COLOR.
 
 use crate::history::Paint;
-use miette::{MietteHandlerOpts, Report};
-use std::io::IsTerminal;
+use miette::{IntoDiagnostic, MietteHandlerOpts, Report};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use textwrap::WordSplitter;
 
@@ -47,6 +47,15 @@ pub fn show(report: &Report) {
 /// Whether stderr may be coloured and redrawn (progress bars).
 pub fn interactive() -> bool {
     std::io::stderr().is_terminal()
+}
+
+/// Writes results to stdout.
+pub fn print(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader such as `head` may have seen enough.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        _ => Ok(()),
+    }
 }
 
 /// Whether results are coloured: only on a terminal, and never with NO_COLOR.

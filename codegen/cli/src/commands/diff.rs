@@ -2,11 +2,10 @@
 //! built for one of them.
 
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::IntoDiagnostic;
 
 use crate::abi::{self, Diff, Surface, Verdict};
 use crate::clang::DEFAULT_TARGET;
@@ -181,11 +180,5 @@ fn print(report: &Report, old: Side, new: Side, format: Format) -> Result<()> {
         Format::Html => report::html(report).into_diagnostic()?,
         Format::Sarif => report::sarif(report),
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader such as `head` may have seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error)
-            .into_diagnostic()
-            .wrap_err("the report cannot be written"),
-        _ => Ok(()),
-    }
+    diagnostic::print(&text)
 }

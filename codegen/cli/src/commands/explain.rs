@@ -16,9 +16,10 @@ pub struct Args {
 
 /// Prints the page, or the list.
 pub fn run(args: Args) -> Result {
-    match args.rule {
-        Some(rule) => print!("{}", explain::page(&rule)?.text(diagnostic::width())),
-        None => print!("{}", explain::list()),
-    }
+    let text = match args.rule {
+        Some(rule) => explain::page(&rule)?.text(diagnostic::width()),
+        None => explain::list(),
+    };
+    diagnostic::print(&text)?;
     Ok(Outcome::Done)
 }

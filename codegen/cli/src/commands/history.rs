@@ -1,13 +1,11 @@
 //! `sp-gen history [<NAME>]`: what became of an API, a struct or a function over the releases.
 
-use std::io::{ErrorKind, IsTerminal, Write};
-
 use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use sp_ir::History;
 
-use crate::diagnostic::{Outcome, Result};
-use crate::history::{Exports, Paint, Subject, json, page, text};
+use crate::diagnostic::{self, Outcome, Result};
+use crate::history::{Exports, Subject, json, page, text};
 use crate::import::place::Place;
 use crate::snapshots;
 use crate::symbols::Symbols;
@@ -42,22 +40,10 @@ pub fn run(args: Args) -> Result {
     let exports = Exports::of(&apis, &Symbols::at(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
-        Format::Text => text(&history, &exports, &subject, paint()),
+        Format::Text => text(&history, &exports, &subject, diagnostic::paint()),
         Format::Json => json(&history, &exports, &subject),
         Format::Html => page(&history, &exports, &subject).into_diagnostic()?,
     };
-    match std::io::stdout().write_all(printed.as_bytes()) {
-        // A reader such as `head` may have seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
-        _ => Ok(Outcome::Done),
-    }
-}
-
-/// Colour only on a terminal, and never with NO_COLOR.
-fn paint() -> Paint {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match std::io::stdout().is_terminal() && !refused {
-        true => Paint::Ansi,
-        false => Paint::Plain,
-    }
+    diagnostic::print(&printed)?;
+    Ok(Outcome::Done)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -11,7 +10,7 @@ use sp_ir::{Api, History};
 use thiserror::Error;
 
 use crate::clang::{DEFAULT_TARGET, Library};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{self, Outcome, Result};
 use crate::embedded::SNAPSHOTS;
 use crate::import::place::Place;
 use crate::import::release::Release;
@@ -76,7 +75,7 @@ pub fn run(args: Args) -> Result {
     if args.lints {
         return lints(&api, apis, &args, &place);
     }
-    print(&match args.format {
+    diagnostic::print(&match args.format {
         Format::Json => api.to_json(),
         Format::Tree => crate::tree::draw(&api),
     })?;
@@ -99,19 +98,11 @@ fn lints(api: &Api, parsed: Vec<Api>, args: &Args, place: &Place) -> Result {
              loc,
          }| { format!("{}:{}: {id}: {item}: {message}\n", loc.file, loc.line) },
     );
-    print(&rows.collect::<String>())?;
+    diagnostic::print(&rows.collect::<String>())?;
     Ok(match found.is_empty() {
         true => Outcome::Done,
         false => Outcome::Found,
     })
-}
-
-fn print(text: &str) -> Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader such as `head` may have seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
-        _ => Ok(()),
-    }
 }
 
 fn minor(args: &Args) -> String {
