@@ -10,6 +10,7 @@ use sp_ir::Api;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
+const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
 const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
 const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
 
@@ -79,7 +80,7 @@ impl Compiler {
         let defect = format!("-D{defect}");
         match self.minor {
             ..=20 => self.link(&path, &[&defect]),
-            _ => self.cc(&path, &[&defect, PLUGIN, EXTRAS]),
+            _ => self.cc(&path, &[&defect, PLUGIN, KERNELS, EXTRAS]),
         }
         path
     }
@@ -135,6 +136,7 @@ impl Compiler {
         });
         let rest = [
             PLUGIN,
+            KERNELS,
             EXTRAS,
             "-Wl,--no-as-needed",
             &libraries[0],

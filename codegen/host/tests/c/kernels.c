@@ -1,0 +1,140 @@
+// The kernels of the test plugin: AddV2 on equal shapes, Sum over everything, Neg done asynchronously,
+// in place if it may be.
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensorflow.h"
+
+static void fail(TF_OpKernelContext *ctx, TF_Code code, const char *message) {
+  TF_Status *status = TF_NewStatus();
+  TF_SetStatus(status, code, message);
+  TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+}
+
+static void add(void *kernel, TF_OpKernelContext *ctx) {
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *x = NULL, *y = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  TF_GetInput(ctx, 1, &y, status);
+  if (TF_TensorElementCount(x) != TF_TensorElementCount(y)) {
+    fail(ctx, TF_INVALID_ARGUMENT, "the shapes differ");
+  } else {
+    int64_t dims[8];
+    int rank = TF_NumDims(x);
+    for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
+    TF_Tensor *z = TF_AllocateOutput(ctx, 0, TF_FLOAT, dims, rank, TF_TensorByteSize(x), status);
+    const float *a = TF_TensorData(x), *b = TF_TensorData(y);
+    float *c = TF_TensorData(z);
+    for (int64_t i = 0; i < TF_TensorElementCount(x); ++i) c[i] = a[i] + b[i];
+#if !defined(LEAK_TENSOR)
+    TF_DeleteTensor(z);
+#endif
+  }
+  TF_DeleteTensor(x);
+  TF_DeleteTensor(y);
+#if defined(DOUBLE_DELETE)
+  TF_DeleteTensor(y);
+#endif
+  TF_DeleteStatus(status);
+}
+
+static void *create_sum(TF_OpKernelConstruction *ctx) {
+  TF_Status *status = TF_NewStatus();
+  unsigned char keep = 0;
+  TF_OpKernelConstruction_GetAttrBool(ctx, "keep_dims", &keep, status);
+  if (TF_GetCode(status) != TF_OK) TF_OpKernelConstruction_Failure(ctx, status);
+  if (keep) {
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "keep_dims is for others");
+    TF_OpKernelConstruction_Failure(ctx, status);
+  }
+  TF_DeleteStatus(status);
+  return malloc(1);
+}
+
+static void sum(void *kernel, TF_OpKernelContext *ctx) {
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *x = NULL, *axes = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  TF_GetInput(ctx, 1, &axes, status);
+#if SP_MINOR >= 11
+  if (!TF_IsHostMemoryInput(ctx, 1, status)) fail(ctx, TF_INVALID_ARGUMENT, "the axes are not in host memory");
+#endif
+  if (TF_TensorElementCount(axes) != TF_NumDims(x)) {
+    fail(ctx, TF_INVALID_ARGUMENT, "all axes");
+  } else {
+    TF_Tensor *y = TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, 4, status);
+    float total = 0;
+    for (int64_t i = 0; i < TF_TensorElementCount(x); ++i) total += ((const float *)TF_TensorData(x))[i];
+    *(float *)TF_TensorData(y) = total;
+    TF_DeleteTensor(y);
+  }
+  TF_DeleteTensor(x);
+  TF_DeleteTensor(axes);
+  TF_DeleteStatus(status);
+}
+
+#if SP_MINOR >= 13
+static void negate(void *kernel, TF_OpKernelContext *ctx, TF_AsyncOpKernelDoneCallback *done) {
+  TF_Status *status = TF_NewStatus();
+  const int candidate = 0;
+  int forwarded = -1;
+  TF_Tensor *x = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  int64_t dims[8];
+  int rank = TF_NumDims(x);
+  int64_t count = TF_TensorElementCount(x);
+  for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
+  const float *from = TF_TensorData(x);
+  TF_DeleteTensor(x);
+  TF_Tensor *y = TF_ForwardInputOrAllocateOutput(ctx, &candidate, 1, 0, dims, rank, &forwarded, status);
+  for (int64_t i = 0; i < count; ++i) ((float *)TF_TensorData(y))[i] = -from[i];
+  // In place where the input was forwarded, and only then.
+  if ((TF_TensorData(y) == from) != (forwarded == 0)) fail(ctx, TF_INTERNAL, "forwarded or not?");
+  TF_DeleteTensor(y);
+  TF_DeleteStatus(status);
+  TF_RunAsyncOpKernelDoneCallback(done);
+}
+#endif
+
+static void delete_kernel(void *kernel) { free(kernel); }
+
+static void enter(TF_KernelBuilder *builder, const char *name) {
+  TF_Status *status = TF_NewStatus();
+  TF_KernelBuilder_TypeConstraint(builder, "T", TF_FLOAT, status);
+  TF_RegisterKernelBuilder(name, builder, status);
+  TF_DeleteStatus(status);
+}
+
+#if defined(UNDEFINED)
+void TF_NoSuchFunction(void);
+#endif
+
+void TF_InitKernel(void) {
+#if defined(UNDEFINED)
+  TF_NoSuchFunction();
+#endif
+#if defined(KERNEL_CRASH)
+  abort();
+#endif
+  enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAdd");
+#if defined(TWICE)
+  enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAddAgain");
+#endif
+#if defined(WRONG_DEVICE)
+  enter(TF_NewKernelBuilder("Mul", "OTHER", NULL, add, NULL), "TestMul");
+#endif
+#if defined(LEAK_BUILDER)
+  TF_NewKernelBuilder("Mul", "TEST", NULL, add, NULL);
+#endif
+  TF_KernelBuilder *builder = TF_NewKernelBuilder("Sum", "TEST", create_sum, sum, delete_kernel);
+  TF_KernelBuilder_HostMemory(builder, "reduction_indices");
+  enter(builder, "TestSum");
+#if SP_MINOR >= 13
+  enter(TF_NewAsyncKernelBuilder("Neg", "TEST", NULL, negate, NULL), "TestNeg");
+#endif
+#if defined(UNKNOWN_FUNCTION)
+  TF_ZerosLikeVariant(NULL, NULL, NULL);
+#endif
+}
