@@ -157,7 +157,7 @@ fn read_list<T>(
         .collect()
 }
 
-fn read_minor(text: &str) -> Option<Minor> {
+pub(crate) fn read_minor(text: &str) -> Option<Minor> {
     let (major, minor) = text.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }

@@ -6,6 +6,7 @@ mod enums;
 mod functions;
 mod handles;
 mod layout;
+mod retyped;
 mod structs;
 
 pub mod epochs;
@@ -17,4 +18,5 @@ pub use constants::*;
 pub use enums::*;
 pub use functions::*;
 pub use handles::*;
+pub use retyped::*;
 pub use structs::*;

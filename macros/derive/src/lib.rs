@@ -16,6 +16,16 @@ pub fn vtable(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded(sp_expand::vtable(arguments.into(), item.into()))
 }
 
+/// Checks at compile time that the oldest release which an item is for has what it names:
+/// `#[plugin(min_release = "2.6")]` on a function, an `impl` or a module.
+///
+/// The functions whose `.get()` it calls and the fields (`SP_Platform::force_memory_growth`) that it
+/// names are checked, each at its place.
+#[proc_macro_attribute]
+pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expanded(sp_expand::plugin(arguments.into(), item.into()))
+}
+
 /// Called back by the macro beside a generated trait; not for use by hand.
 #[doc(hidden)]
 #[proc_macro]

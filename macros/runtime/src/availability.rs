@@ -60,6 +60,23 @@ impl Availability {
 }
 
 impl Availability {
+    /// Whether any package exports it in this release, on any platform.
+    pub const fn has(&self, release: Minor) -> bool {
+        let mut found = false;
+        let mut each = 0;
+        while each < self.0.len() {
+            let spans = self.0[each].spans;
+            let mut span = 0;
+            while span < spans.len() {
+                let (first, last) = spans[span];
+                found |= !is_before(release, first) && !is_before(last, release);
+                span += 1;
+            }
+            each += 1;
+        }
+        found
+    }
+
     /// The releases among which every one is that exports it anywhere; none if nothing does.
     pub fn releases(&self) -> Option<Releases> {
         let spans = || {
@@ -79,6 +96,10 @@ impl Availability {
             last: last.map(release),
         })
     }
+}
+
+const fn is_before(one: Minor, other: Minor) -> bool {
+    one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
 impl fmt::Display for Availability {

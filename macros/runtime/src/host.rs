@@ -24,6 +24,11 @@ impl Release {
         Self { major, minor }
     }
 
+    /// Whether it came before `other`.
+    pub(crate) const fn is_before(self, other: Self) -> bool {
+        self.major < other.major || (self.major == other.major && self.minor < other.minor)
+    }
+
     /// The release of a version such as `2.12.0-rc1`.
     pub fn parse(version: &str) -> Option<Self> {
         let mut numbers = version.split(['.', '-', '+']).map(str::parse);
@@ -68,6 +73,15 @@ impl Releases {
             first,
             last: Some(last),
         }
+    }
+
+    /// Whether `release` is one of these.
+    pub const fn has(self, release: Release) -> bool {
+        let ended = match self.last {
+            Some(last) => last.is_before(release),
+            None => false,
+        };
+        !release.is_before(self.first) && !ended
     }
 
     /// Whether every release of `other` is one of these.

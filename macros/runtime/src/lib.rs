@@ -17,6 +17,6 @@ mod symbol;
 
 pub use host::{Host, Mark, Release, Releases};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
-pub use sp_macros::{Abi, Attributes, forward_slots, kernel, vtable};
+pub use sp_macros::{Abi, Attributes, forward_slots, kernel, plugin, vtable};
 pub use status::{Code, Error, RawStatus, Result, Status};
 pub use symbol::{Function, Missing, Older};

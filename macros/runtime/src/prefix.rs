@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-use crate::host::{Host, Releases};
+use crate::host::{Host, Release, Releases};
 use crate::{Code, Error, Result};
 
 /// A struct that opens with `struct_size`.
@@ -102,6 +102,21 @@ impl<T, F> Field<T, F> {
             .iter()
             .all(|place| *place == here)
             .then_some(self.offset)
+    }
+}
+
+impl<T: Versioned, F> Field<T, F> {
+    /// Whether the struct has this field in `release`.
+    pub const fn is_in(self, release: Release) -> bool {
+        let mut epoch = 0;
+        while epoch < T::EPOCHS.len() {
+            let there = self.places.is_empty() || self.places[epoch].is_some();
+            if there && T::EPOCHS[epoch].releases.has(release) {
+                return true;
+            }
+            epoch += 1;
+        }
+        false
     }
 }
 

@@ -118,6 +118,10 @@ impl<'a> Exports<'a> {
         let wheels = self.tables.iter().map(|table| wheels(table));
         let sets = self.sets.iter().map(|(set, name)| self.set(set, name));
         let marks = self.sets.values().map(|name| mark(name));
+        let each = self.of.iter().filter_map(|(name, set)| {
+            let (like, name) = (like(self.sets.get(set)?), ident(name));
+            Some(quote!(pub use super::#like as #name;))
+        });
         let items = quote! {
             use sp_runtime::Mark;
             use sp_runtime::availability::{Availability, Exports, Wheels};
@@ -125,6 +129,11 @@ impl<'a> Exports<'a> {
             /// One function of each kind: which of them a process has tells its release, where
             /// nothing else does.
             pub static MARKS: &[Mark] = &[#(#marks),*];
+
+            /// Each function's by the function's name.
+            pub mod of {
+                #(#each)*
+            }
             #(#wheels)*
             #(#sets)*
         };

@@ -21,6 +21,7 @@ mod module;
 mod old;
 mod page;
 mod places;
+mod retyped;
 mod scope;
 mod shims;
 mod slots;

@@ -15,8 +15,8 @@ use super::features::Features;
 use super::slots::Table;
 use super::timeline::Timeline;
 use super::{
-    closure, constants, enums, functions, handles, layout, macros, old, page, scope, shims,
-    structs, traits,
+    closure, constants, enums, functions, handles, layout, macros, old, page, retyped, scope,
+    shims, structs, traits,
 };
 
 /// What the files of one API are made from.
@@ -87,6 +87,11 @@ pub const PARTS: &[Part] = &[
         shims::emit,
     ),
     ("traits", "What an author implements.", traits::emit),
+    (
+        "retyped",
+        "Slots whose signature depends on the release, written once.",
+        retyped::emit,
+    ),
     ("handles", "Types whose inside is hidden.", handles::emit),
     ("enums", "Open enumerations.", enums::emit),
     ("aliases", "Other names for types.", handles::emit_aliases),

@@ -20,6 +20,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
 const RUNTIME: &[&str] = &[
     "Error",
     "Function",
+    "Host",
     "Older",
     "Prefix",
     "PrefixMut",

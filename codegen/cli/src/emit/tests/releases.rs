@@ -81,19 +81,38 @@ fn two_layouts_of_one_size_are_refused() {
     );
 }
 
+/// The demo API, whose table's layouts only the running release tells apart.
+fn told_by_release(slots: Vec<Field>) -> Api {
+    let mut newest = demo_api(slots);
+    if let Some(Item::Struct(table)) = newest.items.get_mut("SP_Table") {
+        table.discriminator = stated(Discriminator::Release);
+    }
+    newest
+}
+
 #[test]
 fn a_slot_with_another_signature_is_nobodys_to_fill() {
     let old = slot("run", vec![device()], Type::Void);
     let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
-    let mut newest = demo_api(vec![new]);
-    if let Some(Item::Struct(table)) = newest.items.get_mut("SP_Table") {
-        table.discriminator = stated(Discriminator::Release);
-    }
-    let files = emit(&[status, demo, status_api(), newest]).unwrap();
+    let files = emit(&[status, demo, status_api(), told_by_release(vec![new])]).unwrap();
     let text = flat(&files, "src/demo/epochs.rs");
     has(&text, "pub struct SP_Table");
     assert!(!text.contains("author_trait"), "{text}");
+}
+
+#[test]
+fn a_slot_that_gained_a_pointer_is_stored_by_the_running_release() {
+    let bytes = || param("", pointer(Type::Char, true));
+    let item = || param("item", pointer(named("SP_Device"), false));
+    let old = slot("run", vec![device(), bytes(), status()], Type::Void);
+    let new = slot("run", vec![device(), bytes(), item(), status()], Type::Void);
+    let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
+    let files = emit(&[status, demo, status_api(), told_by_release(vec![new])]);
+    let text = flat(&files.unwrap(), "src/demo/retyped.rs");
+    has(&text, "pub trait SP_Table__run: 'static");
+    has(&text, "T::call(device, arg1, core::ptr::null(), status)");
+    has(&text, "pub fn set_run<T: SP_Table__run>(");
 }
 
 #[test]
