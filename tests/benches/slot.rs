@@ -1,0 +1,116 @@
+//! What a call through a shim costs: an author's empty method, called as TensorFlow calls it, beside
+//! the same slot in C. `cargo bench -p sp-tests --bench slot`; without a C compiler it says so.
+
+use std::ffi::{CStr, CString, c_void};
+use std::hint::black_box;
+use std::mem::{transmute, zeroed};
+use std::path::Path;
+use std::process::Command;
+use std::ptr;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use sp_abi::stream_executor::{DeviceFns, SP_Device, SP_DeviceFns, SP_StreamExecutor};
+use sp_abi::tf_status::TF_Status;
+use sp_cpu::CpuDevice;
+use sp_plugin::Device;
+use sp_runtime::{PrefixMut, Versioned, handle, vtable};
+
+const C: &str = "
+double get_gflops(const void *device) { (void)device; return 3.0; }
+void synchronize(const void *device, void *status) { (void)device; (void)status; }
+";
+
+type Synchronize = unsafe extern "C" fn(*const SP_Device, *mut TF_Status);
+type GetGflops = unsafe extern "C" fn(*const SP_Device) -> f64;
+
+struct Mine;
+
+#[vtable]
+impl DeviceFns for Mine {
+    fn get_gflops(&self) -> f64 {
+        3.0
+    }
+}
+
+/// The slots in C, or why there are none.
+fn in_c(folder: &Path) -> Result<(GetGflops, Synchronize), String> {
+    let (source, library) = (folder.join("slots.c"), folder.join("slots.so"));
+    std::fs::write(&source, C).map_err(|error| error.to_string())?;
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-O2", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&source);
+    match compiler.status() {
+        Ok(status) if status.success() => {}
+        other => return Err(format!("cc made no library: {other:?}")),
+    }
+    let path = CString::new(library.to_string_lossy().as_bytes()).map_err(|it| it.to_string())?;
+    // SAFETY: a library without initializers, whose functions have these signatures.
+    unsafe {
+        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+        let find = |name: &CStr| libc::dlsym(handle, name.as_ptr());
+        let (gflops, synchronize) = (find(c"get_gflops"), find(c"synchronize"));
+        if gflops.is_null() || synchronize.is_null() {
+            return Err("its functions are not found".into());
+        }
+        Ok((
+            transmute::<*mut c_void, GetGflops>(gflops),
+            transmute::<*mut c_void, Synchronize>(synchronize),
+        ))
+    }
+}
+
+fn device(handle: *mut c_void) -> SP_Device {
+    SP_Device {
+        struct_size: SP_Device::STRUCT_SIZE,
+        ext: ptr::null_mut(),
+        ordinal: 0,
+        device_handle: handle,
+        hardware_name: ptr::null(),
+        device_vendor: ptr::null(),
+        pci_bus_id: ptr::null(),
+    }
+}
+
+fn through_shims() -> (GetGflops, Synchronize) {
+    // SAFETY: both are tables of nullable pointers and numbers, of which zero is one.
+    let (mut fns, mut executor): (SP_DeviceFns, SP_StreamExecutor) = unsafe { zeroed() };
+    SP_DeviceFns::fill::<Mine>(&mut PrefixMut::of(&mut fns));
+    SP_StreamExecutor::fill::<CpuDevice>(&mut PrefixMut::of(&mut executor));
+    let synchronize = executor.synchronize_all_activity.expect("it is required");
+    (fns.get_gflops.expect("it is written"), synchronize)
+}
+
+fn slots(bench: &mut Criterion) {
+    let folder = std::env::temp_dir().join(format!("sp-slot-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let c = in_c(&folder);
+    // What is loaded stays loaded.
+    let _ = std::fs::remove_dir_all(&folder);
+    let rust = through_shims();
+    let mine = device(handle::give(Mine));
+    let cpu = device(handle::give(CpuDevice::open(0).expect("a device")));
+    let sides = match c {
+        Ok(c) => vec![("C", c), ("shim", rust)],
+        Err(why) => {
+            println!("skipped: the slots in C: {why}");
+            vec![("shim", rust)]
+        }
+    };
+    for (side, (gflops, synchronize)) in sides {
+        // SAFETY: the device holds what the slot expects.
+        let gflops = |device| unsafe { black_box(gflops)(device) };
+        bench.bench_function(&format!("get_gflops/{side}"), |run| {
+            run.iter(|| gflops(black_box(&raw const mine)));
+        });
+        // SAFETY: as above; the slot does not fail, so it wants no status.
+        let synchronize = |device| unsafe { black_box(synchronize)(device, ptr::null_mut()) };
+        bench.bench_function(&format!("synchronize_all_activity/{side}"), |run| {
+            run.iter(|| synchronize(black_box(&raw const cpu)));
+        });
+    }
+}
+
+criterion_group!(benches, slots);
+criterion_main!(benches);
