@@ -132,6 +132,24 @@ pub fn other(side: Side) -> Side {
     }
 }
 
+/// The side that calls each callback, as the tables that hold it say.
+pub fn callers(view: &View) -> HashMap<String, Side> {
+    let mut callers = HashMap::new();
+    for entry in view.items.values() {
+        let Item::Struct(item) = &*entry.item else {
+            continue;
+        };
+        for field in &item.fields {
+            if let (Type::Named(name), Some(filler)) = (&field.ty, item.filler(field))
+                && matches!(view.item(name), Some(Item::Callback(_)))
+            {
+                callers.insert(name.clone(), other(filler));
+            }
+        }
+    }
+    callers
+}
+
 /// The name behind one pointer, and whether it may be written through it.
 fn pointee(ty: &Type) -> Option<(&str, bool)> {
     match ty {

@@ -34,6 +34,10 @@ pub struct View<'a> {
     pub memory: Memory,
     /// What others hold, pass or count out by value: who grows breaks them.
     pub held: HashMap<String, Held>,
+    /// The side that calls each callback, as the tables that hold it say.
+    callers: HashMap<String, Side>,
+    /// The constants that say a size.
+    sizes: Vec<(&'a str, u64)>,
     pointer: u64,
 }
 
@@ -50,6 +54,8 @@ impl<'a> View<'a> {
             exports: surface.exports.as_ref(),
             memory: Memory::default(),
             held: HashMap::new(),
+            callers: HashMap::new(),
+            sizes: Vec::new(),
             pointer: pointer(target),
         };
         for api in &surface.apis {
@@ -73,6 +79,8 @@ impl<'a> View<'a> {
         if view.pointer != 8 {
             view.resize();
         }
+        view.sizes = view.sizes();
+        view.callers = super::memory::callers(&view);
         view.held = super::memory::held(&view);
         view.memory = Memory::of(&view);
         view
@@ -210,22 +218,31 @@ impl<'a> View<'a> {
     /// `TF_FilesystemOps`.
     pub fn size_constant(&self, name: &str, layout: Layout) -> Option<&'a str> {
         let plain = |text: &str| text.replace('_', "").to_ascii_uppercase();
-        self.sizes().next()?;
+        if self.sizes.is_empty() {
+            return None;
+        }
         let wanted = plain(name) + "SIZE";
-        self.sizes()
+        let mut sizes = self.sizes.iter();
+        sizes
             .find(|(name, value)| *value == layout.size && plain(name) == wanted)
-            .map(|(name, _)| name)
+            .map(|(name, _)| *name)
     }
 
-    fn sizes(&self) -> impl Iterator<Item = (&'a str, u64)> {
+    fn sizes(&self) -> Vec<(&'a str, u64)> {
         let constants = self.items.iter();
-        constants.filter_map(|(name, entry)| match &*entry.item {
+        let sizes = constants.filter_map(|(name, entry)| match &*entry.item {
             Item::Constant(one) if name.ends_with("_SIZE") => match one.value {
                 Value::Int(value) => Some((*name, u64::try_from(value).ok()?)),
                 _ => None,
             },
             _ => None,
-        })
+        });
+        sizes.collect()
+    }
+
+    /// The side that calls a callback; core where no table holds it.
+    pub fn caller(&self, name: &str) -> Side {
+        self.callers.get(name).copied().unwrap_or(Side::Core)
     }
 }
 

@@ -1,14 +1,10 @@
 //! Functions that both sides declare.
 
-use std::collections::HashMap;
-
-use sp_ir::{Function, Item, Side};
+use sp_ir::{Function, Side};
 
 use super::{Ledger, parameters};
 use crate::abi::change::{Both, Kind};
 use crate::abi::memory::other;
-use crate::abi::pair::Pair;
-use crate::abi::view::View;
 
 /// A function that both sides have.
 pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Function) {
@@ -33,24 +29,4 @@ pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Func
         _ => {}
     }
     parameters::function(ledger, &old.signature, &new.signature, other(by.new));
-}
-
-/// The side that calls a callback, as the tables that hold it say; core where none does.
-pub fn caller_of(pair: &Pair, name: &str) -> Side {
-    callers(&pair.new).get(name).copied().unwrap_or(Side::Core)
-}
-
-fn callers<'v>(view: &'v View) -> HashMap<&'v str, Side> {
-    let mut callers = HashMap::new();
-    for entry in view.items.values() {
-        let Item::Struct(item) = &*entry.item else {
-            continue;
-        };
-        for field in &item.fields {
-            if let (sp_ir::Type::Named(name), Some(filler)) = (&field.ty, item.filler(field)) {
-                callers.insert(name.as_str(), other(filler));
-            }
-        }
-    }
-    callers
 }

@@ -116,7 +116,7 @@ fn items<'p>(
         (Item::Enum(one), Item::Enum(two)) => enums::compare(ledger, one, two),
         (Item::Function(one), Item::Function(two)) => functions::compare(ledger, one, two),
         (Item::Callback(one), Item::Callback(two)) => {
-            let caller = super::functions::caller_of(ledger.pair, new);
+            let caller = ledger.pair.new.caller(new);
             parameters::callback(ledger, &one.signature, &two.signature, caller);
         }
         (Item::Constant(one), Item::Constant(two)) => constants::compare(ledger, one, two),

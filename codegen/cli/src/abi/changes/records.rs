@@ -435,7 +435,7 @@ fn layout<'p>(ledger: &mut Ledger<'_, 'p>, frame: &Frame<'p>, told: bool) {
     if told || (size.old == size.new && align.old == align.new) {
         return;
     }
-    match align.old == align.new {
+    match size.old != size.new {
         true => ledger.item(Kind::Resized(frame.relaid(Vec::new(), &[]))),
         false => ledger.item(Kind::Realigned(align)),
     }

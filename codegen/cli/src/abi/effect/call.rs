@@ -29,7 +29,7 @@ pub fn called(pair: &Pair, meeting: Meeting, called: &Called) -> Effect {
             .iter()
             .zip(&caller.params)
             .all(|(one, two)| like(&two.ty, &one.ty).is_binary());
-    if !fits {
+    if !fits || crossed(caller, callee) {
         let why = format!(
             "{who} passes {}, {whom} expects {}",
             arguments(caller),
@@ -49,6 +49,16 @@ pub fn called(pair: &Pair, meeting: Meeting, called: &Called) -> Effect {
         ),
         false => plain(Outcome::Works, format!("{whom} finds all that it expects")),
     }
+}
+
+/// Whether a parameter stands at another place of the two, as their names tell.
+fn crossed(caller: &Signature, callee: &Signature) -> bool {
+    let mut both = callee.params.iter().zip(&caller.params);
+    both.any(|(one, two)| {
+        let elsewhere = |all: &Signature, name: &str| all.params.iter().any(|it| it.name == name);
+        let differ = one.name != two.name && !one.name.is_empty() && !two.name.is_empty();
+        differ && (elsewhere(caller, &one.name) || elsewhere(callee, &two.name))
+    })
 }
 
 fn arguments(signature: &Signature) -> String {

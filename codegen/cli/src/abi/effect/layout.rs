@@ -36,12 +36,13 @@ impl Worst {
 pub fn relaid(meeting: Meeting, told: &Relaid) -> Effect {
     let (plugin_name, host_name) = meeting.sort(told.name);
     let (plugin_size, host_size) = meeting.sort(told.size);
-    let (_, announced) = meeting.sort(told.announced);
+    let (said, announced) = meeting.sort(told.announced);
     let stood = Standing {
         memory: meeting.host.memory.side(host_name),
         slack: plugin_size != host_size && slack(meeting, plugin_name, host_name),
         plugin_size,
         host_size,
+        said,
         announced,
         name: host_name,
     };
@@ -108,6 +109,8 @@ struct Standing<'s> {
     slack: bool,
     plugin_size: u64,
     host_size: u64,
+    /// What the plugin writes into `struct_size`, and what the host does.
+    said: Option<u64>,
     announced: Option<u64>,
     name: &'s str,
 }
@@ -188,8 +191,9 @@ impl Standing<'_> {
             });
         }
         let beyond = at >= self.plugin_size && !self.slack;
+        let told_by_size = self.said.is_some_and(|size| at >= size);
         // Core clears what it provides; what the plugin provides, nobody does.
-        if (self.memory == Side::Core && !self.slack) || (beyond && self.announced.is_some()) {
+        if (self.memory == Side::Core && !self.slack) || told_by_size {
             return;
         }
         let outcome = match (beyond, filler) {
@@ -239,7 +243,13 @@ pub fn retyped(meeting: Meeting, told: &Relaid, like: Likeness) -> Effect {
     let here = match like {
         like if like.is_binary() => Outcome::Works,
         Likeness::Signature => Outcome::WrongArguments,
-        Likeness::Reread => Outcome::MisreadsValue,
+        _ if told
+            .fields
+            .windows(2)
+            .all(|pair| pair[0].size == pair[1].size) =>
+        {
+            Outcome::MisreadsValue
+        }
         _ => Outcome::ReadsWrongMember,
     };
     let name = told
@@ -256,15 +266,27 @@ pub fn retyped(meeting: Meeting, told: &Relaid, like: Likeness) -> Effect {
     effect
 }
 
-/// A union's member that one side lacks.
-pub fn union(meeting: Meeting, told: &Relaid) -> Effect {
-    let (mine, theirs) = meeting.sort(told.size);
-    match mine == theirs {
-        true => plain(
-            Outcome::WorksWithout,
-            "the union is as large as before; who knows the member uses it",
+/// A union's member that one side lacks; `knows` says whether the plugin has it.
+pub fn union(meeting: Meeting, told: &Relaid, knows: bool) -> Effect {
+    let (mine, theirs) = meeting.sort(told.name);
+    let size = meeting.sort(told.size);
+    match displaced(meeting, mine, theirs, size) {
+        Some(how) => plain(
+            Outcome::ReadsWrongMember,
+            format!("{mine} is of another size, {how}"),
         ),
-        false => relaid(meeting, told),
+        None if size.0 > size.1 => plain(
+            Outcome::CorruptsMemory,
+            "the plugin's union is longer than the host's",
+        ),
+        None if knows => plain(
+            Outcome::MisreadsValue,
+            "the plugin may store a member that the host does not know",
+        ),
+        None => plain(
+            Outcome::WorksWithout,
+            "the plugin neither stores the member nor knows it when it comes",
+        ),
     }
 }
 

@@ -25,16 +25,14 @@ fn judge(_: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let effect = effect::reread(like, &change.item);
-    Some(RULE.lighter(
-        like.is_binary(),
-        RULE.finding(
-            change,
-            Said {
-                message: format!("{} names another type", change.item),
-                directions: effect,
-                bytes: Vec::new(),
-                remedy: "build once for each form, and choose by the running release".into(),
-            },
-        ),
-    ))
+    let finding = RULE.finding(
+        change,
+        Said {
+            message: format!("{} names another type", change.item),
+            directions: effect,
+            bytes: Vec::new(),
+            remedy: "build once for each form, and choose by the running release".into(),
+        },
+    );
+    Some(finding.lighter(like.is_binary(), Impact::SourceOnly))
 }

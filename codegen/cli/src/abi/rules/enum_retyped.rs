@@ -23,20 +23,18 @@ fn judge(_: &Pair, change: &Change) -> Option<Finding> {
     let Kind::EnumRetyped(both, like) = &change.kind else {
         return None;
     };
-    Some(RULE.lighter(
-        like.is_binary(),
-        RULE.finding(
-            change,
-            Said {
-                message: format!(
-                    "carried by {}, before by {}",
-                    spell(both.new),
-                    spell(both.old)
-                ),
-                directions: effect::reread(*like, &change.item),
-                bytes: Vec::new(),
-                remedy: "pass and read it as the running release has it".into(),
-            },
-        ),
-    ))
+    let finding = RULE.finding(
+        change,
+        Said {
+            message: format!(
+                "carried by {}, before by {}",
+                spell(both.new),
+                spell(both.old)
+            ),
+            directions: effect::reread(*like, &change.item),
+            bytes: Vec::new(),
+            remedy: "pass and read it as the running release has it".into(),
+        },
+    );
+    Some(finding.lighter(like.is_binary(), Impact::SourceOnly))
 }

@@ -9,8 +9,8 @@ use crate::abi::pair::Pair;
 /// The rule.
 pub const RULE: Rule = Rule {
     id: "function_outlined",
-    impact: Impact::Breaking,
-    bump: Bump::Major,
+    impact: Impact::Compatible,
+    bump: Bump::Minor,
     summary: "A function that was inline is taken from a library.",
     explanation: "A plugin built before has the body and goes on. One built with the newer \
                   header needs the symbol, which no older host exports: it does not load there.",

@@ -43,16 +43,14 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         None => "look it up at run time, and keep another way for releases that lack it".into(),
     };
     let harmless = directions.old_on_new.outcome == Outcome::Works;
-    Some(RULE.lighter(
-        harmless,
-        RULE.finding(
-            change,
-            Said {
-                message: format!("{name} is gone"),
-                directions,
-                bytes: Vec::new(),
-                remedy,
-            },
-        ),
-    ))
+    let finding = RULE.finding(
+        change,
+        Said {
+            message: format!("{name} is gone"),
+            directions,
+            bytes: Vec::new(),
+            remedy,
+        },
+    );
+    Some(finding.lighter(harmless, Impact::SourceOnly))
 }

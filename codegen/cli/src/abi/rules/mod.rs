@@ -196,28 +196,16 @@ impl Rule {
     }
 }
 
-impl Rule {
-    /// A finding that no binary sees, where `harmless`.
-    fn lighter(&self, harmless: bool, finding: Finding) -> Finding {
-        match harmless {
-            true => Finding {
-                impact: Impact::SourceOnly,
-                bump: Bump::Minor.min(self.bump),
-                ..finding
+impl Finding {
+    /// The same of less weight, `where_so`.
+    fn lighter(self, where_so: bool, impact: Impact) -> Self {
+        match where_so {
+            true => Self {
+                impact,
+                bump: self.bump.min(Bump::Minor),
+                ..self
             },
-            false => finding,
-        }
-    }
-
-    /// A finding that binaries do not live with, where `breaks`.
-    fn heavier(&self, breaks: bool, finding: Finding) -> Finding {
-        match breaks {
-            true => Finding {
-                impact: Impact::Breaking,
-                bump: Bump::Major,
-                ..finding
-            },
-            false => finding,
+            false => self,
         }
     }
 }

@@ -10,12 +10,12 @@ use crate::abi::words;
 /// The rule.
 pub const RULE: Rule = Rule {
     id: "union_member_added",
-    impact: Impact::Compatible,
-    bump: Bump::Minor,
+    impact: Impact::Breaking,
+    bump: Bump::Major,
     summary: "A union has a member more.",
     explanation: "Where the union is as large as before, who does not know the member never \
                   reads it, as long as whatever says which member holds is looked at. A union \
-                  that grew breaks what holds it: then the finding is breaking.",
+                  that grew breaks what holds it; only then is the finding breaking.",
     reference: "C11 6.7.2.1: members lie in the order of their declaration",
     judge,
 };
@@ -25,20 +25,20 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let grew = told.size.old != told.size.new;
-    Some(RULE.heavier(
-        grew,
-        RULE.finding(
-            change,
-            Said {
-                message: format!(
-                    "{} was added{}",
-                    words::list(&told.names()),
-                    words::size(told)
-                ),
-                directions: effect::both(pair, |meeting| effect::union(meeting, told)),
-                bytes: told.slots(),
-                remedy: "look at what says which member holds before reading one".into(),
-            },
-        ),
-    ))
+    let finding = RULE.finding(
+        change,
+        Said {
+            message: format!(
+                "{} was added{}",
+                words::list(&told.names()),
+                words::size(told)
+            ),
+            directions: effect::both(pair, |meeting| {
+                effect::union(meeting, told, !meeting.plugin_is_old)
+            }),
+            bytes: told.slots(),
+            remedy: "look at what says which member holds before reading one".into(),
+        },
+    );
+    Some(finding.lighter(!grew, Impact::Compatible))
 }

@@ -30,7 +30,9 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
                 words::list(&told.names()),
                 words::size(told)
             ),
-            directions: effect::both(pair, |meeting| effect::union(meeting, told)),
+            directions: effect::both(pair, |meeting| {
+                effect::union(meeting, told, meeting.plugin_is_old)
+            }),
             bytes: told.slots(),
             remedy: "ask for the running release before storing it".into(),
         },

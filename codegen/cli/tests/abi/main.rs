@@ -1,0 +1,7 @@
+//! The diff of two ABIs: over every release, on a pair of headers for each rule, and on edits of every
+//! kind.
+
+mod breaks;
+mod mutations;
+mod releases;
+mod rules;

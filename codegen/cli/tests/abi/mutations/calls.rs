@@ -1,0 +1,210 @@
+//! Edits of functions, slots and callbacks, and of what libraries export.
+
+use sp_gen::abi::Surface;
+use sp_ir::{Function, Item, Scope, Side, Signature, Transfer, Type};
+
+use super::scene::{
+    Edit, Random, breaking, callback, choose, compatible, function, int, loc, param, pointer,
+    stated, structure, undone,
+};
+
+pub const EDITS: &[Edit] = &[
+    compatible("a function added", "function_added", added),
+    undone(breaking("a function removed", "function_removed", added)),
+    breaking("a first parameter", "parameter_added", |side, random| {
+        called(side, random, |it| {
+            it.params.insert(0, param("edited", pointer(Type::Void)))
+        })
+    }),
+    breaking("a last parameter", "parameter_added", |side, random| {
+        called(side, random, |it| it.params.push(param("edited", int(32))))
+    }),
+    breaking("a parameter less", "parameter_removed", |side, random| {
+        called(side, random, |it| drop(it.params.remove(0)))
+    }),
+    breaking("parameters swapped", "parameter_moved", |side, random| {
+        called(side, random, |it| it.params.swap(0, 1))
+    }),
+    breaking(
+        "a parameter retyped",
+        "parameter_retyped",
+        |side, random| {
+            called(side, random, |it| {
+                it.params[0].ty = Type::Float { bits: 32 }
+            })
+        },
+    ),
+    compatible(
+        "a parameter renamed",
+        "parameter_renamed",
+        |side, random| called(side, random, |it| it.params[0].name += "_edited"),
+    ),
+    compatible(
+        "a parameter made const",
+        "constness_changed",
+        |side, random| called(side, random, constness),
+    ),
+    breaking("another return type", "return_retyped", |side, random| {
+        called(side, random, |it| it.ret = Type::Float { bits: 32 })
+    }),
+    breaking(
+        "a slot with a parameter more",
+        "callback_signature_changed",
+        |side, random| {
+            slot(side, random, |it| {
+                it.params.insert(0, param("edited", int(32)))
+            })
+        },
+    ),
+    breaking(
+        "a slot with a parameter less",
+        "callback_signature_changed",
+        |side, random| slot(side, random, |it| drop(it.params.remove(0))),
+    ),
+    breaking(
+        "a slot that returns something else",
+        "callback_signature_changed",
+        |side, random| slot(side, random, |it| it.ret = Type::Float { bits: 64 }),
+    ),
+    breaking(
+        "a callback with another parameter",
+        "callback_signature_changed",
+        typedef,
+    ),
+    breaking(
+        "a body put into the header",
+        "function_inlined",
+        |side, random| made(side, random, |it| it.inline = true),
+    ),
+    undone(compatible(
+        "a body taken from the header",
+        "function_outlined",
+        |side, random| made(side, random, |it| it.inline = true),
+    )),
+    breaking(
+        "the other side defines it",
+        "exporter_changed",
+        |side, random| made(side, random, |it| it.exported_by = stated(Side::Plugin)),
+    ),
+    breaking("another symbol", "symbol_renamed", |side, random| {
+        made(side, random, |it| it.symbol += "_v2")
+    }),
+    breaking(
+        "given away, not lent",
+        "transfer_changed",
+        |side, random| {
+            fact(side, random, |it| match &mut it.params[0].transfer {
+                Some(said) if said.value == Transfer::None => said.value = Transfer::Full,
+                Some(said) => said.value = Transfer::None,
+                None => {}
+            })
+        },
+    ),
+    breaking("kept, not used", "scope_changed", |side, random| {
+        fact(side, random, |it| match &mut it.params[0].scope {
+            Some(said) if said.value == Scope::Call => said.value = Scope::Stored,
+            Some(said) => said.value = Scope::Call,
+            None => {}
+        })
+    }),
+];
+
+fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
+    let at = random.below(side.apis.len());
+    let signature = Signature {
+        params: vec![param("count", int(32))],
+        ret: Type::Void,
+        ret_transfer: None,
+    };
+    let item = Function {
+        doc: None,
+        signature,
+        exported_by: None,
+        instead: None,
+        inline: false,
+        symbol: "Edited".into(),
+        loc: loc(),
+    };
+    side.apis[at]
+        .items
+        .insert("Edited".into(), Item::Function(item));
+    Some(side.apis[at].name.clone())
+}
+
+/// A function that core exports, whose parameters all have names, and of which no two are alike.
+fn fits(item: &Item) -> Option<()> {
+    let Item::Function(item) = item else {
+        return None;
+    };
+    let params = &item.signature.params;
+    let named = params.iter().all(|one| !one.name.is_empty());
+    let core = item
+        .exported_by
+        .as_ref()
+        .is_none_or(|said| said.value == Side::Core);
+    let pointer = matches!(params.first()?.ty, Type::Pointer { .. });
+    (params.len() > 1 && named && core && pointer && !item.inline).then_some(())
+}
+
+fn made(side: &mut Surface, random: &mut Random, to: fn(&mut Function)) -> Option<String> {
+    let (at, name, ()) = random.pick(choose(side, |_, item| fits(item)))?;
+    to(function(side, at, &name));
+    Some(name)
+}
+
+fn called(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
+    let (at, name, ()) = random.pick(choose(side, |_, item| fits(item)))?;
+    to(&mut function(side, at, &name).signature);
+    Some(name)
+}
+
+fn constness(signature: &mut Signature) {
+    if let Type::Pointer { mutable, .. } = &mut signature.params[0].ty {
+        *mutable = !*mutable;
+    }
+}
+
+fn slot(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
+    let all = choose(side, |_, item| match item {
+        Item::Struct(item) => item.fields.iter().position(|field| match &field.ty {
+            Type::Function(inner) => inner.params.len() > 1,
+            _ => false,
+        }),
+        _ => None,
+    });
+    let (at, name, place) = random.pick(all)?;
+    let field = &mut structure(side, at, &name).fields[place];
+    if let Type::Function(inner) = &mut field.ty {
+        to(inner);
+    }
+    Some(format!("{name}.{}", field.name))
+}
+
+fn typedef(side: &mut Surface, random: &mut Random) -> Option<String> {
+    let all = choose(side, |_, item| {
+        matches!(item, Item::Callback(_)).then_some(())
+    });
+    let (at, name, ()) = random.pick(all)?;
+    callback(side, at, &name)
+        .signature
+        .params
+        .insert(0, param("edited", int(32)));
+    Some(name)
+}
+
+/// States the fact on both sides' parameter first, and then edits it: so a stated one is looked for.
+fn fact(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
+    let all = choose(side, |_, item| match item {
+        Item::Function(item) => {
+            let first = item.signature.params.first()?;
+            let mut edited = item.signature.clone();
+            to(&mut edited);
+            (first.transfer.is_some() || first.scope.is_some()).then_some(())?;
+            (edited != item.signature).then_some(())
+        }
+        _ => None,
+    });
+    let (at, name, ()) = random.pick(all)?;
+    to(&mut function(side, at, &name).signature);
+    Some(name)
+}

@@ -1,0 +1,50 @@
+//! Releases as the committed snapshots have them, oldest first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sp_gen::abi::Surface;
+use sp_ir::Api;
+
+/// The target that snapshots describe.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The repository's folder.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All releases.
+pub fn all() -> Vec<Surface> {
+    let apis = sp_gen::snapshots::read(&root().join("generated/ir"), None).unwrap();
+    let number = |release: &str| -> u32 { release[2..].parse().unwrap() };
+    let mut releases: Vec<String> = apis.iter().map(|api| api.release.clone()).collect();
+    releases.sort_by_key(|release| number(release));
+    releases.dedup();
+    releases
+        .into_iter()
+        .map(|release| surface(&release, &apis))
+        .collect()
+}
+
+fn surface(release: &str, apis: &[Api]) -> Surface {
+    Surface {
+        label: release.into(),
+        apis: apis
+            .iter()
+            .filter(|api| api.release == release)
+            .cloned()
+            .collect(),
+        exports: None,
+        target: None,
+    }
+}
+
+/// What is written at `path` below the repository; with `SP_BLESS`, `text` is written there first.
+pub fn blessed(path: &str, text: &str) -> String {
+    let path = root().join(path);
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    fs::read_to_string(&path).unwrap_or_default()
+}

@@ -1,0 +1,2 @@
+typedef int64_t D_Count;
+void D_Run(D_Count count);

@@ -1,0 +1,2 @@
+#define D_LIMIT 16
+void D_Run(void);

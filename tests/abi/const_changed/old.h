@@ -1,0 +1,2 @@
+#define D_LIMIT 8
+void D_Run(void);

@@ -1,0 +1,1 @@
+void D_Ask(int32_t* count);

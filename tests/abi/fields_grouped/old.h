@@ -1,0 +1,9 @@
+typedef struct DP_Base {
+  int32_t kind;
+  void* next;
+} DP_Base;
+typedef struct DP_Part {
+  int32_t kind;
+  void* next;
+  int64_t value;
+} DP_Part;

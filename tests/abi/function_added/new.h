@@ -1,0 +1,2 @@
+void D_Run(void);
+void D_Stop(void);

@@ -1,0 +1,10 @@
+typedef struct DP_Value {
+  size_t struct_size;
+  int64_t number;
+  int64_t unit;
+} DP_Value;
+#define DP_VALUE_STRUCT_SIZE D_OFFSET_OF_END(DP_Value, unit)
+typedef struct DP_Pair {
+  DP_Value first;
+  DP_Value second;
+} DP_Pair;

@@ -1,0 +1,1 @@
+void D_Copy(const void* from, void* to, size_t size);

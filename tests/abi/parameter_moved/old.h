@@ -1,0 +1,1 @@
+void D_Copy(void* to, const void* from, size_t size);

@@ -1,0 +1,1 @@
+double D_Count(void);

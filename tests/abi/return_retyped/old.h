@@ -1,0 +1,1 @@
+int32_t D_Count(void);

@@ -1,0 +1,9 @@
+#pragma pack(push, 1)
+typedef struct D_Sum {
+  int64_t number;
+  char unit;
+} D_Sum;
+#pragma pack(pop)
+typedef struct D_Line {
+  D_Sum sums[2];
+} D_Line;

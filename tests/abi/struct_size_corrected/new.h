@@ -1,0 +1,6 @@
+typedef struct DP_Fns {
+  size_t struct_size;
+  void (*start)(void* self);
+  void (*stop)(void* self);
+} DP_Fns;
+#define DP_FNS_STRUCT_SIZE D_OFFSET_OF_END(DP_Fns, stop)

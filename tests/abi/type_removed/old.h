@@ -1,0 +1,2 @@
+typedef enum D_Mode { D_FAST, D_SLOW } D_Mode;
+void D_Run(void);

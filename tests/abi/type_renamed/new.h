@@ -1,0 +1,2 @@
+typedef struct D_Lane D_Lane;
+void D_Run(D_Lane* queue);

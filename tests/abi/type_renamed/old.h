@@ -1,0 +1,2 @@
+typedef struct D_Queue D_Queue;
+void D_Run(D_Queue* queue);

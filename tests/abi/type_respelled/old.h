@@ -1,0 +1,2 @@
+typedef struct D_Options D_Options;
+void D_Run(void* options);

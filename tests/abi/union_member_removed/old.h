@@ -1,0 +1,6 @@
+typedef union D_Value {
+  int64_t number;
+  const char* text;
+  bool flag;
+} D_Value;
+void D_Set(D_Value* value);
