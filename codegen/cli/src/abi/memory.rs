@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sp_ir::{Direction, Field, Item, Param, Side, Signature, Struct, Type};
+use sp_ir::{Item, Param, Side, Signature, Struct, Type};
 
 use super::view::{View, fields};
 
@@ -27,7 +27,8 @@ impl Memory {
         self.0.get(name).map_or(Side::Core, |(_, side)| *side)
     }
 
-    /// Reads it off all that a side declares.
+    /// Reads it off all that a side declares: first off calls, since what a struct points to is
+    /// judged by whose the struct is.
     pub fn of(view: &View) -> Self {
         let mut memory = Self::default();
         for (name, entry) in &view.items {
@@ -41,14 +42,48 @@ impl Memory {
                         memory.vote(name, Weight::Filled, said.value);
                     }
                     for field in &item.fields {
-                        memory.field(view, item, field);
+                        if let (Some(signature), Some(callee)) =
+                            (view.signature(&field.ty), item.filler(field))
+                        {
+                            memory.called(view, signature, callee);
+                        }
                     }
                 }
                 _ => {}
             }
         }
+        let pointed = memory.pointed(view);
+        for (name, side) in pointed {
+            memory.vote(&name, Weight::Pointed, side);
+        }
         memory.inherit(view);
         memory
+    }
+
+    /// What members point to: the filler's; or, where there is a struct to be filled in, the side's
+    /// whose memory has the pointer.
+    fn pointed(&self, view: &View) -> Vec<(String, Side)> {
+        let mut found = Vec::new();
+        for (name, entry) in &view.items {
+            let Item::Struct(item) = &*entry.item else {
+                continue;
+            };
+            for field in &item.fields {
+                let Some((target, mutable)) = pointee(&field.ty) else {
+                    continue;
+                };
+                let Some(inner) = view.structure(target) else {
+                    continue;
+                };
+                let to_fill = mutable && inner.struct_size.is_some() && filled_by_plugin(inner);
+                let side = match to_fill {
+                    true => Some(self.side(name)),
+                    false => item.filler(field),
+                };
+                found.extend(side.map(|side| (target.to_string(), side)));
+            }
+        }
+        found
     }
 
     /// What is held by value stands where its holder does.
@@ -69,25 +104,6 @@ impl Memory {
         self.0
             .get(name)
             .is_some_and(|(weight, _)| *weight > Weight::Filled)
-    }
-
-    fn field(&mut self, view: &View, item: &Struct, field: &Field) {
-        let filler = item.filler(field);
-        if let (Some(signature), Some(callee)) = (view.signature(&field.ty), filler) {
-            return self.called(view, signature, callee);
-        }
-        let Some((name, mutable)) = pointee(&field.ty) else {
-            return;
-        };
-        let is_out = field.direction.as_ref().map(|it| it.value) == Some(Direction::Out);
-        let offered = is_out && mutable && fills(view, name) == filler;
-        let side = match (offered, item.filled_by.as_ref()) {
-            (true, Some(said)) => Some(said.value),
-            _ => filler,
-        };
-        if let Some(side) = side {
-            self.vote(name, Weight::Pointed, side);
-        }
     }
 
     fn called(&mut self, view: &View, signature: &Signature, callee: Side) {
@@ -117,11 +133,8 @@ impl Memory {
     }
 }
 
-fn fills(view: &View, name: &str) -> Option<Side> {
-    view.structure(name)?
-        .filled_by
-        .as_ref()
-        .map(|said| said.value)
+fn filled_by_plugin(item: &Struct) -> bool {
+    item.filled_by.as_ref().map(|said| said.value) == Some(Side::Plugin)
 }
 
 /// The other of the two.

@@ -7,12 +7,14 @@ use crate::abi::change::{Both, Place, Relaid};
 use crate::abi::finding::{Effect, Outcome};
 use crate::abi::likeness::Likeness;
 use crate::abi::view::{View, fields};
+use crate::abi::words::list;
 
-/// The worst so far, and why.
+/// The worst so far, and why; and what the host refuses, which comes before any call.
 struct Worst {
     outcome: Outcome,
     guarded: Outcome,
     why: String,
+    empty: Vec<String>,
 }
 
 impl Worst {
@@ -23,7 +25,16 @@ impl Worst {
         self.guarded = self.guarded.max(guarded);
     }
 
-    fn effect(self) -> Effect {
+    fn effect(mut self) -> Effect {
+        if !self.empty.is_empty() && self.outcome != Outcome::CorruptsMemory {
+            self.outcome = Outcome::Refused;
+            self.guarded = Outcome::Refused;
+            let names: Vec<&str> = self.empty.iter().map(String::as_str).collect();
+            self.why = format!(
+                "the host demands {}, which the plugin leaves empty",
+                list(&names)
+            );
+        }
         Effect {
             outcome: self.outcome,
             guarded: self.guarded,
@@ -52,6 +63,7 @@ pub fn relaid(meeting: Meeting, told: &Relaid) -> Effect {
         why: format!(
             "no member that both know moved in {host_name}; what only one side knows stays unused"
         ),
+        empty: Vec::new(),
     };
     for row in told.rows.iter().filter(|row| !row.same) {
         let (plugin, host) = meeting.sort(row.member);
@@ -183,12 +195,7 @@ impl Standing<'_> {
         let filler = filler(meeting, told, theirs, false);
         let required = theirs.presence.as_ref().map(|it| it.value) == Some(Presence::Required);
         if required && filler == Side::Plugin {
-            worst.meet(Outcome::Refused, Outcome::Refused, || {
-                format!(
-                    "the host demands {}, which the plugin leaves empty",
-                    theirs.name
-                )
-            });
+            worst.empty.push(theirs.name.clone());
         }
         let beyond = at >= self.plugin_size && !self.slack;
         let told_by_size = self.said.is_some_and(|size| at >= size);
