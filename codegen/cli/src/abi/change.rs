@@ -106,9 +106,9 @@ pub enum Kind<'p> {
     ExporterChanged(Both<Side>),
     /// A function has another symbol.
     SymbolRenamed(Both<&'p str>),
-    /// Other libraries export a function.
+    /// None of the libraries that exported a function does, and others do.
     SymbolMoved(Both<String>),
-    /// More libraries export a function.
+    /// Other libraries export a function too, or no more, and one that had it has it still.
     SymbolShared(Both<String>),
     /// No library exports a function that is declared.
     SymbolDropped(String),

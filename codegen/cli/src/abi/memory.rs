@@ -2,15 +2,16 @@
 //! a call is the callee's, what is passed by pointer is the caller's, and what a table's filler puts
 //! into a pointer is the filler's, unless it is there to be filled by the other side.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use sp_ir::{Item, Param, Side, Signature, Struct, Type};
 
+use super::names::Names;
 use super::view::{View, fields};
 
 /// The side whose memory each struct stands in, by the struct's name.
 #[derive(Debug, Default)]
-pub struct Memory(HashMap<String, (Weight, Side)>);
+pub struct Memory(Names<String, (Weight, Side)>);
 
 /// How good a reason is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +89,7 @@ impl Memory {
 
     /// What is held by value stands where its holder does.
     fn inherit(&mut self, view: &View) {
-        for (name, held) in &view.held {
+        for (name, held) in view.held.iter() {
             let holder = held
                 .within
                 .iter()
@@ -146,8 +147,8 @@ pub fn other(side: Side) -> Side {
 }
 
 /// The side that calls each callback, as the tables that hold it say.
-pub fn callers(view: &View) -> HashMap<String, Side> {
-    let mut callers = HashMap::new();
+pub fn callers(view: &View) -> Names<String, Side> {
+    let mut callers = Names::default();
     for entry in view.items.values() {
         let Item::Struct(item) = &*entry.item else {
             continue;
@@ -184,12 +185,12 @@ pub struct Held {
 }
 
 /// What others hold, pass or count out by value, by its name.
-pub fn held(view: &View) -> HashMap<String, Held> {
-    let mut held = HashMap::new();
+pub fn held(view: &View) -> Names<String, Held> {
+    let mut held = Names::default();
     for (name, entry) in &view.items {
         for (index, field) in fields(&entry.item).unwrap_or_default().iter().enumerate() {
             let all = fields(&entry.item).unwrap_or_default();
-            if let Some(inner) = by_value(&field.ty) {
+            if let Some(inner) = by_value(view, &field.ty) {
                 note(&mut held, inner).within.insert((*name).to_string());
             }
             let beside =
@@ -200,26 +201,26 @@ pub fn held(view: &View) -> HashMap<String, Held> {
                 &mut held,
             );
             if let Type::Function(signature) = &field.ty {
-                passed(signature, &mut held);
+                passed(view, signature, &mut held);
             }
         }
         match &*entry.item {
-            Item::Function(item) => passed(&item.signature, &mut held),
-            Item::Callback(item) => passed(&item.signature, &mut held),
+            Item::Function(item) => passed(view, &item.signature, &mut held),
+            Item::Callback(item) => passed(view, &item.signature, &mut held),
             _ => {}
         }
     }
     held
 }
 
-fn note<'h>(held: &'h mut HashMap<String, Held>, name: &str) -> &'h mut Held {
+fn note<'h>(held: &'h mut Names<String, Held>, name: &str) -> &'h mut Held {
     held.entry(name.into()).or_default()
 }
 
-fn passed(signature: &Signature, held: &mut HashMap<String, Held>) {
+fn passed(view: &View, signature: &Signature, held: &mut Names<String, Held>) {
     let params: &[Param] = &signature.params;
     for ty in params.iter().map(|param| &param.ty).chain([&signature.ret]) {
-        if let Some(name) = by_value(ty) {
+        if let Some(name) = by_value(view, ty) {
             note(held, name).strided = true;
         }
     }
@@ -236,15 +237,15 @@ fn passed(signature: &Signature, held: &mut HashMap<String, Held>) {
     }
 }
 
-fn by_value(ty: &Type) -> Option<&str> {
+fn by_value<'t>(view: &View, ty: &'t Type) -> Option<&'t str> {
     match ty {
-        Type::Named(name) => Some(name),
+        Type::Named(name) => view.item(name).and_then(fields).map(|_| name.as_str()),
         _ => None,
     }
 }
 
 /// An array; or a pointer beside a number called `num_..`, which points to the first of that many.
-fn strided(ty: &Type, beside: [Option<(&str, &Type)>; 2], held: &mut HashMap<String, Held>) {
+fn strided(ty: &Type, beside: [Option<(&str, &Type)>; 2], held: &mut Names<String, Held>) {
     if let Type::Array { elem, .. } = ty {
         if let Some(name) = elem.named() {
             note(held, name).strided = true;

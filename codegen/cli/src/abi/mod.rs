@@ -9,6 +9,7 @@ mod effect;
 pub mod finding;
 pub mod likeness;
 mod memory;
+mod names;
 pub mod pair;
 pub mod rules;
 pub mod surface;
@@ -21,6 +22,7 @@ pub use finding::{Diff, Finding, Verdict};
 pub use rules::{RULES, Rule};
 pub use surface::Surface;
 
+use change::Change;
 use pair::Pair;
 
 /// All that differs between `old` and `new`, with layouts as `target` has them; and what breaks on
@@ -30,21 +32,16 @@ use pair::Pair;
 /// findings, not the surfaces.
 pub fn diff(old: &Surface, new: &Surface, target: &str) -> Diff {
     let pair = Pair::of(old, new, target);
-    let mut findings = judged(&pair);
-    findings.extend(targets::findings(old, new, target, &findings));
+    let mut findings = judged(&pair, &changes::of(&pair));
+    findings.extend(targets::findings(&pair, old, new, target, &findings));
     let versions = version::changes(&pair, &findings);
-    findings.extend(
-        versions
-            .iter()
-            .filter_map(|change| rules::judge(&pair, change)),
-    );
+    findings.extend(judged(&pair, &versions));
     Diff::of(&old.label, &new.label, target, findings)
 }
 
-fn judged(pair: &Pair) -> Vec<Finding> {
-    let changes = changes::of(pair);
-    changes
+fn judged(pair: &Pair, changes: &[Change]) -> Vec<Finding> {
+    let findings = changes
         .iter()
-        .filter_map(|change| rules::judge(pair, change))
-        .collect()
+        .filter_map(|change| rules::judge(pair, change));
+    findings.collect()
 }

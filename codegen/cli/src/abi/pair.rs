@@ -2,10 +2,11 @@
 //! became another name for something, for that; where it went and what is made alike came at the
 //! places that used it, for the newcomer.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Item, Signature, Type};
 
+use super::names::Names;
 use super::surface::Surface;
 use super::view::{View, fields};
 
@@ -34,6 +35,16 @@ impl<'a> Pair<'a> {
         pair.aliased = pair.aliases();
         pair.rename();
         pair
+    }
+
+    /// The same two sides for another target.
+    pub fn elsewhere(&self, old: &'a Surface, new: &'a Surface, target: &str) -> Self {
+        Self {
+            old: self.old.elsewhere(old, target),
+            new: self.new.elsewhere(new, target),
+            aliased: self.aliased.clone(),
+            renamed: self.renamed.clone(),
+        }
     }
 
     /// Whether the two names are one item.
@@ -126,8 +137,7 @@ fn only<'a>(one: &View<'a>, other: &View<'a>) -> BTreeSet<&'a str> {
 /// Names at the same place of the two.
 fn meet_items(old: &Item, new: &Item, seen: &mut BTreeSet<(String, String)>) {
     if let (Some(old), Some(new)) = (fields(old), fields(new)) {
-        let by_name: HashMap<&str, &Type> =
-            new.iter().map(|it| (it.name.as_str(), &it.ty)).collect();
+        let by_name: Names<&str, &Type> = new.iter().map(|it| (it.name.as_str(), &it.ty)).collect();
         for field in old {
             if let Some(ty) = by_name.get(field.name.as_str()) {
                 meet(&field.ty, ty, seen);

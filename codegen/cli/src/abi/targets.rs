@@ -11,7 +11,13 @@ use super::surface::Surface;
 const DESCRIBED: &str = "x86_64-unknown-linux-gnu";
 
 /// The breaking findings of targets other than `target`, each under the first that has it.
-pub fn findings(old: &Surface, new: &Surface, target: &str, known: &[Finding]) -> Vec<Finding> {
+pub fn findings<'a>(
+    pair: &Pair<'a>,
+    old: &'a Surface,
+    new: &'a Surface,
+    target: &str,
+    known: &[Finding],
+) -> Vec<Finding> {
     let key = |one: &Finding| (one.rule, one.item.clone());
     let mut seen: BTreeSet<_> = known
         .iter()
@@ -20,8 +26,9 @@ pub fn findings(old: &Surface, new: &Surface, target: &str, known: &[Finding]) -
         .collect();
     let mut found = Vec::new();
     for other in others(old, new, target) {
-        let pair = Pair::of(old, new, other);
-        for mut finding in super::judged(&pair) {
+        let pair = pair.elsewhere(old, new, other);
+        let changes = super::changes::of_items(&pair);
+        for mut finding in super::judged(&pair, &changes) {
             if finding.impact == Impact::Breaking && seen.insert(key(&finding)) {
                 finding.target = Some(other.into());
                 found.push(finding);

@@ -2,11 +2,12 @@
 //! whatever API has it, so all APIs of the side are one table here.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::rc::Rc;
 
 use sp_ir::{Api, Differs, Field, Item, Layout, Side, Signature, Struct, Type, Value};
 
-use super::memory::{Held, Memory};
+use super::memory::{self, Held, Memory};
+use super::names::Names;
 use super::surface::{Exports, Surface};
 
 /// Names are followed this far into each other; C's recursion goes through pointers to names.
@@ -25,17 +26,19 @@ pub struct Entry<'a> {
 #[derive(Debug)]
 pub struct View<'a> {
     /// Its APIs by name.
-    pub apis: HashMap<&'a str, &'a Api>,
+    pub apis: Names<&'a str, &'a Api>,
     /// Its items by name.
-    pub items: HashMap<&'a str, Entry<'a>>,
+    pub items: Names<&'a str, Entry<'a>>,
+    /// Its items' names, API by API.
+    pub order: Vec<&'a str>,
     /// What its libraries export, where that is known.
     pub exports: Option<&'a Exports>,
     /// Whose memory each struct stands in.
-    pub memory: Memory,
+    pub memory: Rc<Memory>,
     /// What others hold, pass or count out by value: who grows breaks them.
-    pub held: HashMap<String, Held>,
+    pub held: Rc<Names<String, Held>>,
     /// The side that calls each callback, as the tables that hold it say.
-    callers: HashMap<String, Side>,
+    callers: Rc<Names<String, Side>>,
     /// The constants that say a size.
     sizes: Vec<(&'a str, u64)>,
     pointer: u64,
@@ -44,45 +47,54 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// The side with `target`'s layouts.
     pub fn of(surface: &'a Surface, target: &str) -> Self {
+        let mut view = Self::laid(surface, target);
+        view.callers = Rc::new(memory::callers(&view));
+        view.held = Rc::new(memory::held(&view));
+        view.memory = Rc::new(Memory::of(&view));
+        view
+    }
+
+    /// The same side with another target's layouts. Who calls and holds what is as before.
+    pub fn elsewhere(&self, surface: &'a Surface, target: &str) -> Self {
+        Self {
+            memory: Rc::clone(&self.memory),
+            held: Rc::clone(&self.held),
+            callers: Rc::clone(&self.callers),
+            ..Self::laid(surface, target)
+        }
+    }
+
+    fn laid(surface: &'a Surface, target: &str) -> Self {
+        let apis = surface.apis.iter();
         let mut view = Self {
-            apis: surface
-                .apis
-                .iter()
-                .map(|api| (api.name.as_str(), api))
-                .collect(),
-            items: HashMap::new(),
+            apis: apis.clone().map(|api| (api.name.as_str(), api)).collect(),
+            items: Names::default(),
+            order: Vec::new(),
             exports: surface.exports.as_ref(),
-            memory: Memory::default(),
-            held: HashMap::new(),
-            callers: HashMap::new(),
+            memory: Rc::default(),
+            held: Rc::default(),
+            callers: Rc::default(),
             sizes: Vec::new(),
             pointer: pointer(target),
         };
-        for api in &surface.apis {
+        for api in apis {
             let differs = api.targets.get(target);
-            let entries = api.items.iter().map(|(name, item)| {
+            for (name, item) in &api.items {
                 let differs = differs.and_then(|differs| differs.get(name));
                 let item = match differs {
                     Some(differs) => Cow::Owned(relaid(item, differs)),
                     None => Cow::Borrowed(item),
                 };
-                (
-                    name.as_str(),
-                    Entry {
-                        api: &api.name,
-                        item,
-                    },
-                )
-            });
-            view.items.extend(entries);
+                let api = &api.name;
+                if view.items.insert(name, Entry { api, item }).is_none() {
+                    view.order.push(name);
+                }
+            }
         }
         if view.pointer != 8 {
             view.resize();
         }
         view.sizes = view.sizes();
-        view.callers = super::memory::callers(&view);
-        view.held = super::memory::held(&view);
-        view.memory = Memory::of(&view);
         view
     }
 

@@ -48,10 +48,11 @@ fn is_version(name: &str) -> bool {
 
 /// Whether the constant is the size of a struct that says so in no other way.
 fn sizes(view: &View, name: &str) -> bool {
-    view.items.iter().any(|(item, entry)| match &*entry.item {
-        Item::Struct(one) => view.size_constant(item, one.layout) == Some(name),
-        _ => false,
-    })
+    name.ends_with("_SIZE")
+        && view.items.iter().any(|(item, entry)| match &*entry.item {
+            Item::Struct(one) => view.size_constant(item, one.layout) == Some(name),
+            _ => false,
+        })
 }
 
 /// All values of enumerations with their names.

@@ -11,9 +11,7 @@ pub fn compare<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
     let (Some(was), Some(is)) = (pair.old.exports, pair.new.exports) else {
         return;
     };
-    let mut names: Vec<&&str> = pair.new.items.keys().collect();
-    names.sort_unstable();
-    for name in names {
+    for name in &pair.new.order {
         let entry = &pair.new.items[name];
         let (Item::Function(new), Some(old)) = (&*entry.item, pair.old.items.get(name)) else {
             continue;
@@ -60,7 +58,7 @@ fn libraries<'p>(was: &Exports, old: &str, is: &Exports, new: &str) -> Option<Ki
         (true, false) => Some(Kind::SymbolExported(names(after))),
         (false, true) => Some(Kind::SymbolDropped(names(before))),
         _ if before == after => None,
-        _ if before.is_subset(after) => Some(Kind::SymbolShared(both())),
+        _ if !before.is_disjoint(after) => Some(Kind::SymbolShared(both())),
         _ => Some(Kind::SymbolMoved(both())),
     }
 }

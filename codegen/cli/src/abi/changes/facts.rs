@@ -48,7 +48,7 @@ pub fn structure<'p>(ledger: &mut Ledger<'_, 'p>, both: Both<&'p Struct>) {
         old: ledger.old,
         new: ledger.new,
     };
-    let path = ledger.path.clone();
+    let path = ledger.path.to_string();
     let filled = both.map(|one| &one.filled_by);
     fact(ledger, &path, filled, Kind::FillerChanged, declared);
     let receiver = both.map(|one| one.receiver.as_ref().map(|it| &it.value));

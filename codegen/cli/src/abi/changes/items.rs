@@ -1,5 +1,6 @@
 //! Which items came, went, or are compared with which.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use sp_ir::{Item, Type};
@@ -8,47 +9,32 @@ use super::{Ledger, constants, enums, functions, parameters, records};
 use crate::abi::change::{Change, Declared, Kind, Reason};
 use crate::abi::likeness::Likeness;
 use crate::abi::pair::Pair;
+use crate::abi::view::View;
 
-/// Compares all items of the two sides.
+/// Compares the items that both sides have.
 pub fn compare<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
-    apis(pair, found);
-    let (mut was, mut is) = (BTreeSet::new(), BTreeSet::new());
-    for name in sorted(pair.old.items.keys()) {
-        let Some((partner, reason)) = partner(pair, name) else {
+    for name in &pair.old.order {
+        let Some((partner, kind)) = partner(pair, name) else {
             continue;
         };
-        let (Some((old, _)), Some((new, entry))) = (
-            pair.old.items.get_key_value(name),
-            pair.new.items.get_key_value(partner),
-        ) else {
-            continue;
-        };
-        was.insert(*old);
-        is.insert(*new);
-        let (one, two) = (&*pair.old.items[old].item, &*entry.item);
+        let (was, is) = (&pair.old.items[name], pair.new.items.get_key_value(partner));
+        let Some((new, is)) = is else { continue };
         let mut ledger = Ledger {
             pair,
-            api: entry.api,
-            path: (*new).to_string(),
-            old: Declared::Item(old, one),
-            new: Declared::Item(new, two),
-            found: &mut *found,
+            api: is.api,
+            path: Cow::Borrowed(*new),
+            old: Declared::Item(name, &was.item),
+            new: Declared::Item(new, &is.item),
+            found,
         };
-        if let Some(kind) = reason {
+        if let Some(kind) = kind {
             ledger.item(kind);
         }
-        if pair.old.items[old].api != entry.api {
+        if was.api != is.api {
             ledger.none(Reason::Rehomed);
         }
-        items(&mut ledger, old, one, new, two);
+        items(&mut ledger, name, &was.item, new, &is.item);
     }
-    one_sided(pair, &was, &is, found);
-}
-
-fn sorted<'a, 'b: 'a>(names: impl Iterator<Item = &'a &'b str>) -> Vec<&'b str> {
-    let mut names: Vec<&str> = names.copied().collect();
-    names.sort_unstable();
-    names
 }
 
 /// NEW's name for OLD's item, and what is to be said of the name itself.
@@ -78,29 +64,6 @@ fn partner<'p>(pair: &'p Pair<'p>, name: &str) -> Option<(&'p str, Option<Kind<'
                 .any(|(old, new)| old == name || new == name);
             (!told).then_some((*same, None))
         })
-}
-
-fn apis<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
-    let mut api = |name: &'p str, kind| {
-        let item = name.to_string();
-        found.push(Change {
-            api: name,
-            item,
-            kind,
-            old: None,
-            new: None,
-        });
-    };
-    for name in sorted(pair.new.apis.keys()) {
-        if !pair.old.apis.contains_key(name) {
-            api(name, Kind::ApiAdded);
-        }
-    }
-    for name in sorted(pair.old.apis.keys()) {
-        if !pair.new.apis.contains_key(name) {
-            api(name, Kind::ApiRemoved);
-        }
-    }
 }
 
 fn items<'p>(
@@ -156,52 +119,44 @@ fn kinds<'p>(ledger: &mut Ledger<'_, 'p>, old: &str, one: &Item, new: &str, two:
     ledger.item(Kind::KindChanged(like));
 }
 
-/// What only one side has.
-fn one_sided<'p>(
-    pair: &'p Pair<'p>,
-    was: &BTreeSet<&str>,
-    is: &BTreeSet<&str>,
-    found: &mut Vec<Change<'p>>,
-) {
-    for name in sorted(pair.old.items.keys())
-        .into_iter()
-        .filter(|name| !was.contains(name))
-    {
+/// What only one side has: APIs and items.
+pub fn one_sided<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
+    let heirs: BTreeSet<&str> = pair
+        .renamed
+        .values()
+        .chain(pair.aliased.values())
+        .map(String::as_str)
+        .collect();
+    let went = |name: &&&str| partner(pair, name).is_none();
+    let came = |name: &&&str| {
+        let stayed = pair.old.items.contains_key(*name)
+            && partner(pair, name).is_some_and(|it| it.0 == **name);
+        !stayed && !heirs.contains(*name)
+    };
+    apis(&pair.new, &pair.old, &Kind::ApiAdded, found);
+    apis(&pair.old, &pair.new, &Kind::ApiRemoved, found);
+    for name in pair.old.order.iter().filter(went) {
+        let [function, constant, ty] =
+            [Kind::FunctionRemoved, Kind::ConstRemoved, Kind::TypeRemoved];
+        let kind = lone(&pair.old, &pair.new, name, [function, constant, ty]);
         let entry = &pair.old.items[name];
-        let kind = match &*entry.item {
-            Item::Alias(_) if pair.new.items.contains_key(name) => Kind::None(Reason::Alias),
-            _ if !pair.new.apis.contains_key(entry.api) => Kind::None(Reason::Follows),
-            Item::Function(_) => Kind::FunctionRemoved,
-            Item::Constant(one) => constants::one_sided(&pair.new, name, one, Kind::ConstRemoved),
-            _ if nameless(name, &pair.old) => Kind::None(Reason::Nameless),
-            _ => Kind::TypeRemoved,
-        };
         let old = Some(Declared::Item(name, &entry.item));
         found.push(Change {
             api: entry.api,
-            item: name.into(),
+            item: (*name).into(),
             kind,
             old,
             new: None,
         });
     }
-    for name in sorted(pair.new.items.keys())
-        .into_iter()
-        .filter(|name| !is.contains(name))
-    {
+    for name in pair.new.order.iter().filter(came) {
+        let [function, constant, ty] = [Kind::FunctionAdded, Kind::ConstAdded, Kind::TypeAdded];
+        let kind = lone(&pair.new, &pair.old, name, [function, constant, ty]);
         let entry = &pair.new.items[name];
-        let kind = match &*entry.item {
-            Item::Alias(_) if pair.old.items.contains_key(name) => Kind::None(Reason::Alias),
-            _ if !pair.old.apis.contains_key(entry.api) => Kind::None(Reason::Follows),
-            Item::Function(_) => Kind::FunctionAdded,
-            Item::Constant(one) => constants::one_sided(&pair.old, name, one, Kind::ConstAdded),
-            _ if nameless(name, &pair.new) => Kind::None(Reason::Nameless),
-            _ => Kind::TypeAdded,
-        };
         let new = Some(Declared::Item(name, &entry.item));
         found.push(Change {
             api: entry.api,
-            item: name.into(),
+            item: (*name).into(),
             kind,
             old: None,
             new,
@@ -209,8 +164,36 @@ fn one_sided<'p>(
     }
 }
 
+/// What is to be said of an item that `other` lacks: of a function, a constant or a type.
+fn lone<'p>(view: &View, other: &View, name: &str, kinds: [Kind<'p>; 3]) -> Kind<'p> {
+    let [function, constant, ty] = kinds;
+    let entry = &view.items[name];
+    match &*entry.item {
+        Item::Alias(_) if other.items.contains_key(name) => Kind::None(Reason::Alias),
+        _ if !other.apis.contains_key(entry.api) => Kind::None(Reason::Follows),
+        Item::Function(_) => function,
+        Item::Constant(one) => constants::one_sided(other, name, one, constant),
+        _ if nameless(name, view) => Kind::None(Reason::Nameless),
+        _ => ty,
+    }
+}
+
+/// The APIs of `view` that `other` lacks.
+fn apis<'p>(view: &'p View, other: &View, kind: &Kind<'p>, found: &mut Vec<Change<'p>>) {
+    let mut names: Vec<&str> = view.apis.keys().copied().collect();
+    names.retain(|name| !other.apis.contains_key(name));
+    names.sort_unstable();
+    found.extend(names.into_iter().map(|name| Change {
+        api: name,
+        item: name.to_string(),
+        kind: kind.clone(),
+        old: None,
+        new: None,
+    }));
+}
+
 /// What C leaves nameless is called after what it stands in.
-fn nameless(name: &str, view: &crate::abi::view::View) -> bool {
+fn nameless(name: &str, view: &View) -> bool {
     let parent = name.rsplit_once("__").map(|(parent, _)| parent);
     parent.is_some_and(|parent| view.item(parent).is_some())
 }

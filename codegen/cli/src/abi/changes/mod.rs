@@ -12,14 +12,23 @@ mod records;
 mod shift;
 mod sizes;
 
+use std::borrow::Cow;
+
 use super::change::{Both, Change, Declared, Kind, Reason};
 use super::pair::Pair;
 
 /// All changes but those of versions, which the findings of the others decide on.
 pub fn of<'p>(pair: &'p Pair) -> Vec<Change<'p>> {
+    let mut found = of_items(pair);
+    items::one_sided(pair, &mut found);
+    exports::compare(pair, &mut found);
+    found
+}
+
+/// Those of items that both sides have.
+pub fn of_items<'p>(pair: &'p Pair) -> Vec<Change<'p>> {
     let mut found = Vec::new();
     items::compare(pair, &mut found);
-    exports::compare(pair, &mut found);
     found
 }
 
@@ -27,7 +36,7 @@ pub fn of<'p>(pair: &'p Pair) -> Vec<Change<'p>> {
 struct Ledger<'l, 'p> {
     pair: &'p Pair<'p>,
     api: &'p str,
-    path: String,
+    path: Cow<'p, str>,
     old: Declared<'p>,
     new: Declared<'p>,
     found: &'l mut Vec<Change<'p>>,
@@ -37,7 +46,7 @@ impl<'p> Ledger<'_, 'p> {
     /// A change of the item itself.
     fn item(&mut self, kind: Kind<'p>) {
         let (old, new) = (Some(self.old), Some(self.new));
-        let item = self.path.clone();
+        let item = self.path.to_string();
         self.push(item, kind, old, new);
     }
 
@@ -75,7 +84,7 @@ impl<'p> Ledger<'_, 'p> {
         Ledger {
             pair: self.pair,
             api: self.api,
-            path,
+            path: Cow::Owned(path),
             old: both.old,
             new: both.new,
             found: &mut *self.found,

@@ -1,14 +1,13 @@
 //! Structs and unions: which member is which, and what became of each by itself. What one member does
 //! to others is found in `shift`.
 
-use std::collections::HashMap;
-
-use sp_ir::{Field, Item, Layout, Struct, Type, Union};
+use sp_ir::{Field, Item, Layout, Stated, Struct, Type, Union};
 
 use super::{Ledger, facts, parameters, shift, sizes};
 use crate::abi::change::{Both, Declared, Kind, Place, Reason, Relaid};
 use crate::abi::likeness::Likeness;
 use crate::abi::memory::other;
+use crate::abi::names::Names;
 
 /// How a member of OLD is one of NEW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +58,12 @@ impl<'p> Frame<'p> {
 
     /// The members of one side that the other lacks.
     pub fn lone(&self) -> Both<Vec<usize>> {
-        let old = |at: &usize| !self.matches.iter().any(|one| one.at.old == *at);
-        let new = |at: &usize| !self.matches.iter().any(|one| one.at.new == *at);
-        Both {
-            old: (0..self.fields.old.len()).filter(old).collect(),
-            new: (0..self.fields.new.len()).filter(new).collect(),
+        let mut matched = self.fields.map(|all| vec![false; all.len()]);
+        for one in &self.matches {
+            (matched.old[one.at.old], matched.new[one.at.new]) = (true, true);
         }
+        let lone = |matched: Vec<bool>| (0..matched.len()).filter(|at| !matched[*at]).collect();
+        matched.map(lone)
     }
 
     /// What `fields` and those that they `moved` do to the bytes.
@@ -146,6 +145,9 @@ pub fn structs<'p>(
     new: &'p str,
     two: &'p Struct,
 ) {
+    if unchanged(one, two) {
+        return;
+    }
     let both = Both { old: one, new: two };
     let (was, is) = (&ledger.pair.old, &ledger.pair.new);
     let mut frame = Frame {
@@ -170,6 +172,29 @@ pub fn structs<'p>(
     let relaid = shift::compare(ledger, &frame, &grouped);
     sizes::compare(ledger, &frame, both, relaid || follows);
     layout(ledger, &frame, relaid || follows);
+}
+
+/// Whether the two say the same word for word, as most do: then there is nothing to look into.
+fn unchanged(old: &Struct, new: &Struct) -> bool {
+    let field = |(one, two): (&Field, &Field)| {
+        one.name == two.name
+            && (one.offset, one.size) == (two.offset, two.size)
+            && one.ty == two.ty
+            && value(&one.filled_by) == value(&two.filled_by)
+            && value(&one.direction) == value(&two.direction)
+            && value(&one.presence) == value(&two.presence)
+            && value(&one.neutral) == value(&two.neutral)
+    };
+    old.fields.len() == new.fields.len()
+        && (old.layout, &old.struct_size) == (new.layout, &new.struct_size)
+        && value(&old.filled_by) == value(&new.filled_by)
+        && value(&old.receiver) == value(&new.receiver)
+        && old.fields.iter().zip(&new.fields).all(field)
+}
+
+/// A fact without its evidence.
+fn value<T>(fact: &Option<Stated<T>>) -> Option<&T> {
+    fact.as_ref().map(|said| &said.value)
 }
 
 /// A union that both sides have.
@@ -229,7 +254,7 @@ pub fn unions<'p>(
 }
 
 fn named(old: &[Field], new: &[Field]) -> Vec<Match> {
-    let by_name: HashMap<&str, usize> = new
+    let by_name: Names<&str, usize> = new
         .iter()
         .enumerate()
         .map(|(at, one)| (one.name.as_str(), at))
@@ -416,9 +441,10 @@ fn retyped<'p>(
         ledger.part(&both.new.name, Kind::None(Reason::Follows), old, new);
         return false;
     }
-    let moved = shift::moved_by(frame, one);
-    let fields = vec![both.old, both.new];
-    let worst = || Kind::FieldRetyped(frame.relaid(fields, &moved), like);
+    let worst = || {
+        let moved = shift::moved_by(frame, one);
+        Kind::FieldRetyped(frame.relaid(vec![both.old, both.new], &moved), like)
+    };
     match parameters::retyped(ledger.pair, &both.old.ty, &both.new.ty, worst) {
         Some(kind) => ledger.part(&both.new.name, kind, old, new),
         None => return false,

@@ -65,13 +65,7 @@ pub fn moved_by(frame: &Frame, one: &Match) -> Vec<Both<usize>> {
 }
 
 fn causes(frame: &Frame, grouped: &Both<Vec<usize>>) -> Vec<Cause> {
-    let order: Vec<usize> = frame.matches.iter().map(|one| one.at.new).collect();
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    let steady: Vec<&Match> = common(&order, &sorted, &|one, two| one == two)
-        .into_iter()
-        .map(|(at, _)| &frame.matches[at])
-        .collect();
+    let steady = steady(frame);
     let gap = |at: usize, of: Order| steady.iter().filter(|one| of(one) < at).count();
     let old: Order = |one| one.at.old;
     let new: Order = |one| one.at.new;
@@ -118,6 +112,18 @@ fn causes(frame: &Frame, grouped: &Both<Vec<usize>>) -> Vec<Cause> {
     causes.sort_by_key(|cause| cause.gap);
     blame(frame, &steady, &mut causes);
     causes
+}
+
+/// The longest run of matches that stand in one order on both sides.
+fn steady<'f>(frame: &'f Frame) -> Vec<&'f Match> {
+    let order: Vec<usize> = frame.matches.iter().map(|one| one.at.new).collect();
+    if order.is_sorted() {
+        return frame.matches.iter().collect();
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    let kept = common(&order, &sorted, &|one, two| one == two);
+    kept.into_iter().map(|(at, _)| &frame.matches[at]).collect()
 }
 
 fn without(all: Vec<usize>, some: &[usize]) -> Vec<usize> {

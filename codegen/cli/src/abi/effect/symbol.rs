@@ -57,10 +57,10 @@ pub fn libraries(meeting: Meeting, symbol: &str) -> Effect {
             .unwrap_or_default()
     };
     let (mine, theirs) = (of(meeting.plugin), of(meeting.host));
-    if mine.is_subset(&theirs) {
+    if !mine.is_disjoint(&theirs) {
         return plain(
             Outcome::Works,
-            format!("{symbol} is where the plugin looks for it"),
+            format!("a library that had {symbol} has it still"),
         );
     }
     Effect {

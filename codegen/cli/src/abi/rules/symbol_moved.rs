@@ -12,13 +12,15 @@ pub const RULE: Rule = Rule {
     impact: Impact::Breaking,
     bump: Bump::Major,
     summary: "Another library exports a function.",
-    explanation: "The dynamic linker looks through the libraries that a plugin names and those \
-                  that they need. A plugin linked to the library that had the function finds it \
-                  only where that library now needs the one that has it. In 2.12 the helpers for \
-                  graphs and strings went from _pywrap_tensorflow_internal.so to \
-                  libtensorflow_cc.so.2.\n\n\
-                  A plugin that looks functions up in all of the process's TensorFlow libraries, \
-                  as sp-runtime does, sees no difference.",
+    explanation: "The dynamic linker looks through the libraries that a plugin names and those that \
+                  they need. A plugin linked to the library that had the function finds it only \
+                  where that library is there still and needs the one that has it now. In 2.12 the \
+                  helpers for graphs and strings went from _pywrap_tensorflow_internal.so to \
+                  libtensorflow_cc.so.2; the first needs the second, so a plugin that names the \
+                  first loads, and one that names the second does not load on 2.11, which lacks \
+                  it.\n\n\
+                  A plugin that looks functions up in all of the process's TensorFlow libraries, as \
+                  sp-runtime does, sees no difference.",
     reference: "ld.so(8): a symbol that no library in scope defines ends the load, with RTLD_NOW",
     judge,
 };

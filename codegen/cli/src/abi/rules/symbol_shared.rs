@@ -1,4 +1,4 @@
-//! More libraries export a function than before.
+//! Other libraries export a function too, or no more, and one that had it has it still.
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
@@ -11,8 +11,11 @@ pub const RULE: Rule = Rule {
     id: "symbol_shared",
     impact: Impact::Compatible,
     bump: Bump::Patch,
-    summary: "More libraries export a function than before.",
-    explanation: "Who was linked to the library that had it before finds it still.",
+    summary: "Other libraries export a function too, or no more, and one that had it has it still.",
+    explanation: "libtensorflow_framework.so.2 has most functions in every release, and \
+                  libtensorflow_cc.so.2 or _pywrap_tensorflow_internal.so had copies in some. Those \
+                  two need the first, so that a plugin linked to any of them finds the function \
+                  still.",
     reference: "ld.so(8): a symbol that no library in scope defines ends the load, with RTLD_NOW",
     judge,
 };
