@@ -5,6 +5,7 @@ mod constants;
 mod enums;
 mod exports;
 mod facts;
+mod frame;
 mod functions;
 mod items;
 mod parameters;

@@ -5,8 +5,8 @@
 use sp_ir::{Field, Presence};
 
 use super::Ledger;
+use super::frame::{As, Frame, Match};
 use super::parameters::common;
-use super::records::{As, Frame, Match};
 use crate::abi::change::{Both, Declared, Kind, Relaid};
 
 /// Something that may push members.
@@ -66,7 +66,8 @@ pub fn moved_by(frame: &Frame, one: &Match) -> Vec<Both<usize>> {
 
 fn causes(frame: &Frame, grouped: &Both<Vec<usize>>) -> Vec<Cause> {
     let steady = steady(frame);
-    let gap = |at: usize, of: Order| steady.iter().filter(|one| of(one) < at).count();
+    // What is steady is in order on both sides.
+    let gap = |at: usize, of: Order| steady.partition_point(|one| of(one) < at);
     let old: Order = |one| one.at.old;
     let new: Order = |one| one.at.new;
     let mut causes = Vec::new();

@@ -3,7 +3,7 @@
 use sp_ir::{Field, Struct};
 
 use super::Ledger;
-use super::records::Frame;
+use super::frame::Frame;
 use crate::abi::change::{Both, Kind, Reason};
 
 /// The size macro of a struct that both sides have. `came` are the members that came or went.
