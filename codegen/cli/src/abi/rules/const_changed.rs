@@ -1,7 +1,9 @@
 //! A macro or constant has another value.
 
+use sp_ir::{Item, Value};
+
 use super::{Rule, Said};
-use crate::abi::change::{Change, Kind};
+use crate::abi::change::{Change, Declared, Kind};
 use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
@@ -26,10 +28,27 @@ fn judge(_: &Pair, change: &Change) -> Option<Finding> {
     Some(RULE.finding(
         change,
         Said {
-            message: format!("{} has another value", change.item),
+            message: format!(
+                "{} was {}, is {}",
+                change.item,
+                said(change.old),
+                said(change.new)
+            ),
             directions: effect::works("each side has the value that it was compiled with"),
             bytes: Vec::new(),
             remedy: "compile again where the newer value matters".into(),
         },
     ))
+}
+
+/// A constant's value as a header would spell it.
+fn said(side: Option<Declared>) -> String {
+    match side {
+        Some(Declared::Item(_, Item::Constant(constant))) => match &constant.value {
+            Value::Int(value) => value.to_string(),
+            Value::Text(text) => format!("{text:?}"),
+            Value::Name(name) => name.clone(),
+        },
+        _ => "something else".into(),
+    }
 }

@@ -23,10 +23,11 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::VariantAdded(value) = &change.kind else {
         return None;
     };
+    let name = change.item.rsplit('.').next().unwrap_or_default();
     Some(RULE.finding(
         change,
         Said {
-            message: format!("{value} is new"),
+            message: format!("{name} = {value} is new"),
             directions: effect::both(pair, |meeting| effect::value(!meeting.plugin_is_old)),
             bytes: Vec::new(),
             remedy: "take unknown values for unknown; send it only where the release has it".into(),

@@ -32,11 +32,15 @@ fn judge(_: &Pair, change: &Change) -> Option<Finding> {
         return None;
     }
     let (old, new) = (said.old.unwrap_or("none"), said.new.unwrap_or("none"));
+    let course = match old == new {
+        true => format!("the version stays {old}"),
+        false => format!("the version goes from {old} to {new}"),
+    };
     Some(RULE.finding(
         change,
         Said {
             message: format!(
-                "version {old} is now {new}; the changes ask for a {} bump",
+                "{course}; the changes ask for a {} bump",
                 version::word(*asked)
             ),
             directions: effect::works("a check of the version passes where it should not"),
