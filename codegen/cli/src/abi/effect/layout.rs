@@ -273,15 +273,20 @@ pub fn retyped(meeting: Meeting, told: &Relaid, like: Likeness) -> Effect {
     effect
 }
 
+/// A struct or union whose size moves what lies around it; `how` is what [`displaced`] says.
+fn misplaced(name: &str, how: &str) -> Effect {
+    plain(
+        Outcome::ReadsWrongMember,
+        format!("{name} is of another size, {how}"),
+    )
+}
+
 /// A union's member that one side lacks; `knows` says whether the plugin has it.
 pub fn union(meeting: Meeting, told: &Relaid, knows: bool) -> Effect {
     let (mine, theirs) = meeting.sort(told.name);
     let size = meeting.sort(told.size);
     match displaced(meeting, mine, theirs, size) {
-        Some(how) => plain(
-            Outcome::ReadsWrongMember,
-            format!("{mine} is of another size, {how}"),
-        ),
+        Some(how) => misplaced(mine, &how),
         None if size.0 > size.1 => plain(
             Outcome::CorruptsMemory,
             "the plugin's union is longer than the host's",
@@ -320,10 +325,7 @@ pub fn resized(meeting: Meeting, told: &Relaid) -> Effect {
     let (mine, theirs) = meeting.sort(told.name);
     let size = meeting.sort(told.size);
     match displaced(meeting, mine, theirs, size) {
-        Some(how) => plain(
-            Outcome::ReadsWrongMember,
-            format!("{mine} is of another size, {how}"),
-        ),
+        Some(how) => misplaced(mine, &how),
         None => plain(Outcome::Works, format!("no member of {mine} moved")),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -29,19 +28,13 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldAppended(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} appended at {}{}",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told),
-                words::size(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "touch it only where the host's struct_size reaches behind it".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} appended at {}{}",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told),
+        words::size(told)
+    );
+    let remedy = "touch it only where the host's struct_size reaches behind it";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -24,17 +23,11 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldMoved(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} stands elsewhere{}",
-                words::first(told),
-                words::moves(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "choose the layout by the running release".into(),
-        },
-    ))
+    let message = format!(
+        "{} stands elsewhere{}",
+        words::first(told),
+        words::moves(told)
+    );
+    let remedy = "choose the layout by the running release";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -24,19 +23,13 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldRemoved(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} removed from {}{}",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told),
-                words::moves(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "choose the layout by the struct_size that the host wrote".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} removed from {}{}",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told),
+        words::moves(told)
+    );
+    let remedy = "choose the layout by the struct_size that the host wrote";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -24,18 +23,12 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldReplaced(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} stands at {}, where {} stood",
-                told.names().last().copied().unwrap_or_default(),
-                words::offset(told),
-                told.names().first().copied().unwrap_or_default()
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "ask for the running release before touching it".into(),
-        },
-    ))
+    let message = format!(
+        "{} stands at {}, where {} stood",
+        told.names().last().copied().unwrap_or_default(),
+        words::offset(told),
+        told.names().first().copied().unwrap_or_default()
+    );
+    let remedy = "ask for the running release before touching it";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

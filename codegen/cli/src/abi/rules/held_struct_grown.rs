@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -25,19 +24,13 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::HeldGrown(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} appended at {}{}; others hold it by value",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told),
-                words::size(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "choose the stride and the offsets by the running release".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} appended at {}{}; others hold it by value",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told),
+        words::size(told)
+    );
+    let remedy = "choose the stride and the offsets by the running release";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

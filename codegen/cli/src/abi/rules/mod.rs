@@ -70,7 +70,10 @@ mod variant_revalued;
 mod version_changed;
 mod version_unbumped;
 
-use super::change::{Change, Declared};
+use sp_ir::StructSize;
+
+use super::change::{Both, Called, Change, Declared, Relaid};
+use super::effect;
 use super::finding::{Bump, Directions, Finding, Impact, Shown, Slot};
 use super::pair::Pair;
 use crate::history::c;
@@ -175,6 +178,42 @@ pub struct Said {
     pub bytes: Vec<Slot>,
     /// What an author does about it.
     pub remedy: String,
+}
+
+impl Said {
+    /// Of a function that is called otherwise than before.
+    fn of_call(pair: &Pair, called: &Called) -> Self {
+        Self {
+            message: called.what.clone(),
+            directions: effect::both(pair, |meeting| effect::called(pair, meeting, called)),
+            bytes: Vec::new(),
+            remedy: "call it as the running release declares it; sp-abi has a form for each epoch"
+                .into(),
+        }
+    }
+
+    /// Of a struct whose members lie otherwise than before.
+    fn of_layout(pair: &Pair, told: &Relaid, message: String, remedy: &str) -> Self {
+        Self {
+            message,
+            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
+            bytes: told.slots(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// Of a size that covers more or less of the same struct than before.
+    fn of_size(pair: &Pair, said: Both<&StructSize>, told: &Relaid, remedy: &str) -> Self {
+        Self {
+            message: format!(
+                "{} is {}, before {}",
+                said.new.symbol, said.new.value, said.old.value
+            ),
+            directions: effect::both(pair, |meeting| effect::sized(meeting, said, &told.names())),
+            bytes: told.slots(),
+            remedy: remedy.into(),
+        }
+    }
 }
 
 impl Rule {

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -24,22 +23,12 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::PaddingFilled(told) = &change.kind else {
         return None;
     };
-    Some(
-        RULE.finding(
-            change,
-            Said {
-                message: format!(
-                    "{} {} put into padding at {}",
-                    words::list(&told.names()),
-                    words::were(told.fields.len()),
-                    words::offset(told)
-                ),
-                directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-                bytes: told.slots(),
-                remedy:
-                    "clear such structs whole before filling them, and ask for the running release"
-                        .into(),
-            },
-        ),
-    )
+    let message = format!(
+        "{} {} put into padding at {}",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told)
+    );
+    let remedy = "clear such structs whole before filling them, and ask for the running release";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 
@@ -23,17 +22,5 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::ParameterRemoved(called) = &change.kind else {
         return None;
     };
-    Some(
-        RULE.finding(
-            change,
-            Said {
-                message: called.what.clone(),
-                directions: effect::both(pair, |meeting| effect::called(pair, meeting, called)),
-                bytes: Vec::new(),
-                remedy:
-                    "call it as the running release declares it; sp-abi has a form for each epoch"
-                        .into(),
-            },
-        ),
-    )
+    Some(RULE.finding(change, Said::of_call(pair, called)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -26,18 +25,12 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::RequiredAppended(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} appended at {}, and the host demands it",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "fill it where the host's struct_size reaches behind it".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} appended at {}, and the host demands it",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told)
+    );
+    let remedy = "fill it where the host's struct_size reaches behind it";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 
@@ -23,16 +22,6 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::SizeCorrected(said, told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} is {}, before {}",
-                said.new.symbol, said.new.value, said.old.value
-            ),
-            directions: effect::both(pair, |meeting| effect::sized(meeting, *said, &told.names())),
-            bytes: told.slots(),
-            remedy: "on older releases, do not trust struct_size for these members".into(),
-        },
-    ))
+    let remedy = "on older releases, do not trust struct_size for these members";
+    Some(RULE.finding(change, Said::of_size(pair, *said, told, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -28,19 +27,13 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::SizeOutdated(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} appended at {}, and the size macro ends at {}",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told),
-                words::announced(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "do not trust struct_size for it: ask for the running release".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} appended at {}, and the size macro ends at {}",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told),
+        words::announced(told)
+    );
+    let remedy = "do not trust struct_size for it: ask for the running release";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -2,7 +2,6 @@
 
 use super::{Rule, Said};
 use crate::abi::change::{Change, Kind};
-use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
 use crate::abi::words;
@@ -24,19 +23,13 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::UnsizedGrown(told) = &change.kind else {
         return None;
     };
-    Some(RULE.finding(
-        change,
-        Said {
-            message: format!(
-                "{} {} appended at {}{}, and nothing says the size",
-                words::list(&told.names()),
-                words::were(told.fields.len()),
-                words::offset(told),
-                words::size(told)
-            ),
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: "ask for the running release before touching it".into(),
-        },
-    ))
+    let message = format!(
+        "{} {} appended at {}{}, and nothing says the size",
+        words::list(&told.names()),
+        words::were(told.fields.len()),
+        words::offset(told),
+        words::size(told)
+    );
+    let remedy = "ask for the running release before touching it";
+    Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -5,6 +5,7 @@ use crate::abi::change::{Change, Kind};
 use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
+use crate::abi::words;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -23,7 +24,7 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::VariantAdded(value) = &change.kind else {
         return None;
     };
-    let name = change.item.rsplit('.').next().unwrap_or_default();
+    let name = words::last(&change.item);
     Some(RULE.finding(
         change,
         Said {
