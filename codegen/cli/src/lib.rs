@@ -4,6 +4,7 @@
 //! annotated with the contract, kept as IR, and emitted as Rust. `commands` is the thin top.
 
 pub mod abi;
+mod c;
 pub mod clang;
 pub mod commands;
 pub mod contract;

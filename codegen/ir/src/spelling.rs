@@ -13,18 +13,6 @@ use crate::{Signature, Type};
 /// The C spelling; none for what is made of a signature.
 fn spell(ty: &Type) -> Option<String> {
     let text = match ty {
-        Type::Void => "void".into(),
-        Type::Int { bits, signed: true } => format!("int{bits}_t"),
-        Type::Int { bits, .. } => format!("uint{bits}_t"),
-        Type::Float { bits: 32 } => "float".into(),
-        Type::Float { bits: 64 } => "double".into(),
-        Type::Float { bits } => format!("_Float{bits}"),
-        Type::Bool => "bool".into(),
-        Type::Char => "char".into(),
-        Type::Size => "size_t".into(),
-        Type::Address { signed: true } => "intptr_t".into(),
-        Type::Address { signed: false } => "uintptr_t".into(),
-        Type::Named(name) => name.clone(),
         Type::Pointer {
             pointee,
             mutable: true,
@@ -38,7 +26,7 @@ fn spell(ty: &Type) -> Option<String> {
             }
             spell(elem)? + &lengths
         }
-        Type::Function(_) => return None,
+        simple => return simple.word(),
     };
     Some(text)
 }

@@ -51,6 +51,25 @@ pub enum Type {
 }
 
 impl Type {
+    /// What C calls it, where that is one word: `int32_t`, or an item's name.
+    pub fn word(&self) -> Option<String> {
+        Some(match self {
+            Type::Void => "void".into(),
+            Type::Int { bits, signed: true } => format!("int{bits}_t"),
+            Type::Int { bits, .. } => format!("uint{bits}_t"),
+            Type::Float { bits: 32 } => "float".into(),
+            Type::Float { bits: 64 } => "double".into(),
+            Type::Float { bits } => format!("_Float{bits}"),
+            Type::Bool => "bool".into(),
+            Type::Char => "char".into(),
+            Type::Size => "size_t".into(),
+            Type::Address { signed: true } => "intptr_t".into(),
+            Type::Address { signed: false } => "uintptr_t".into(),
+            Type::Named(name) => name.clone(),
+            Type::Pointer { .. } | Type::Array { .. } | Type::Function(_) => return None,
+        })
+    }
+
     /// The name of the item this is, or points to through any number of pointers.
     pub fn named(&self) -> Option<&str> {
         match self {

@@ -1,7 +1,7 @@
 //! What differs between two sides, and what that means for a plugin built for one of them.
 //!
 //! Data flows one way: two surfaces give changes, each change is judged by exactly one rule, and the
-//! findings give the verdict. Only `sp_ir` is known here: no clang, no files.
+//! findings give the verdict. Only `sp_ir` and its spelling in C are known here: no clang, no files.
 
 pub mod change;
 pub mod changes;

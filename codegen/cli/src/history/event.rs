@@ -3,8 +3,9 @@
 use serde::Serialize;
 use sp_ir::{Epoch, History, Origin, Signature, Variant};
 
+use super::span;
 use super::table::{Mark, Table};
-use super::{c, span};
+use crate::c;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -3,7 +3,6 @@
 //! `sp_ir::History` says what the epochs are; here they are laid side by side and written down:
 //! as text, as JSON, or as a page.
 
-pub(crate) mod c;
 mod event;
 mod exports;
 mod json;

@@ -9,8 +9,9 @@ use super::event::{What, events, lifetime};
 use super::exports::Exports;
 use super::lint::lints;
 use super::lookup::Subject;
+use super::span;
 use super::table::{Row, Table};
-use super::{c, span};
+use crate::c;
 use squares::Square;
 
 #[derive(Template)]

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sp_ir::{Epoch, Field, History, Layout, Record};
 
-use super::c;
+use crate::c;
 
 /// What became of a field when an epoch began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -10,8 +10,9 @@ use super::event::{What, events, lifetime};
 use super::exports::{Exporter, Exports};
 use super::lint::lints;
 use super::lookup::Subject;
+use super::span;
 use super::table::{Cell, Mark, Row, Table};
-use super::{c, span};
+use crate::c;
 
 /// Wider tables say their marks as signs.
 const WIDTH: usize = 110;

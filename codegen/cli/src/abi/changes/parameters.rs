@@ -6,7 +6,7 @@ use super::{Ledger, facts};
 use crate::abi::change::{Both, Called, Kind, Reason};
 use crate::abi::likeness::Likeness;
 use crate::abi::pair::Pair;
-use crate::history::c::spell;
+use crate::c::spell;
 
 /// One difference between two lists of parameters. Numbers count from 0.
 enum Step {

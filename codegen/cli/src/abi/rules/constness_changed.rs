@@ -5,7 +5,7 @@ use crate::abi::change::{Change, Kind};
 use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
-use crate::history::c::spell;
+use crate::c::spell;
 
 /// The rule.
 pub const RULE: Rule = Rule {

@@ -76,7 +76,7 @@ use super::change::{Both, Called, Change, Declared, Relaid};
 use super::effect;
 use super::finding::{Bump, Directions, Finding, Impact, Shown, Slot};
 use super::pair::Pair;
-use crate::history::c;
+use crate::c;
 
 /// What a rule is, for `sp-gen explain` and for reports; and how it judges.
 pub struct Rule {

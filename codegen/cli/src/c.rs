@@ -5,18 +5,6 @@ use sp_ir::{Item, Param, Signature, Type, Value};
 /// A type: `const char*`, `void (*)(size_t)`.
 pub fn spell(ty: &Type) -> String {
     match ty {
-        Type::Void => "void".into(),
-        Type::Int { bits, signed: true } => format!("int{bits}_t"),
-        Type::Int { bits, .. } => format!("uint{bits}_t"),
-        Type::Float { bits: 32 } => "float".into(),
-        Type::Float { bits: 64 } => "double".into(),
-        Type::Float { bits } => format!("_Float{bits}"),
-        Type::Bool => "bool".into(),
-        Type::Char => "char".into(),
-        Type::Size => "size_t".into(),
-        Type::Address { signed: true } => "intptr_t".into(),
-        Type::Address { signed: false } => "uintptr_t".into(),
-        Type::Named(name) => name.clone(),
         Type::Pointer { pointee, mutable } => match (&**pointee, mutable) {
             (_, true) => format!("{}*", spell(pointee)),
             (Type::Pointer { .. }, false) => format!("{} const*", spell(pointee)),
@@ -24,6 +12,7 @@ pub fn spell(ty: &Type) -> String {
         },
         Type::Array { elem, len } => format!("{}[{len}]", spell(elem)),
         Type::Function(inner) => declare("(*)", inner),
+        simple => simple.word().unwrap_or_default(),
     }
 }
 
