@@ -12,6 +12,7 @@ use crate::{Error, RawStatus, Result, status};
 ///
 /// # Safety
 /// `report` is null or a live status object.
+#[inline]
 pub unsafe fn status(slot: &str, report: *mut RawStatus, body: impl FnOnce() -> Result<()>) {
     if let Err(error) = caught(slot, body) {
         // SAFETY: the caller vouches for `report`.
@@ -20,24 +21,38 @@ pub unsafe fn status(slot: &str, report: *mut RawStatus, body: impl FnOnce() -> 
 }
 
 /// Runs a slot that cannot report: after a panic it returns `neutral` and says so on stderr.
+#[inline]
 pub fn value<T>(slot: &str, neutral: T, body: impl FnOnce() -> T) -> T {
-    caught(slot, || Ok(body())).unwrap_or_else(|error| {
-        eprintln!("plugin: {error}");
-        neutral
-    })
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => value,
+        Err(payload) => {
+            tell(slot, payload);
+            neutral
+        }
+    }
 }
 
 /// Runs `body`; a panic becomes an error that names `slot`.
 ///
 /// # Errors
 /// What `body` returns, or `INTERNAL` after a panic.
+#[inline]
 pub fn caught<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        Err(Error::internal(format!(
-            "panic in {slot}: {}",
-            message(&*payload)
-        )))
-    })
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(result) => result,
+        Err(payload) => Err(panicked(slot, payload)),
+    }
+}
+
+// A slot's own code is a handful of instructions: what follows a panic stays out of it.
+#[cold]
+fn tell(slot: &str, payload: Box<dyn Any + Send>) {
+    eprintln!("plugin: {}", panicked(slot, payload));
+}
+
+#[cold]
+fn panicked(slot: &str, payload: Box<dyn Any + Send>) -> Error {
+    Error::internal(format!("panic in {slot}: {}", message(&*payload)))
 }
 
 fn message(payload: &(dyn Any + Send)) -> &str {
