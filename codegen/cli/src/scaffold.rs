@@ -5,6 +5,7 @@
 
 pub mod lock;
 pub mod name;
+mod parts;
 pub mod vendor;
 
 use crate::embedded::{CRATES, SNAPSHOTS};
@@ -12,6 +13,7 @@ use crate::import::release::Release;
 use askama::Template;
 use miette::Diagnostic;
 use name::NameError;
+pub use parts::{Part, Parts};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,6 +128,8 @@ struct Values<'a> {
     release: &'a str,
     /// The sp-gen that wrote it
     version: &'a str,
+    /// The parts that it has
+    parts: Parts,
     /// The folder of each carried crate, as a path dependency has it
     sp_abi: String,
     sp_cpu: String,
@@ -136,7 +140,7 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(names: &'a Names, source: &SpSource) -> Self {
+    fn new(names: &'a Names, parts: Parts, source: &SpSource) -> Self {
         let at = |name: &str| crate_path(source, name);
         Self {
             name: &names.name,
@@ -146,6 +150,7 @@ impl<'a> Values<'a> {
             platform_name: &names.platform_name,
             release: newest_snapshot(),
             version: env!("CARGO_PKG_VERSION"),
+            parts,
             sp_abi: at("sp-abi"),
             sp_cpu: at("sp-cpu"),
             sp_host: at("sp-host"),
@@ -178,14 +183,16 @@ fn newest_snapshot() -> &'static str {
     newest.unwrap_or_default()
 }
 
-/// Makes a struct for each template: the file it gives, and the template below `templates/`.
+/// Makes a struct for each template: the file it gives, the template below `templates/`, and the
+/// part that the file is of, if it is one that can be left out.
 macro_rules! plugin_files {
-    ($($file:literal from $template:literal,)*) => {
-        /// The files that the author owns.
+    ($($file:literal from $template:literal $(of $part:ident)?,)*) => {
+        /// The files that the author owns, where no part is left out.
         pub const FILES: &[&str] = &[$($file),*];
 
         fn render(values: &Values<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
-            Ok(vec![$({
+            let mut files = Vec::new();
+            $(if true $(&& values.parts.$part)? {
                 #[derive(Template)]
                 #[template(path = $template, escape = "none")]
                 struct File<'a>(&'a Values<'a>);
@@ -195,8 +202,9 @@ macro_rules! plugin_files {
                         self.0
                     }
                 }
-                ($file, filled($file, &File(values))?)
-            }),*])
+                files.push(($file, filled($file, &File(values))?));
+            })*
+            Ok(files)
         }
     };
 }
@@ -210,8 +218,10 @@ plugin_files! {
     "examples/train.py" from "plugin/examples/train.py.jinja",
     "src/lib.rs" from "plugin/src/lib.rs.jinja",
     "src/device.rs" from "plugin/src/device.rs.jinja",
-    "src/kernels/mod.rs" from "plugin/src/kernels/mod.rs.jinja",
-    "src/kernels/relu.rs" from "plugin/src/kernels/relu.rs.jinja",
+    "src/kernels/mod.rs" from "plugin/src/kernels/mod.rs.jinja" of kernels,
+    "src/kernels/relu.rs" from "plugin/src/kernels/relu.rs.jinja" of kernels,
+    "src/optimizer.rs" from "plugin/src/optimizer.rs.jinja" of optimizer,
+    "src/profiler.rs" from "plugin/src/profiler.rs.jinja" of profiler,
     "tests/conformance.rs" from "plugin/tests/conformance.rs.jinja",
 }
 
@@ -224,21 +234,48 @@ fn filled(file: &'static str, template: &impl Template) -> Result<String, Scaffo
     Ok(format!("{}\n", text.trim_end()))
 }
 
-/// Writes a plugin to `target`; returns how many files it has.
-pub fn create(target: &Path, names: &Names, source: &SpSource) -> Result<usize, ScaffoldError> {
+/// How many files a plugin has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Those that the author owns.
+    pub own: usize,
+    /// Those that sp-gen carries.
+    pub carried: usize,
+}
+
+/// Writes a plugin to `target`.
+pub fn create(
+    target: &Path,
+    names: &Names,
+    parts: Parts,
+    source: &SpSource,
+) -> Result<Written, ScaffoldError> {
     check_source(source)?;
     check_target(target)?;
-    let files = files(names, source)?;
+    let own = own_files(names, parts, source)?;
+    let carried = match source {
+        SpSource::Vendor => vendor::files(),
+        SpSource::Checkout(_) => Vec::new(),
+    };
+    let written = Written {
+        own: own.len(),
+        carried: carried.len(),
+    };
+    let files = [own, carried].concat();
     place(target, &files).map_err(|source| ScaffoldError::Unwritable {
         path: target.to_owned(),
         source,
     })?;
-    Ok(files.len())
+    Ok(written)
 }
 
-/// Every file of a plugin by its path.
-fn files(names: &Names, source: &SpSource) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
-    let rendered = render(&Values::new(names, source))?;
+/// Every file of the author's by its path.
+fn own_files(
+    names: &Names,
+    parts: Parts,
+    source: &SpSource,
+) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
+    let rendered = render(&Values::new(names, parts, source))?;
     let depends_on = vendor::manifest_dependencies(&rendered[0].1);
     let lock = lock::lock(&names.name, &depends_on);
     let mut files = vec![("Cargo.lock".to_owned(), lock.into_bytes())];
@@ -247,9 +284,6 @@ fn files(names: &Names, source: &SpSource) -> Result<Vec<(String, Vec<u8>)>, Sca
             .into_iter()
             .map(|(path, text)| (path.to_owned(), text.into_bytes())),
     );
-    if *source == SpSource::Vendor {
-        files.extend(vendor::files());
-    }
     Ok(files)
 }
 
@@ -294,117 +328,4 @@ fn place(target: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names() -> Names {
-        Names::new("my-accel2", None, None).unwrap()
-    }
-
-    fn entries(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn every_template_is_in_the_table() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates/plugin");
-        let mut open = vec![root.clone()];
-        while let Some(folder) = open.pop() {
-            for path in fs::read_dir(folder)
-                .unwrap()
-                .flatten()
-                .map(|entry| entry.path())
-            {
-                if path.is_dir() {
-                    open.push(path);
-                    continue;
-                }
-                let file = path
-                    .strip_prefix(&root)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .trim_end_matches(".jinja");
-                let listed = |made: &&&str| **made == file || made.trim_start_matches('.') == file;
-                assert!(FILES.iter().any(|made| listed(&made)), "{file}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_plugin_is_written_whole() {
-        let scratch = tempfile::tempdir().unwrap();
-        let target = scratch.path().join("deep/er/plugin");
-        let count = create(&target, &names(), &SpSource::Vendor).unwrap();
-        for file in FILES.iter().chain(&[
-            "Cargo.lock",
-            "vendor/Cargo.toml",
-            "vendor/sp-cpu/src/lib.rs",
-        ]) {
-            let text = fs::read_to_string(target.join(file)).unwrap();
-            assert!(text.ends_with('\n') && !text.contains("{{"), "{file}");
-        }
-        assert!(count > FILES.len());
-        assert_eq!(entries(scratch.path()), ["deep"]);
-        let manifest: toml::Table = fs::read_to_string(target.join("Cargo.toml"))
-            .unwrap()
-            .parse()
-            .unwrap();
-        assert_eq!(manifest["package"]["name"].as_str(), Some("my-accel2"));
-        assert_eq!(manifest["workspace"]["exclude"][0].as_str(), Some("vendor"));
-    }
-
-    #[test]
-    fn an_empty_folder_is_used_and_another_is_left_untouched() {
-        let scratch = tempfile::tempdir().unwrap();
-        let target = scratch.path().join("plugin");
-        fs::create_dir(&target).unwrap();
-        create(&target, &names(), &SpSource::Vendor).unwrap();
-        let before = entries(&target);
-        fs::write(target.join("README.md"), "mine").unwrap();
-        let refused = create(&target, &names(), &SpSource::Vendor);
-        assert!(matches!(refused, Err(ScaffoldError::Occupied { .. })));
-        assert_eq!(
-            fs::read_to_string(target.join("README.md")).unwrap(),
-            "mine"
-        );
-        assert_eq!(entries(&target), before);
-        let file = scratch.path().join("file");
-        fs::write(&file, "mine").unwrap();
-        assert!(matches!(
-            create(&file, &names(), &SpSource::Vendor),
-            Err(ScaffoldError::Occupied { .. })
-        ));
-    }
-
-    #[test]
-    fn a_failure_half_way_leaves_nothing() {
-        let scratch = tempfile::tempdir().unwrap();
-        let clash = [("a".to_owned(), Vec::new()), ("a/b".to_owned(), Vec::new())];
-        assert!(place(&scratch.path().join("plugin"), &clash).is_err());
-        assert!(entries(scratch.path()).is_empty());
-    }
-
-    #[test]
-    fn a_checkout_is_depended_on_by_path() {
-        let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
-        let scratch = tempfile::tempdir().unwrap();
-        let target = scratch.path().join("plugin");
-        create(&target, &names(), &SpSource::Checkout(root.clone())).unwrap();
-        assert!(!target.join("vendor").exists());
-        let manifest = fs::read_to_string(target.join("Cargo.toml")).unwrap();
-        assert!(
-            manifest.contains(root.join("templates/cpu").to_str().unwrap()),
-            "{manifest}"
-        );
-        let elsewhere = SpSource::Checkout(scratch.path().to_owned());
-        let refused = create(&scratch.path().join("other"), &names(), &elsewhere);
-        assert!(matches!(refused, Err(ScaffoldError::NoCheckout { .. })));
-    }
-}
+mod tests;

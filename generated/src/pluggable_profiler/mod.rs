@@ -4,10 +4,16 @@
 mod constants;
 mod functions;
 mod layout;
+mod macros;
 mod structs;
+mod traits;
+
+pub mod shims;
 
 use crate::tf_status::TF_Status;
 
 pub use constants::*;
 pub use functions::*;
+pub use macros::*;
 pub use structs::*;
+pub use traits::*;

@@ -95,7 +95,9 @@ pub struct TP_Profiler {
 #[abi(
     filled_by = "plugin",
     struct_size = "TP_PROFILER_FNS_STRUCT_SIZE",
-    last = "collect_data_xspace"
+    last = "collect_data_xspace",
+    author_trait = "ProfilerFns",
+    receiver = "TP_Profiler.ext"
 )]
 pub struct TP_ProfilerFns {
     /// How many bytes of this struct its maker knows.

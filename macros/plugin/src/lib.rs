@@ -2,7 +2,8 @@
 //!
 //! An author implements [`Device`] (or lets the reference backend stand in for what is not written
 //! yet), writes kernels as functions under `#[kernel(..)]`, and names both in [`plugin!`], which
-//! exports the entry points that TensorFlow calls.
+//! exports the entry points that TensorFlow calls. An [`Optimizer`] of graphs and a [`Profiler`] may
+//! stand beside them.
 //!
 //! Memory spaces are types: a [`kernel::Host`] kernel sees slices, a [`kernel::OnDevice`] kernel
 //! sees addresses and lengths, and only a [`HostAddressable`] device lets the two meet in place.
@@ -11,13 +12,20 @@ mod access;
 mod buffer;
 mod device;
 mod element;
+pub mod graph;
 pub mod kernel;
+pub mod optimizer;
 pub mod platform;
+pub mod profiler;
+mod proto;
 mod tensor;
+pub mod trace;
 
 pub use access::{Access, InPlace, Memory, Staged};
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
+pub use optimizer::Optimizer;
+pub use profiler::Profiler;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
@@ -29,18 +37,24 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 ///     device_type: c"MYACCEL",
 ///     platform_name: c"MYACCEL",
 ///     kernels: [kernels::table, sp_cpu::kernels::table],
+///     optimizer: optimizer::Simplify,
+///     profiler: profiler::Timeline,
 /// }
 /// ```
 ///
 /// Both names match `[A-Z][A-Z_]*`, which TensorFlow demands. Where two tables have a kernel for
-/// the same op and types, the earlier table's is registered.
+/// the same op and types, the earlier table's is registered. `optimizer` and `profiler` may be left
+/// out; then the library has no entry point for them.
 #[macro_export]
 macro_rules! plugin {
     (
         device: $device:ty,
         device_type: $device_type:expr,
         platform_name: $platform_name:expr,
-        kernels: [$($table:expr),+ $(,)?] $(,)?
+        kernels: [$($table:expr),+ $(,)?]
+        $(, optimizer: $optimizer:ty)?
+        $(, profiler: $profiler:ty)?
+        $(,)?
     ) => {
         #[cfg(panic = "abort")]
         compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
@@ -67,6 +81,36 @@ macro_rules! plugin {
                 ::std::vec![$($table()),+]
             })
         }
+
+        $(
+            /// Where TensorFlow learns of the graph optimizer.
+            ///
+            /// # Safety
+            /// Called by TensorFlow, with its registration parameters and a live status.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn TF_InitGraph(
+                params: *mut $crate::optimizer::RegistrationParams,
+                status: *mut $crate::platform::RawStatus,
+            ) {
+                // SAFETY: passed on from TensorFlow as it came.
+                unsafe { $crate::optimizer::register::<$optimizer>($device_type, params, status) }
+            }
+        )?
+
+        $(
+            /// Where TensorFlow learns of the profiler.
+            ///
+            /// # Safety
+            /// Called by TensorFlow, with its registration parameters and a live status.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn TF_InitProfiler(
+                params: *mut $crate::profiler::RegistrationParams,
+                status: *mut $crate::platform::RawStatus,
+            ) {
+                // SAFETY: passed on from TensorFlow as it came.
+                unsafe { $crate::profiler::register::<$profiler>($device_type, params, status) }
+            }
+        )?
 
         /// Writes how often each kernel ran, one line each, as a C string of at most `size` bytes.
         /// Returns the bytes that the whole text needs, its NUL included.

@@ -141,7 +141,7 @@ fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
 }
 
 /// A pointer that TensorFlow owes us.
-fn present<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
+pub(crate) fn present<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
     pointer
         .filter(|pointer| !pointer.is_null())
         .ok_or_else(|| Error::internal(format!("TensorFlow passed no {name}")))

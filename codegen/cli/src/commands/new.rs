@@ -1,7 +1,7 @@
 //! `sp-gen new <NAME>`: a plugin's folder, and the commands to go on with.
 
 use crate::diagnostic::{Outcome, Result};
-use crate::scaffold::{FILES, Names, SpSource, create};
+use crate::scaffold::{Names, Part, Parts, SpSource, create};
 use miette::IntoDiagnostic;
 use std::path::PathBuf;
 
@@ -19,6 +19,9 @@ pub struct Args {
     /// The name of its platform; NAME in capitals if absent
     #[arg(long, value_name = "NAME")]
     platform_name: Option<String>,
+    /// Parts to leave out
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    without: Vec<Part>,
     /// Where the sp-* crates come from: `vendor` lays them down under vendor/, `path=DIR` uses a checkout
     #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = sp_source)]
     sp_source: SpSource,
@@ -46,16 +49,16 @@ pub fn run(args: Args) -> Result {
             SpSource::Checkout(std::path::absolute(folder).into_diagnostic()?)
         }
     };
-    let count = create(&target, &names, &source)?;
+    let parts = Parts::without(&args.without);
+    let written = create(&target, &names, parts, &source)?;
     let folder = target.display().to_string();
     eprintln!(
         "{folder}: {} files that are yours, {} that sp-gen carries",
-        FILES.len(),
-        count - FILES.len()
+        written.own, written.carried
     );
-    eprintln!(
-        "  src/device.rs is the device, src/kernels/ are its own kernels; the rest runs on the reference backend"
-    );
+    for line in guide(parts) {
+        eprintln!("  {line}");
+    }
     eprintln!("  TensorFlow will list it as {}", names.device_type());
     eprintln!("\nGo on with:");
     println!("cd {}", quoted(&folder));
@@ -65,6 +68,29 @@ pub fn run(args: Args) -> Result {
         names.device_type()
     );
     Ok(Outcome::Done)
+}
+
+/// Where to begin to read.
+fn guide(parts: Parts) -> impl Iterator<Item = &'static str> {
+    let lines = [
+        (true, "src/device.rs is the device"),
+        (parts.kernels, "src/kernels/ are its own kernels"),
+        (
+            parts.optimizer,
+            "src/optimizer.rs changes graphs before they run",
+        ),
+        (
+            parts.profiler,
+            "src/profiler.rs shows in TensorBoard when kernels ran",
+        ),
+        (
+            true,
+            "what is not written yet runs on the reference backend",
+        ),
+    ];
+    lines
+        .into_iter()
+        .filter_map(|(there, line)| there.then_some(line))
 }
 
 /// For a shell, where the folder's name asks for it.

@@ -15,6 +15,11 @@ pub struct Calls {
 }
 
 impl Calls {
+    /// The op and its types.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
     /// Counts one call.
     pub fn count(&self, staged: bool) {
         self.ran.fetch_add(1, Ordering::Relaxed);

@@ -19,7 +19,7 @@ use super::attribute::{Attributes, Construction};
 use super::call::Call;
 use super::calls::{self, Calls};
 use super::{Kernel, OnDevice};
-use crate::{Device, Element, Error, Result};
+use crate::{Device, Element, Error, Result, trace};
 
 /// A kernel of device `D`, ready to be registered.
 #[derive(Clone)]
@@ -195,7 +195,13 @@ unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
         }
         // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it after its calls.
         let instance = unsafe { handle::borrow::<Instance<K::Attributes>>(instance) };
+        let traced = trace::begin();
         let done = K::compute(cx, &instance.attributes);
+        if let Some(traced) = traced {
+            // 2.5 cannot say which device it is.
+            let device = cx.call().ordinal().map_or(0, i32::unsigned_abs);
+            traced.end(instance.calls.label(), device);
+        }
         instance.calls.count(cx.call().staged().get());
         done
     };

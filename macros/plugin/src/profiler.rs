@@ -1,0 +1,214 @@
+//! A profiler: what an author writes, and how TensorFlow learns of it.
+//!
+//! TensorFlow starts, stops and collects, once a session and in this order, whatever the device's
+//! type; what is collected stands beside what TensorFlow has recorded itself.
+
+mod declined;
+mod space;
+
+use std::ffi::CStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sp_abi::availability::MARKS;
+pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
+use sp_abi::pluggable_profiler::{ProfilerFns, TP_Profiler, TP_ProfilerFns};
+use sp_runtime::host::{Clue, Host};
+use sp_runtime::{PrefixMut, RawStatus, guard, handle};
+
+pub use self::space::{Line, Plane, Space};
+use crate::platform::present;
+use crate::{Error, Result};
+
+/// A profiler. There is one for the process; sessions come one after the other.
+pub trait Profiler: Default + Send + 'static {
+    /// Begins to record.
+    ///
+    /// # Errors
+    /// TensorFlow logs the error, and the session goes on without this profiler.
+    fn start(&mut self) -> Result<()>;
+
+    /// Ends recording.
+    ///
+    /// # Errors
+    /// TensorFlow logs the error.
+    fn stop(&mut self) -> Result<()>;
+
+    /// What was recorded since it was started. Asked once a session, and also where there was none:
+    /// then there is nothing.
+    ///
+    /// # Errors
+    /// TensorFlow logs the error, and the session has nothing of this profiler's.
+    fn collect(&mut self) -> Result<Space>;
+}
+
+/// Registers `P`: the body of `TF_InitProfiler`.
+///
+/// # Safety
+/// `params` and `status` are what TensorFlow passed to `TF_InitProfiler`.
+pub unsafe fn register<P: Profiler>(
+    device_type: &'static CStr,
+    params: *mut RegistrationParams,
+    status: *mut RawStatus,
+) {
+    let body = || {
+        // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
+        let mut offer = unsafe { Offer::of(params)? };
+        let clues = offer.clues();
+        let host = Host::enter(MARKS, &clues);
+        // What is wrong with the host has been told with the device.
+        if host.serve().is_err() {
+            if !host.is_too_old() {
+                offer.decline(device_type);
+            }
+            return Ok(());
+        }
+        match clues.into_iter().find_map(Result::err) {
+            None => offer.accept::<P>(device_type),
+            Some(reason) => {
+                eprintln!(
+                    "plugin: no profiler for {}: {}",
+                    host.name(),
+                    reason.message()
+                );
+                offer.decline(device_type);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the status is TensorFlow's own.
+    unsafe { guard::status("TF_InitProfiler", status, body) }
+}
+
+/// What TensorFlow hands to `TF_InitProfiler`: three structs of its own to fill in.
+struct Offer<'a> {
+    params: PrefixMut<'a, RegistrationParams>,
+    profiler: PrefixMut<'a, TP_Profiler>,
+    fns: PrefixMut<'a, TP_ProfilerFns>,
+}
+
+impl Offer<'_> {
+    /// # Safety
+    /// `params` is what TensorFlow passed, lent for the value's life.
+    unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
+        // SAFETY: the caller vouches for it.
+        let mut params = unsafe { PrefixMut::new(params) };
+        let fixed = params.fixed();
+        let profiler = present(fixed.get(RegistrationParams::profiler), "profiler")?;
+        let fns = present(fixed.get(RegistrationParams::profiler_fns), "profiler_fns")?;
+        // SAFETY: TensorFlow lends both for the call, with their struct_size set.
+        let (profiler, fns) = unsafe { (PrefixMut::new(profiler), PrefixMut::new(fns)) };
+        Ok(Self {
+            params,
+            profiler,
+            fns,
+        })
+    }
+
+    /// What the structs' sizes tell of the release.
+    fn clues(&self) -> [Clue; 3] {
+        [
+            self.params.releases(),
+            self.profiler.releases(),
+            self.fns.releases(),
+        ]
+    }
+
+    fn accept<P: Profiler>(&mut self, device_type: &'static CStr) {
+        self.params.announce();
+        hold(&mut self.params);
+        self.profiler.announce();
+        let name = device_type.as_ptr();
+        self.profiler.set(TP_Profiler::device_type, name);
+        // Never taken back: TensorFlow says that copies of the struct end, and uses others.
+        let session = handle::give(Session::<P>::default());
+        self.profiler.set(TP_Profiler::ext, session);
+        TP_ProfilerFns::fill::<Session<P>>(&mut self.fns);
+    }
+
+    /// The way in which TensorFlow survives a plugin that cannot serve it: an empty profile. The
+    /// structs may have changed, so only what no release has moved is filled in.
+    fn decline(&mut self, device_type: &'static CStr) {
+        hold(&mut self.params.fixed());
+        let name = device_type.as_ptr();
+        self.profiler.fixed().set(TP_Profiler::device_type, name);
+        declined::fill(&mut self.fns.fixed());
+    }
+}
+
+fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
+    params.set(RegistrationParams::destroy_profiler, Some(keep_profiler));
+    params.set(
+        RegistrationParams::destroy_profiler_fns,
+        Some(keep_profiler_fns),
+    );
+}
+
+// TensorFlow calls both while it still loads the plugin, for copies that it drops.
+unsafe extern "C" fn keep_profiler(_: *mut TP_Profiler) {}
+unsafe extern "C" fn keep_profiler_fns(_: *mut TP_ProfilerFns) {}
+
+/// The author's profiler, and what it has collected between TensorFlow's question for the size and
+/// the one for the bytes.
+#[derive(Default)]
+struct Session<P>(Mutex<State<P>>);
+
+#[derive(Default)]
+struct State<P> {
+    profiler: P,
+    collected: Option<Vec<u8>>,
+}
+
+impl<P: Profiler> Session<P> {
+    fn state(&self) -> MutexGuard<'_, State<P>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<P: Profiler> State<P> {
+    /// What is collected: asked of the author once for both questions.
+    fn collected(&mut self) -> Result<&[u8]> {
+        if self.collected.is_none() {
+            self.collected = Some(self.profiler.collect()?.to_bytes());
+        }
+        Ok(self.collected.as_deref().unwrap_or_default())
+    }
+}
+
+impl<P: Profiler> ProfilerFns for Session<P> {
+    fn start(&self) -> Result<()> {
+        let mut state = self.state();
+        state.collected = None;
+        state.profiler.start()
+    }
+
+    fn stop(&self) -> Result<()> {
+        self.state().profiler.stop()
+    }
+
+    unsafe fn collect_data_xspace(&self, buffer: *mut u8, size: *mut usize) -> Result<()> {
+        let mut state = self.state();
+        if buffer.is_null() {
+            // TensorFlow goes by the size whatever the status says, and has not set it.
+            // SAFETY: TensorFlow lends a place for the size.
+            unsafe { size.write(0) };
+            let len = state.collected()?.len();
+            // SAFETY: as above.
+            unsafe { size.write(len) };
+            if len == 0 {
+                state.collected = None;
+            }
+            return Ok(());
+        }
+        let bytes = state.collected()?;
+        // SAFETY: TensorFlow says how large its buffer is.
+        let room = unsafe { size.read() };
+        if room < bytes.len() {
+            let message = format!("{room} bytes are no room for a profile of {}", bytes.len());
+            return Err(Error::invalid_argument(message));
+        }
+        // SAFETY: the buffer has room for as many.
+        unsafe { buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        state.collected = None;
+        Ok(())
+    }
+}

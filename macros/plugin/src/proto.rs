@@ -1,0 +1,216 @@
+//! As much of the protocol buffer wire format as graphs and traces need, so that a plugin's build
+//! has no compiler of `.proto` files in it. What is not looked at is kept as it came.
+
+use crate::{Error, Result};
+
+/// A field's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// Integers, booleans, enumerations.
+    Number(u64),
+    /// Text, bytes, messages.
+    Bytes(&'a [u8]),
+    /// `float` and `fixed32`.
+    Four([u8; 4]),
+    /// `double` and `fixed64`.
+    Eight([u8; 8]),
+}
+
+impl<'a> Value<'a> {
+    pub fn number(self) -> Option<u64> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub fn bytes(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// Where it is not text.
+    pub fn text(self) -> Result<String> {
+        let text = self.bytes().map(<[u8]>::to_vec).map(String::from_utf8);
+        text.and_then(std::result::Result::ok).ok_or_else(damaged)
+    }
+}
+
+/// A field: its number, its value, and all its bytes with the tag.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Field<'a> {
+    pub number: u64,
+    pub value: Value<'a>,
+    pub whole: &'a [u8],
+}
+
+/// The fields of a message in their order.
+#[derive(Clone)]
+pub struct Fields<'a>(&'a [u8]);
+
+/// The fields of the message in `bytes`.
+pub fn fields(bytes: &[u8]) -> Fields<'_> {
+    Fields(bytes)
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<Field<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let field = self.read();
+        if field.is_none() {
+            self.0 = &[];
+        }
+        Some(field.ok_or_else(damaged))
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn read(&mut self) -> Option<Field<'a>> {
+        let start = self.0;
+        let tag = self.varint()?;
+        let value = match tag & 7 {
+            0 => Value::Number(self.varint()?),
+            1 => Value::Eight(self.take(8)?.try_into().ok()?),
+            2 => {
+                let len = self.varint()?;
+                Value::Bytes(self.take(usize::try_from(len).ok()?)?)
+            }
+            5 => Value::Four(self.take(4)?.try_into().ok()?),
+            _ => return None,
+        };
+        let whole = &start[..start.len() - self.0.len()];
+        (tag >> 3 != 0).then_some(Field {
+            number: tag >> 3,
+            value,
+            whole,
+        })
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let [byte] = self.take(1)?.try_into().ok()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
+/// What is wrong with bytes that are no such message.
+pub fn damaged() -> Error {
+    Error::invalid_argument("a message of TensorFlow's is damaged")
+}
+
+/// A message being written, field by field.
+#[derive(Debug, Default)]
+pub struct Message(Vec<u8>);
+
+impl Message {
+    /// A number; 0 is what an absent field means.
+    pub fn number(mut self, field: u64, value: u64) -> Self {
+        if value != 0 {
+            self.varint(field << 3);
+            self.varint(value);
+        }
+        self
+    }
+
+    /// Text, bytes or a message; nothing is what an absent field means, unless it is one of many.
+    pub fn bytes(mut self, field: u64, value: impl AsRef<[u8]>) -> Self {
+        let value = value.as_ref();
+        self.varint(field << 3 | 2);
+        self.varint(value.len() as u64);
+        self.0.extend_from_slice(value);
+        self
+    }
+
+    /// Text, unless there is none.
+    pub fn text(self, field: u64, value: &str) -> Self {
+        match value {
+            "" => self,
+            value => self.bytes(field, value),
+        }
+    }
+
+    /// A `float`.
+    pub fn float(mut self, field: u64, value: f32) -> Self {
+        self.varint(field << 3 | 5);
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    /// Fields that are encoded already.
+    pub fn raw(mut self, fields: &[u8]) -> Self {
+        self.0.extend_from_slice(fields);
+        self
+    }
+
+    /// The message.
+    pub fn done(self) -> Vec<u8> {
+        self.0
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let message = Message::default()
+            .number(1, u64::MAX)
+            .number(2, 0)
+            .text(3, "name")
+            .float(4, 1.5)
+            .bytes(100, [])
+            .done();
+        let read: Vec<Field<'_>> = fields(&message).collect::<Result<_>>().unwrap();
+        let values: Vec<_> = read.iter().map(|it| (it.number, it.value)).collect();
+        let expected = [
+            (1, Value::Number(u64::MAX)),
+            (3, Value::Bytes(b"name")),
+            (4, Value::Four(1.5_f32.to_le_bytes())),
+            (100, Value::Bytes(b"")),
+        ];
+        assert_eq!(values, expected);
+        let whole: Vec<u8> = read.iter().flat_map(|it| it.whole).copied().collect();
+        assert_eq!(whole, message);
+    }
+
+    #[test]
+    fn every_cut_of_a_message_is_an_error_or_a_shorter_message() {
+        let message = Message::default().text(1, "a longer text").number(2, 300);
+        let message = message.done();
+        for end in 0..message.len() {
+            let read: Result<Vec<_>> = fields(&message[..end]).collect();
+            assert_eq!(read.is_ok(), [0, 15].contains(&end), "{end}");
+        }
+        assert!(fields(&[0x0b]).next().unwrap().is_err(), "a group");
+        assert!(fields(&[0x00, 0x01]).next().unwrap().is_err(), "number 0");
+        assert!(fields(&[0xff; 11]).next().unwrap().is_err(), "too long");
+    }
+}
