@@ -40,6 +40,7 @@ mod fault;
 mod graph;
 mod guarded;
 mod host;
+mod kept;
 mod ledger;
 mod memory;
 mod op;

@@ -10,6 +10,7 @@ use std::ptr::{NonNull, null_mut};
 
 use sp_ir::{Api, Field, Item, Presence, Struct, Type};
 
+use crate::kept::keep;
 use crate::memory::POISON;
 use crate::{Error, fault};
 
@@ -33,7 +34,7 @@ impl Shapes {
             apis.iter()
                 .flat_map(|api| &api.items)
                 .filter_map(|(name, item)| match item {
-                    Item::Struct(body) => Some((name.clone(), leaked(name, body))),
+                    Item::Struct(body) => Some((name.clone(), Shape::kept(name, body))),
                     _ => None,
                 });
         Self {
@@ -53,15 +54,14 @@ impl Shapes {
     }
 }
 
-fn leaked(name: &str, body: &Struct) -> &'static Shape {
-    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    Box::leak(Box::new(Shape {
-        name,
-        body: body.clone(),
-    }))
-}
-
 impl Shape {
+    fn kept(name: &str, body: &Struct) -> &'static Self {
+        keep(Self {
+            name: keep(name.to_owned()),
+            body: body.clone(),
+        })
+    }
+
     /// The field called `name`, if the release has it.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.body.fields.iter().find(|field| field.name == name)

@@ -7,6 +7,7 @@ use super::{Device, Session, ensure, pattern, same};
 use crate::Code;
 use crate::core::{Status, Stream};
 use crate::executor::EventStatus;
+use crate::kept::keep;
 use crate::ledger::{self, Kind, Tally};
 use crate::outcome::{Seen, Stop};
 
@@ -141,14 +142,14 @@ struct Calls {
 }
 
 /// The argument of one callback.
-struct Ticket<'a> {
+struct Ticket {
     number: usize,
-    calls: &'a Calls,
+    calls: &'static Calls,
 }
 
 unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     // SAFETY: the host enqueued this function with a `Ticket` that outlives the check.
-    let ticket = unsafe { &*argument.cast::<Ticket<'_>>() };
+    let ticket = unsafe { &*argument.cast::<Ticket>() };
     let mut order = ticket
         .calls
         .order
@@ -179,10 +180,10 @@ pub(super) fn host_callbacks(session: &Session<'_>) -> Seen {
     let device = session.device()?;
     let stream = device.stream()?;
     // Late calls may still come when this function has given up, so these stay for ever.
-    let calls: &Calls = Box::leak(Box::default());
+    let calls: &'static Calls = keep(Calls::default());
     let before = statuses();
-    let tickets: Vec<Ticket<'_>> = (0..COUNT).map(|number| Ticket { number, calls }).collect();
-    for ticket in Vec::leak(tickets) {
+    let tickets: Vec<Ticket> = (0..COUNT).map(|number| Ticket { number, calls }).collect();
+    for ticket in keep(tickets) {
         let argument = std::ptr::from_ref(ticket).cast_mut().cast();
         let taken = device.executor.host_callback(stream, on_call, argument)?;
         let number = ticket.number;
