@@ -226,19 +226,20 @@ pub(super) fn timers(session: &Session<'_>) -> Seen {
     };
     let stream = device.stream()?;
     let timer = executor.create_timer()?;
-    let mut measured = [0; 2];
-    for (pause, measured) in [0, 20].into_iter().zip(&mut measured) {
+    let measure = |pause| {
         executor.start_timer(stream, timer)?;
         executor.poll(stream)?;
         std::thread::sleep(std::time::Duration::from_millis(pause));
         executor.stop_timer(stream, timer)?;
         executor.poll(stream)?;
-        *measured = executor.nanoseconds(&functions, timer)?;
-    }
+        executor.nanoseconds(&functions, timer)
+    };
+    // On a busy machine "nothing" may be interrupted, so it has three tries.
+    let short = measure(0)?.min(measure(0)?).min(measure(0)?);
+    let long = measure(20)?;
     executor.destroy_timer(timer)?;
     executor.destroy_stream(stream)?;
     device.platform.destroy_timer_fns(&functions)?;
-    let [short, long] = measured;
     ensure(long >= 20_000_000, || {
         format!("20 ms passed, the timer says {long} ns")
     })?;
