@@ -1,15 +1,53 @@
-//! What TensorFlow demands of the structs that a plugin filled. It demands more by crashing than by
-//! checking; both are refusals here.
+//! What TensorFlow demands of the structs that a plugin filled, in its own words where it has any: it
+//! demands more by crashing than by checking.
 
+use sp_ir::Field;
+
+use crate::habits::Habits;
 use crate::record::{Record, Shape};
+use crate::{Code, Error};
 
-/// What TensorFlow refuses of a filled struct, or crashes on. Sizes and bounds are asked for by checks:
-/// TensorFlow looks whether `struct_size` is 0, and no further.
-pub(crate) fn refusals(record: &Record) -> Vec<String> {
+/// What TensorFlow refuses of a filled struct. Sizes and bounds are asked for by checks: TensorFlow
+/// looks whether `struct_size` is 0, and no further.
+pub(crate) fn refusals(habits: Habits, record: &Record) -> Vec<String> {
     let name = record.shape().name;
-    let unset = record.get("struct_size") == Some(0);
-    let unset = unset.then(|| format!("{name}.struct_size is 0"));
-    unset.into_iter().chain(empty_fields(record)).collect()
+    let looked_at = empty(record).filter(|field| habits.looks_at(name, &field.name));
+    let empty = looked_at.map(|field| must_be_set(name, &field.name));
+    no_size(record).into_iter().chain(empty).collect()
+}
+
+/// Refuses for these reasons as TensorFlow does, which stops at the first.
+pub(crate) fn refuse(reasons: &[String]) -> Result<(), Error> {
+    let code = Code::FAILED_PRECONDITION;
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Refused(format!("{code}: {}", reasons.join("; ")))),
+    }
+}
+
+fn must_be_set(structure: &str, field: &str) -> String {
+    format!("'{field}' field in {structure} must be set.")
+}
+
+/// Sizes that TensorFlow's messages call by names that no header has.
+const MISNAMED: [(&str, &str); 2] = [
+    ("SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"),
+    ("TP_ProfilerFns", "TF_PROFILER_FNS_STRUCT_SIZE"),
+];
+
+/// That `struct_size` is 0; of a graph optimizer's structs TensorFlow says it in other words.
+fn no_size(record: &Record) -> Option<String> {
+    let Shape { name, body } = record.shape();
+    let own = body.struct_size.as_ref().map_or("", |size| &size.symbol);
+    let misnamed = MISNAMED.iter().find(|(structure, _)| structure == name);
+    let symbol = misnamed.map_or(own, |(_, symbol)| symbol);
+    let is_graph = name.starts_with("TP_Optimizer");
+    (record.get("struct_size") == Some(0)).then(|| match is_graph {
+        true => format!("struct_size field in {name} must be set to {symbol}."),
+        false => format!(
+            "Expected initialized `{name}` structure with `struct_size` field set to {symbol}. Found `struct_size` = 0."
+        ),
+    })
 }
 
 /// What is wrong with a filled struct, by all that is asked of one.
@@ -33,7 +71,7 @@ pub(crate) fn size(record: &Record) -> Option<String> {
         .iter()
         .any(|field| field.offset + field.size == written);
     if written == 0 {
-        Some(format!("{name}.struct_size is 0"))
+        no_size(record)
     } else if written == shape.body.layout.size && written != host {
         Some(format!(
             "{name}.struct_size is {written}, its sizeof; without tail padding it is {host}"
@@ -51,17 +89,18 @@ pub(crate) fn size(record: &Record) -> Option<String> {
     }
 }
 
-/// Fields that must be set and are not.
+/// Fields that must be set and are not, whether TensorFlow looks or not.
 pub(crate) fn empty_fields(record: &Record) -> Vec<String> {
-    let shape = record.shape();
-    let empty = shape
-        .required()
-        .filter(|field| record.get(&field.name) == Some(0));
-    let pointer = |ty: &sp_ir::Type| !matches!(ty, sp_ir::Type::Int { .. } | sp_ir::Type::Size);
-    empty
-        .filter(|field| pointer(&field.ty))
-        .map(|field| format!("{}.{} is not set", shape.name, field.name))
+    let name = record.shape().name;
+    empty(record)
+        .map(|field| must_be_set(name, &field.name))
         .collect()
+}
+
+fn empty(record: &Record) -> impl Iterator<Item = &Field> {
+    let required = record.shape().required();
+    let pointer = |ty: &sp_ir::Type| !matches!(ty, sp_ir::Type::Int { .. } | sp_ir::Type::Size);
+    required.filter(move |field| pointer(&field.ty) && record.get(&field.name) == Some(0))
 }
 
 /// Whether somebody wrote before the struct.
@@ -84,15 +123,13 @@ pub(crate) fn bounds(record: &Record) -> Vec<String> {
 
 /// A name of a platform or device type: a capital letter, then capital letters and underscores.
 pub(crate) fn name(record: &Record, field: &str) -> Option<String> {
-    let struct_name = record.shape().name;
     let text = record.text(field)?;
     let mut letters = text.chars();
     let first = letters
         .next()
         .is_some_and(|letter| letter.is_ascii_uppercase());
     let good = first && letters.all(|letter| letter.is_ascii_uppercase() || letter == '_');
-    (!good)
-        .then(|| format!("{struct_name}.{field} is {text:?}; TensorFlow takes [A-Z][A-Z_]* only"))
+    (!good).then(|| format!("Device name/type '{text}' must match [A-Z][A-Z_]*."))
 }
 
 /// A pair that is needed where the platform says that it has unified memory.
@@ -103,8 +140,6 @@ pub(crate) fn unified(platform: &Record, table: &Record) -> Vec<String> {
     let slots = ["unified_memory_allocate", "unified_memory_deallocate"];
     let empty = slots.iter().filter(|slot| table.get(slot) == Some(0));
     empty
-        .map(|slot| {
-            format!("SP_StreamExecutor.{slot} is not set, and SP_Platform says unified memory")
-        })
+        .map(|slot| must_be_set("SP_StreamExecutor", slot))
         .collect()
 }

@@ -84,7 +84,26 @@ pub enum Error {
     Timeout(String),
 }
 
+/// The plugin's functions that TensorFlow calls as it loads the plugin.
+const AT_LOADING: [&str; 6] = [
+    "SE_InitPlugin",
+    "TF_InitGraph",
+    "TF_InitProfiler",
+    "create_device_fns",
+    "create_stream_executor",
+    "create_timer_fns",
+];
+
 impl Error {
+    /// Whether TensorFlow does not raise this but ends the process.
+    pub fn is_fatal(&self) -> bool {
+        match self {
+            Self::Refused(_) => true,
+            Self::Status { call, .. } => AT_LOADING.contains(&call.as_str()),
+            _ => false,
+        }
+    }
+
     /// The code that the plugin gave, if it is the plugin's error.
     pub fn code(&self) -> Option<Code> {
         match self {

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::Error;
 use crate::call::{Ptr, call, checked};
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
 use crate::record::{Record, Shapes};
+use crate::{Code, Error};
 
 /// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
 /// are parts of larger blocks.
@@ -36,7 +36,8 @@ pub(crate) struct Timer(Ptr);
 /// What `SE_EventStatus` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventStatus {
-    Failed,
+    /// An error, or unknown.
+    Failed(u32),
     Pending,
     Complete,
 }
@@ -115,9 +116,11 @@ impl Executor {
         let into = if self.bfc { INTO_BLOCK } else { 0 };
         let block = self.allocate((len + into) as u64)?;
         if block.opaque.is_null() {
-            return Err(Error::Refused(format!(
-                "allocate of {len} bytes gave nothing"
-            )));
+            return Err(Error::Status {
+                call: format!("allocate of {len} bytes"),
+                code: Code::INTERNAL,
+                message: "Dst tensor is not initialized.".into(),
+            });
         }
         if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {
             let text = format!(
@@ -233,7 +236,7 @@ impl Executor {
         Ok(match status {
             2 => EventStatus::Pending,
             3 => EventStatus::Complete,
-            _ => EventStatus::Failed,
+            other => EventStatus::Failed(other),
         })
     }
 
@@ -278,9 +281,8 @@ impl Executor {
         loop {
             match self.event_status(event)? {
                 EventStatus::Complete => return Ok(()),
-                EventStatus::Failed => {
-                    let text = "get_event_status said error or unknown, which TensorFlow dies of";
-                    return Err(Error::Refused(text.into()));
+                EventStatus::Failed(status) => {
+                    return Err(Error::Refused(format!("Unexpected Event status: {status}")));
                 }
                 EventStatus::Pending if Instant::now() > end => {
                     let seconds = PATIENCE.as_secs();

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::core::{self, Builder, Stream};
 use crate::executor::Executor;
 use crate::graph::Graph;
+use crate::habits::Habits;
 use crate::ledger::Tally;
 use crate::optimizer::Optimizer;
 use crate::plugin::{Platform, Plugin};
 use crate::profiler::Profiler;
 use crate::release::Release;
-use crate::{DType, Error};
+use crate::{Code, DType, Error, demands};
 
 /// Plugins register kernels with the process, so one is loaded at a time.
 static OPENING: Mutex<()> = Mutex::new(());
@@ -26,6 +27,7 @@ pub struct Host {
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
     pub(crate) kernels: Vec<Builder>,
+    pub(crate) habits: Habits,
     optimizer: Option<Optimizer>,
     profiler: Option<Profiler>,
     open: bool,
@@ -95,21 +97,14 @@ impl Host {
             }
         }
         let kernels = core::recorded();
-        if platform.device_count()? < 1 {
-            return Err(Error::Declined("the plugin reports 0 devices".into()));
-        }
-        let executor = Arc::new(platform.executor(platform.create_device(0)?));
-        if executor.usage()?.is_none() {
-            return Err(Error::Refused(
-                "device_memory_usage is not known: no device".into(),
-            ));
-        }
-        let streams = Streams::new(&executor)?;
+        let executor = Arc::new(device(&platform, plugin.habits)?);
+        let streams = Streams::new(&executor).map_err(|error| unstreamed(plugin.habits, error))?;
         Ok(Self {
             platform,
             executor,
             streams,
             kernels,
+            habits: plugin.habits,
             optimizer,
             profiler,
             open: true,
@@ -187,32 +182,75 @@ impl Host {
 
 /// The platform that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt(plugin: &Plugin) -> Result<Platform, Error> {
+    let habits = plugin.habits;
     let registration = plugin.register()?;
-    refuse(registration.refusals())?;
+    demands::refuse(&registration.refusals(habits))?;
     let platform = registration.adopt(&plugin.shapes)?;
-    refuse(platform.refusals())?;
+    demands::refuse(&platform.refusals(habits))?;
+    if habits.has_timers()
+        && let Some(timer_fns) = platform.timer_fns()?
+    {
+        demands::refuse(&demands::refusals(habits, &timer_fns))?;
+    }
     Ok(platform)
+}
+
+/// The platform's first device.
+fn device(platform: &Platform, habits: Habits) -> Result<Executor, Error> {
+    if platform.visible_devices()? < 1 {
+        return Err(Error::Declined("the plugin reports 0 devices".into()));
+    }
+    let device = platform.create_device(0);
+    let device = device.map_err(|error| uncreated(habits, error))?;
+    demands::refuse(&demands::refusals(habits, &device))?;
+    let executor = platform.executor(device);
+    let unknown = Error::Status {
+        call: "device_memory_usage".into(),
+        code: Code::UNKNOWN,
+        message: "Failed to query available memory for PluggableDevice 0".into(),
+    };
+    executor.usage()?.map(|_| executor).ok_or(unknown)
+}
+
+/// What becomes of a device that cannot be created.
+fn uncreated(habits: Habits, error: Error) -> Error {
+    match error {
+        Error::Status {
+            call,
+            code,
+            message,
+        } if habits.dies_of_devices() => {
+            Error::Refused(format!("{code}: {message}; {call} said so"))
+        }
+        other => other,
+    }
+}
+
+/// What becomes of a device without streams: TensorFlow asks for them once, and first misses them as
+/// it copies.
+fn unstreamed(habits: Habits, error: Error) -> Error {
+    match habits.dies_of_copies() {
+        true => Error::Refused(format!("CPU->PluggableDevice Memcpy failed.; {error}")),
+        false => Error::Status {
+            call: "create_stream".into(),
+            code: Code::INTERNAL,
+            message: format!("No PluggableDevice stream is available.; {error}"),
+        },
+    }
 }
 
 /// The graph optimizer that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
     let optimizer = plugin.register_optimizer()?;
-    refuse(optimizer.refusals())?;
+    demands::refuse(&optimizer.refusals(plugin.habits))?;
     Ok(optimizer.adopt())
 }
 
 /// The profiler that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
     let profiler = plugin.register_profiler()?;
-    refuse(profiler.refusals())?;
+    demands::refuse(&profiler.refusals(plugin.habits))?;
     profiler.adopt()
-}
-
-fn refuse(reasons: Vec<String>) -> Result<(), Error> {
-    match reasons.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Refused(reasons.join("; "))),
-    }
 }
 
 impl fmt::Debug for Host {

@@ -39,6 +39,7 @@ mod executor;
 mod fault;
 mod graph;
 mod guarded;
+mod habits;
 mod host;
 mod kept;
 mod ledger;

@@ -5,10 +5,11 @@ use std::ptr::null_mut;
 use crate::call::{Ptr, call, checked};
 use crate::core::{Buffer, Item};
 use crate::graph::Graph;
+use crate::habits::Habits;
 use crate::ledger::{self, Owner};
 use crate::plugin::{Plugin, moved};
 use crate::record::Record;
-use crate::{Error, demands, fault};
+use crate::{Code, Error, demands, fault};
 
 /// What `TF_InitGraph` filled.
 pub(crate) struct Optimizer {
@@ -39,16 +40,33 @@ impl Plugin {
     }
 }
 
+/// A plugin's graph, as TensorFlow reads it.
+fn graph_in(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    if bytes.is_empty() {
+        let text =
+            "optimize_func left its output empty, and TensorFlow takes that for an empty graph";
+        return Err(Error::Refused(text.into()));
+    }
+    let unparseable = Error::Status {
+        call: "optimize_func".into(),
+        code: Code::INVALID_ARGUMENT,
+        message: "Unparseable tensorflow.GraphDef proto".into(),
+    };
+    Graph::names(bytes)
+        .map(|_| bytes.to_vec())
+        .ok_or(unparseable)
+}
+
 impl Optimizer {
     pub fn records(&self) -> [&Record; 3] {
         [&self.params, &self.configs, &self.table]
     }
 
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self) -> Vec<String> {
+    pub fn refusals(&self, habits: Habits) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(demands::refusals)
+            .flat_map(|record| demands::refusals(habits, record))
             .collect()
     }
 
@@ -114,6 +132,6 @@ impl Optimizer {
             return Err(Error::Refused(text.into()));
         }
         let gone = || Error::Refused("optimize_func deleted the buffer that it was lent".into());
-        Ok(output.ok_or_else(gone)?.bytes().to_vec())
+        graph_in(output.ok_or_else(gone)?.bytes())
     }
 }

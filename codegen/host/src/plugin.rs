@@ -10,6 +10,7 @@ use crate::call::{Ptr, call, checked};
 use crate::demands;
 use crate::dl::{Library, Scope};
 use crate::executor::Executor;
+use crate::habits::Habits;
 use crate::record::{Record, Shapes};
 use crate::release::Release;
 use crate::{Error, fault, ledger, stand_in};
@@ -37,6 +38,7 @@ pub(crate) struct Plugin {
     pub shapes: Shapes,
     looked_for: Vec<&'static str>,
     pub versions: Versions,
+    pub habits: Habits,
 }
 
 /// What the macros of each API say its version is.
@@ -84,6 +86,7 @@ impl Plugin {
             shapes: Shapes::new(release.apis()),
             looked_for: entry_points(release),
             versions: Versions::new(release),
+            habits: release.habits(),
         })
     }
 
@@ -137,14 +140,14 @@ impl Plugin {
 
 impl Registration {
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self) -> Vec<String> {
+    pub fn refusals(&self, habits: Habits) -> Vec<String> {
         let records = [&self.params, &self.platform, &self.platform_fns];
         let names = ["name", "type"]
             .iter()
             .filter_map(|field| demands::name(&self.platform, field));
         records
             .into_iter()
-            .flat_map(demands::refusals)
+            .flat_map(|record| demands::refusals(habits, record))
             .chain(names)
             .collect()
     }
@@ -218,12 +221,12 @@ pub(crate) fn moved(record: Record) -> Record {
 
 impl Platform {
     /// What TensorFlow would refuse in the tables.
-    pub fn refusals(&self) -> Vec<String> {
+    pub fn refusals(&self, habits: Habits) -> Vec<String> {
         let unified = demands::unified(&self.registration.platform, &self.table);
         let records = [&self.device_fns, &*self.table];
         records
             .into_iter()
-            .flat_map(demands::refusals)
+            .flat_map(|record| demands::refusals(habits, record))
             .chain(unified)
             .collect()
     }
@@ -256,6 +259,16 @@ impl Platform {
         checked("get_device_count", |status| {
             call!(self.fns(), "get_device_count", (self.address(), &mut count, status): (Ptr, *mut i32, Ptr));
             Ok(count)
+        })
+    }
+
+    /// How many devices TensorFlow sees: where the question fails, none.
+    pub fn visible_devices(&self) -> Result<i32, Error> {
+        self.device_count().map_err(|error| match error {
+            Error::Status { .. } => {
+                Error::Declined(format!("{error}, and TensorFlow sees no device"))
+            }
+            other => other,
         })
     }
 

@@ -4,6 +4,7 @@ use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, checked};
 use crate::guarded::Guarded;
+use crate::habits::Habits;
 use crate::plugin::{Plugin, moved};
 use crate::record::Record;
 use crate::{Error, demands};
@@ -42,10 +43,10 @@ impl Profiler {
     }
 
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self) -> Vec<String> {
+    pub fn refusals(&self, habits: Habits) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(demands::refusals)
+            .flat_map(|record| demands::refusals(habits, record))
             .chain(demands::name(&self.profiler, "device_type"))
             .collect()
     }

@@ -256,7 +256,9 @@ impl Record {
             None => Err(Error::Load(format!(
                 "{name} has no {field} in this release"
             ))),
-            Some(0) => Err(Error::Refused(format!("{name}.{field} is not set"))),
+            Some(0) => Err(Error::Refused(format!(
+                "{name}.{field} is not set, and TensorFlow calls it"
+            ))),
             Some(address) => Ok(address as *mut c_void),
         }
     }

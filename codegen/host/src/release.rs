@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_ir::{Api, Constant, Item, Value};
 
 use crate::Error;
+use crate::habits::Habits;
 
 /// Function to the libraries that export it, by their SONAMEs, in one wheel of the release.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
@@ -77,6 +78,10 @@ impl<'a> Release<'a> {
         minor
             .and_then(|minor| minor.parse().ok())
             .unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn habits(&self) -> Habits {
+        Habits::of(self.minor())
     }
 
     /// Whether the release has the API called `name`.

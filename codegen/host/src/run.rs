@@ -41,6 +41,9 @@ impl Host {
             .kernels
             .iter()
             .filter(|kernel| kernel.op == op.name && kernel.device == device);
+        if let Some(wrong) = of_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
+            return Err(invalid(&op.name, wrong));
+        }
         let matching: Vec<&Builder> = of_op.clone().filter(|kernel| serves(kernel, op)).collect();
         let top = matching.iter().map(|kernel| kernel.priority).max();
         match matching
@@ -50,22 +53,15 @@ impl Host {
         {
             [kernel] => Ok(kernel),
             [] => Err(Error::NoKernel(no_kernel(op, of_op))),
-            ref several => Err(Error::NoKernel(format!(
-                "{} kernels of the same priority serve {}; TensorFlow takes none",
-                several.len(),
-                op.name
-            ))),
+            [first, second, ..] => Err(invalid(&op.name, several(first, second))),
         }
     }
 
     fn compute(&self, made: &Kernel<'_>, op: &Op, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
         let host_memory = &made.builder.host_memory;
         if let Some(name) = host_memory.iter().find(|name| !op.has_argument(name)) {
-            let text = format!(
-                "the kernel of {} wants {name} in host memory: no such argument",
-                op.name
-            );
-            return Err(Error::Refused(text));
+            let text = format!("HostMemory args '{name}' not found in OpDef");
+            return Err(invalid(&op.name, text));
         }
         let placed = op.placed_inputs(host_memory)?;
         let given = inputs
@@ -101,14 +97,24 @@ impl Host {
             false => self.executor.buffer(bytes.len())?,
         };
         if buffer.on_device() {
-            self.executor
-                .htod(self.streams.host_to_device, block(&buffer), bytes)?;
+            let copied = self
+                .executor
+                .htod(self.streams.host_to_device, block(&buffer), bytes);
+            copied.map_err(|error| self.uncopied("CPU->PluggableDevice", error))?;
         }
         Ok(View {
             dtype: tensor.dtype(),
             dims: tensor.dims().to_vec(),
             buffer: Arc::new(buffer),
         })
+    }
+
+    /// What becomes of a copy that cannot be enqueued.
+    fn uncopied(&self, direction: &str, error: Error) -> Error {
+        match self.habits.dies_of_copies() {
+            true => Error::Refused(format!("{direction} Memcpy failed.; {error}")),
+            false => error,
+        }
     }
 
     /// Computes, waits, and copies the outputs out.
@@ -129,14 +135,25 @@ impl Host {
         drop(state);
         let outputs = made_outputs.into_iter().zip(&context.outputs);
         outputs
-            .map(|(view, placed)| self.download(&made.builder.op, view, placed))
+            .enumerate()
+            .map(|(index, (view, placed))| self.download(&made.builder.op, index, view, placed))
             .collect()
     }
 
-    fn download(&self, op: &str, view: Option<View>, placed: &Placement) -> Result<Tensor, Error> {
+    fn download(
+        &self,
+        op: &str,
+        index: usize,
+        view: Option<View>,
+        placed: &Placement,
+    ) -> Result<Tensor, Error> {
         let name = &placed.name;
-        let view =
-            view.ok_or_else(|| Error::Refused(format!("{op} left its output {name} unset")))?;
+        let unset = || Error::Status {
+            call: format!("{op} left its output {name} unset"),
+            code: Code::INTERNAL,
+            message: format!("Missing {index}-th output from {{{{node {op}}}}}"),
+        };
+        let view = view.ok_or_else(unset)?;
         if view.dtype != placed.dtype {
             let text = format!("{op} gave {name} as {}, not {}", view.dtype, placed.dtype);
             return Err(Error::Refused(text));
@@ -169,7 +186,8 @@ impl Host {
             opaque: view.buffer.data(),
             size: len as u64,
         };
-        self.executor.dtoh(stream, bytes.bytes_mut(), source)?;
+        let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
+        copied.map_err(|error| self.uncopied("PluggableDevice->CPU", error))?;
         self.executor.poll(stream)?;
         Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
     }
@@ -180,6 +198,37 @@ fn block(buffer: &Buffer) -> Block {
         opaque: buffer.data(),
         size: buffer.len() as u64,
     }
+}
+
+fn invalid(op: &str, message: String) -> Error {
+    Error::Status {
+        call: op.to_owned(),
+        code: Code::INVALID_ARGUMENT,
+        message,
+    }
+}
+
+/// That the kernel asks for the type of an attribute that the op has not.
+fn unknown_attr(kernel: &Builder, op: &Op) -> Option<String> {
+    let mut names = kernel.constraints.iter().map(|(name, _)| name);
+    let unknown = names.find(|name| !op.attrs.contains_key(*name))?;
+    let attrs = op
+        .attrs
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    let attrs: Vec<String> = attrs.collect();
+    Some(format!(
+        "OpKernel '{}' has constraint on attr '{unknown}' not in NodeDef '[{}]'",
+        op.name,
+        attrs.join(", ")
+    ))
+}
+
+fn several(first: &Builder, second: &Builder) -> String {
+    format!(
+        "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
+        first.op
+    )
 }
 
 fn serves(kernel: &Builder, op: &Op) -> bool {
@@ -283,13 +332,10 @@ impl<'a> Kernel<'a> {
                 }
             }
             None => {
-                let code = Code::INTERNAL;
-                let message = "registered without a compute function".to_owned();
-                return Err(Error::Status {
-                    call: self.builder.op.clone(),
-                    code,
-                    message,
-                });
+                let op = &self.builder.op;
+                let text =
+                    format!("the kernel of {op} has no compute function, and TensorFlow calls it");
+                return Err(Error::Refused(text));
             }
         }
         Ok(())

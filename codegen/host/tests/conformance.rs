@@ -13,12 +13,12 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "PAST_STRUCT",
         "struct_bounds",
-        "touched byte 288 of SP_StreamExecutor",
+        "of SP_StreamExecutor, past its end",
     ),
     (
         "IN_PADDING",
         "struct_bounds",
-        "wrote byte 35 of SP_Platform",
+        "of SP_Platform, whose struct_size is",
     ),
     (
         "BEFORE_STRUCT",
@@ -35,22 +35,22 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "MISSING_SLOT",
         "required_fields",
-        "SP_StreamExecutor.memcpy_htod is not set",
+        "'memcpy_htod' field in SP_StreamExecutor must be set",
     ),
     (
         "NO_DESTROY",
         "required_fields",
-        "destroy_platform is not set",
+        "'destroy_platform' field in SE_PlatformRegistrationParams",
     ),
     (
         "UNIFIED",
         "required_fields",
-        "unified_memory_allocate is not set",
+        "'unified_memory_allocate' field",
     ),
     (
         "PADDED_SIZE",
         "struct_sizes",
-        "is 40, its sizeof; without tail padding it is 35",
+        "is 40, its sizeof; without tail padding it is 3",
     ),
     ("BIG_SIZE", "struct_sizes", "above the"),
     (
@@ -153,12 +153,16 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "NO_OPTIMIZE",
         "graph_registered",
-        "TP_Optimizer.optimize_func is not set",
+        "'optimize_func' field in TP_Optimizer must be set",
     ),
     ("BAD_SWITCH", "graph_registered", "no TF_TriState"),
     ("GRAPH_EMPTY", "graph_optimized", "left its output empty"),
     ("GRAPH_DROPS", "graph_optimized", "is fetched, and is gone"),
-    ("GRAPH_BROKEN", "graph_optimized", "no GraphDef"),
+    (
+        "GRAPH_BROKEN",
+        "graph_optimized",
+        "Unparseable tensorflow.GraphDef",
+    ),
     (
         "GRAPH_IN_PLACE",
         "graph_optimized",
@@ -172,7 +176,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "NO_STOP",
         "profiler_registered",
-        "TP_ProfilerFns.stop is not set",
+        "'stop' field in TP_ProfilerFns must be set",
     ),
     ("PROFILER_FREES", "profiler_registered", "went with a copy"),
     (

@@ -65,7 +65,7 @@ const RUNS: &[Run] = &[
         "2.7",
         Part::Device,
         Outcome::Refused,
-        "host_callback is not set",
+        "'host_callback' field in SP_StreamExecutor must be set",
     ),
     run(
         "2.7",
@@ -79,7 +79,7 @@ const RUNS: &[Run] = &[
         "2.21",
         Part::Device,
         Outcome::Refused,
-        "host_callback is not set",
+        "'host_callback' field in SP_StreamExecutor must be set",
     ),
     run(
         "2.21",
@@ -97,7 +97,7 @@ const RUNS: &[Run] = &[
         "2.13",
         Part::Timeless,
         Outcome::Refused,
-        "create_timer_fns is not set",
+        "'create_timer_fns' field in SP_PlatformFns must be set",
     ),
     run("2.15", "2.21", Part::Timeless, Outcome::Works, ""),
     run("2.21", "2.15", Part::Timeless, Outcome::Works, ""),
@@ -286,7 +286,7 @@ fn judge(place: &Place, run: &Run) -> Option<String> {
 fn outcome(detail: &str) -> Option<Outcome> {
     let words = [
         ("past its end", Outcome::CorruptsMemory),
-        ("is not set", Outcome::Refused),
+        ("must be set", Outcome::Refused),
         ("not a live TF_Status", Outcome::WrongArguments),
         ("switched off is", Outcome::ReadsWrongMember),
     ];

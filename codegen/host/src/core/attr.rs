@@ -1,5 +1,7 @@
 //! The value of an op's attribute, and how the C functions read it.
 
+use std::fmt;
+
 use crate::dtype::DType;
 use crate::{Code, Tensor};
 
@@ -22,6 +24,26 @@ pub enum Attr {
     Tensor(Tensor),
     /// A list of any of these.
     List(Vec<Attr>),
+}
+
+/// As TensorFlow writes an attribute's value into a message.
+impl fmt::Display for Attr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+            Self::Type(dtype) => write!(f, "DT_{dtype}"),
+            Self::Shape(Some(dims)) => write!(f, "{dims:?}"),
+            Self::Shape(None) => f.write_str("<unknown>"),
+            Self::Tensor(_) => f.write_str("<tensor>"),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", items.join(", "))
+            }
+        }
+    }
 }
 
 impl Attr {

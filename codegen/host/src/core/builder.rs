@@ -2,6 +2,7 @@
 //! from the plugin, as TensorFlow's registry does.
 
 use std::ffi::c_void;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +37,24 @@ pub(crate) struct Builder {
     pub host_memory: Vec<String>,
     pub priority: i32,
     pub label: String,
+}
+
+/// As TensorFlow writes a `KernelDef` into a message.
+impl fmt::Display for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "op: {:?} device_type: {:?}", self.op, self.device)?;
+        for (name, dtype) in &self.constraints {
+            let types = format!("list {{ type: DT_{dtype} }}");
+            write!(
+                f,
+                " constraint {{ name: {name:?} allowed_values {{ {types} }} }}"
+            )?;
+        }
+        for name in &self.host_memory {
+            write!(f, " host_memory_arg: {name:?}")?;
+        }
+        Ok(())
+    }
 }
 
 /// What `TF_KernelBuilder*` points to.

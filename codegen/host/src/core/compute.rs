@@ -16,9 +16,9 @@ use crate::memory::Buffer;
 type Outcome<T> = Result<T, (Code, String)>;
 
 impl Context {
-    pub(super) fn input(&self, call: &str, index: c_int) -> Outcome<View> {
+    pub(super) fn input(&self, index: c_int) -> Outcome<View> {
         let state = self.state();
-        let at = self.index(call, index, state.given.len())?;
+        let at = Self::index("input", index, state.given.len())?;
         let gone = || {
             (
                 Code::INTERNAL,
@@ -48,22 +48,22 @@ impl Context {
         Ok(view)
     }
 
-    fn allocate_output(&self, call: &str, index: c_int, dims: &[i64]) -> Outcome<View> {
-        let at = self.index(call, index, self.outputs.len())?;
+    fn allocate_output(&self, index: c_int, dims: &[i64]) -> Outcome<View> {
+        let at = Self::index("output", index, self.outputs.len())?;
         let output = &self.outputs[at];
         let view = self.fresh(output.dtype, dims, output.on_host)?;
         self.state().made[at] = Some(view.clone());
         Ok(view)
     }
 
-    fn set_output(&self, call: &str, index: c_int, view: View) -> Outcome<()> {
-        let at = self.index(call, index, self.outputs.len())?;
+    fn set_output(&self, index: c_int, view: View) -> Outcome<()> {
+        let at = Self::index("output", index, self.outputs.len())?;
         self.state().made[at] = Some(view);
         Ok(())
     }
 
-    fn mutable_output(&self, call: &str, index: c_int) -> Outcome<View> {
-        let at = self.index(call, index, self.outputs.len())?;
+    fn mutable_output(&self, index: c_int) -> Outcome<View> {
+        let at = Self::index("output", index, self.outputs.len())?;
         let none = || {
             (
                 Code::FAILED_PRECONDITION,
@@ -96,18 +96,17 @@ impl Context {
 
     fn forward_or_allocate(
         &self,
-        call: &str,
         candidates: &[c_int],
         index: c_int,
         dims: &[i64],
     ) -> Outcome<(View, c_int)> {
-        let at = self.index(call, index, self.outputs.len())?;
+        let at = Self::index("output", index, self.outputs.len())?;
         for &candidate in candidates {
             if let Some(view) = self.forward(candidate, at, dims) {
                 return Ok((view, candidate));
             }
         }
-        Ok((self.allocate_output(call, index, dims)?, -1))
+        Ok((self.allocate_output(index, dims)?, -1))
     }
 }
 
@@ -132,18 +131,18 @@ struct AllocatorAttributes {
 functions! {
     fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<Status>) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        tensor.set(hand_out(CALL, ctx.input(CALL, index), &status));
+        tensor.set(hand_out(CALL, ctx.input(index), &status));
     }
 
     fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<Status>) {
         let (Some(ctx), Some(tensor)) = (ctx.get(CALL), tensor.get(CALL)) else { return };
         let view = tensor.view().clone();
-        report(&status, CALL, ctx.set_output(CALL, index, view));
+        report(&status, CALL, ctx.set_output(index, view));
     }
 
     fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        hand_out(CALL, ctx.mutable_output(CALL, index), &status)
+        hand_out(CALL, ctx.mutable_output(index), &status)
     }
 
     // The data type and the length are not looked at, as in TensorFlow.
@@ -157,7 +156,7 @@ functions! {
         status: Arg<Status>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        hand_out(CALL, ctx.allocate_output(CALL, index, dims.values(rank)), &status)
+        hand_out(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
     }
 
     fn TF_ForwardInputOrAllocateOutput(
@@ -172,7 +171,7 @@ functions! {
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let candidates = candidates.values(count);
-        let made = ctx.forward_or_allocate(CALL, candidates, index, dims.values(rank));
+        let made = ctx.forward_or_allocate(candidates, index, dims.values(rank));
         forwarded.set(made.as_ref().map_or(-1, |(_, input)| *input));
         hand_out(CALL, made.map(|(view, _)| view), &status)
     }

@@ -63,42 +63,42 @@ impl Construction {
         let missing = || {
             (
                 Code::NOT_FOUND,
-                format!("{} has no attribute {name}", self.name),
+                format!("No attr named '{name}' in NodeDef"),
             )
         };
         self.attrs.get(name).ok_or_else(missing)
     }
 
     fn scalar<T: Scalar>(&self, name: &str) -> Result<T, (Code, String)> {
-        scalar(name, self.attr(name)?)
+        scalar(self.attr(name)?)
     }
 
     fn list(&self, name: &str) -> Result<&[Attr], (Code, String)> {
         match self.attr(name)? {
             Attr::List(items) => Ok(items),
-            other => Err(mismatch(name, other, "list")),
+            other => Err(mismatch(other, "list")),
         }
     }
 
     fn text(&self, name: &str) -> Result<&str, (Code, String)> {
-        text(name, self.attr(name)?)
+        text(self.attr(name)?)
     }
 }
 
-fn scalar<T: Scalar>(name: &str, attr: &Attr) -> Result<T, (Code, String)> {
-    T::read(attr)?.ok_or_else(|| mismatch(name, attr, T::KIND))
+fn scalar<T: Scalar>(attr: &Attr) -> Result<T, (Code, String)> {
+    T::read(attr)?.ok_or_else(|| mismatch(attr, T::KIND))
 }
 
-fn text<'a>(name: &str, attr: &'a Attr) -> Result<&'a str, (Code, String)> {
+fn text(attr: &Attr) -> Result<&str, (Code, String)> {
     match attr {
         Attr::Text(text) => Ok(text),
-        other => Err(mismatch(name, other, "string")),
+        other => Err(mismatch(other, "string")),
     }
 }
 
-fn tensor(name: &str, attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
+fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
     let Attr::Tensor(value) = attr else {
-        return Err(mismatch(name, attr, "tensor"));
+        return Err(mismatch(attr, "tensor"));
     };
     let buffer = Arc::new(Buffer::held(HostMemory::of(value.bytes())));
     Ok(View {
@@ -109,11 +109,11 @@ fn tensor(name: &str, attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> 
     .give())
 }
 
-fn mismatch(name: &str, attr: &Attr, wanted: &str) -> (Code, String) {
+fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
     let kind = attr.kind();
     (
         Code::INVALID_ARGUMENT,
-        format!("attribute {name} is a {kind}, not a {wanted}"),
+        format!("AttrValue had value with type '{kind}' when '{wanted}' expected"),
     )
 }
 
@@ -133,18 +133,13 @@ fn put_list<T: Copy>(
     call: &str,
     (ctx, name): (&Ctx, &Text),
     (out, room): (&Out<T>, c_int),
-    read: impl Fn(&str, &Attr) -> Result<T, (Code, String)>,
+    read: impl Fn(&Attr) -> Result<T, (Code, String)>,
     status: &Arg<Status>,
 ) {
     let Some(ctx) = ctx.get(call) else { return };
-    let name = name.string();
-    let items = ctx.list(&name).and_then(|items| {
-        items
-            .iter()
-            .take(room.max(0) as usize)
-            .map(|item| read(&name, item))
-            .collect()
-    });
+    let items = ctx
+        .list(&name.string())
+        .and_then(|items| items.iter().take(room.max(0) as usize).map(&read).collect());
     report(status, call, items.map(|items: Vec<T>| out.fill(&items)));
 }
 
@@ -155,10 +150,7 @@ fn put_texts(
     (values, lengths): (&Out<*mut c_char>, &Out<usize>),
     (storage, room): (&Out<u8>, usize),
 ) -> Result<(), (Code, String)> {
-    let texts: Vec<&str> = items
-        .iter()
-        .map(|item| text(name, item))
-        .collect::<Result<_, _>>()?;
+    let texts: Vec<&str> = items.iter().map(text).collect::<Result<_, _>>()?;
     let all: Vec<u8> = texts.iter().flat_map(|text| text.bytes()).collect();
     if all.len() > room {
         let needed = all.len();
@@ -251,8 +243,7 @@ functions! {
         status: Arg<Status>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        let name = name.string();
-        let made = ctx.attr(&name).and_then(|attr| tensor(&name, attr));
+        let made = ctx.attr(&name.string()).and_then(tensor);
         report(&status, CALL, made.map(|handle| out.set(handle)));
     }
 

@@ -90,11 +90,12 @@ impl Context {
         self.deferred.load(Ordering::Acquire)
     }
 
-    /// The index of an input or output, checked as TensorFlow does, which aborts where there is no
-    /// status to say it.
-    pub fn index(&self, call: &str, index: c_int, len: usize) -> Result<usize, (Code, String)> {
+    /// The index of an `argument`, an input or output, checked as TensorFlow does, which aborts where
+    /// there is no status to say it.
+    pub fn index(argument: &str, index: c_int, len: usize) -> Result<usize, (Code, String)> {
         let checked = usize::try_from(index).ok().filter(|at| *at < len);
-        checked.ok_or_else(|| (Code::OUT_OF_RANGE, format!("{call}: {index} of {len}")))
+        let wrong = || (Code::OUT_OF_RANGE, format!("{argument} index out of range"));
+        checked.ok_or_else(wrong)
     }
 }
 

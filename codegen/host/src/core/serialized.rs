@@ -147,7 +147,7 @@ functions! {
         status: Arg<Status>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        let handle = ctx.input(CALL, index).and_then(|view| match view.dtype {
+        let handle = ctx.input(index).and_then(|view| match view.dtype {
             DType::RESOURCE => {
                 let number: Vec<String> =
                     view.buffer.host_bytes().iter().map(u8::to_string).collect();

@@ -91,7 +91,7 @@ impl Drop for Held {
 
 impl Context {
     fn variable(&self, call: &str, index: c_int) -> Outcome<Arc<Variable>> {
-        let view = self.input(call, index)?;
+        let view = self.input(index)?;
         let found = match view.dtype {
             DType::RESOURCE => Variable::of(view.buffer.host_bytes()),
             _ => None,
@@ -105,7 +105,7 @@ impl Context {
 
     fn assign(&self, call: &str, (input, value): (c_int, c_int), validate: bool) -> Outcome<()> {
         let variable = self.variable(call, input)?;
-        let value = self.input(call, value)?;
+        let value = self.input(value)?;
         let mut current = lock(&variable.value);
         match &*current {
             Some(old) if validate && old.dims != value.dims => Err((
@@ -205,7 +205,7 @@ functions! {
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let prepared = found.variable(CALL, input).and_then(|variable| {
-            Ok((found.owned(ctx.address(), &variable, copy)?, found.input(CALL, value)?))
+            Ok((found.owned(ctx.address(), &variable, copy)?, found.input(value)?))
         });
         let result = prepared.and_then(|(target, value)| {
             if target.dims != value.dims {
@@ -283,7 +283,7 @@ functions! {
         let name = name.string();
         let at = found.inputs.iter().position(|input| input.name == name);
         let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
-        let view = at.ok_or_else(none).and_then(|at| found.input(CALL, at as c_int));
+        let view = at.ok_or_else(none).and_then(|at| found.input(at as c_int));
         report(&status, CALL, view.map(|view| out.set(view.give())));
     }
 

@@ -18,6 +18,18 @@ static void add(void *kernel, TF_OpKernelContext *ctx) {
   TF_Tensor *x = NULL, *y = NULL;
   TF_GetInput(ctx, 0, &x, status);
   TF_GetInput(ctx, 1, &y, status);
+#if defined(NO_SUCH_INPUT)
+  TF_Tensor *w = NULL;
+  TF_GetInput(ctx, 7, &w, status);
+  TF_OpKernelContext_Failure(ctx, status);
+#endif
+#if defined(NO_SUCH_OUTPUT)
+  TF_SetOutput(ctx, 7, x, status);
+  TF_OpKernelContext_Failure(ctx, status);
+#endif
+#if defined(NO_OUTPUT)
+  if (x != NULL) return;
+#endif
   if (TF_TensorElementCount(x) != TF_TensorElementCount(y)) {
     fail(ctx, TF_INVALID_ARGUMENT, "the shapes differ");
   } else {
@@ -44,6 +56,13 @@ static void *create_sum(TF_OpKernelConstruction *ctx) {
   TF_Status *status = TF_NewStatus();
   unsigned char keep = 0;
   TF_OpKernelConstruction_GetAttrBool(ctx, "keep_dims", &keep, status);
+#if defined(NO_SUCH_ATTR)
+  TF_OpKernelConstruction_GetAttrBool(ctx, "no_such", &keep, status);
+#endif
+#if defined(OTHER_ATTR)
+  int32_t number = 0;
+  TF_OpKernelConstruction_GetAttrInt32(ctx, "keep_dims", &number, status);
+#endif
   if (TF_GetCode(status) != TF_OK) TF_OpKernelConstruction_Failure(ctx, status);
   if (keep) {
     TF_SetStatus(status, TF_UNIMPLEMENTED, "keep_dims is for others");
@@ -118,7 +137,14 @@ void TF_InitKernel(void) {
 #if defined(KERNEL_CRASH)
   abort();
 #endif
+#if defined(NO_COMPUTE)
+  enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, NULL, NULL), "TestAdd");
+#else
   enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAdd");
+#endif
+#if defined(NO_SUCH_OP)
+  enter(TF_NewKernelBuilder("TestNoSuchOp", "TEST", NULL, add, NULL), "TestNoSuchOp");
+#endif
 #if defined(TWICE)
   enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAddAgain");
 #endif
@@ -130,6 +156,14 @@ void TF_InitKernel(void) {
 #endif
   TF_KernelBuilder *builder = TF_NewKernelBuilder("Sum", "TEST", create_sum, sum, delete_kernel);
   TF_KernelBuilder_HostMemory(builder, "reduction_indices");
+#if defined(NO_SUCH_ARGUMENT)
+  TF_KernelBuilder_HostMemory(builder, "no_such");
+#endif
+#if defined(NO_SUCH_CONSTRAINT)
+  TF_Status *unknown = TF_NewStatus();
+  TF_KernelBuilder_TypeConstraint(builder, "Tno_such", TF_FLOAT, unknown);
+  TF_DeleteStatus(unknown);
+#endif
   enter(builder, "TestSum");
 #if SP_MINOR >= 13
   enter(TF_NewAsyncKernelBuilder("Neg", "TEST", NULL, negate, NULL), "TestNeg");

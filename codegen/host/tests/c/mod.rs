@@ -12,6 +12,8 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
 const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
+/// What the compiler is told stands in this file.
+const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/mod.rs");
 const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
 
 /// The releases that there are snapshots of, from the first that loads plugins.
@@ -67,8 +69,10 @@ impl Compiler {
         let minor = release.split('.').nth(1)?.parse().ok()?;
         if !sp_host::is_child() {
             std::fs::create_dir_all(folder.join("needed")).expect("the folder is made");
-            let text = header::of(apis);
-            std::fs::write(folder.join("tensorflow.h"), text).expect("the header is written");
+            let (path, text) = (folder.join("tensorflow.h"), header::of(apis));
+            if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+                std::fs::write(path, text).expect("the header is written");
+            }
         }
         version.status.success().then_some(Self { folder, minor })
     }
@@ -76,7 +80,8 @@ impl Compiler {
     /// The plugin with one `defect` (or none), as a shared object. Before 2.21 it names the libraries
     /// that it needs, without which those releases do not load it.
     pub fn plugin(&self, defect: &str) -> PathBuf {
-        let path = self.folder.join(format!("lib{}.so", defect.to_lowercase()));
+        let file = defect.to_lowercase().replace('=', ".");
+        let path = self.folder.join(format!("lib{file}.so"));
         let defect = format!("-D{defect}");
         match self.minor {
             ..=20 => self.link(&path, &[&defect]),
@@ -145,9 +150,24 @@ impl Compiler {
         self.cc(path, &[options, &rest].concat());
     }
 
+    /// Whether nothing that it is made of is newer.
+    fn is_fresh(&self, output: &Path) -> bool {
+        let made = |path: &Path| path.metadata()?.modified();
+        let header = self.folder.join("tensorflow.h");
+        let sources = [
+            &header,
+            Path::new(PLUGIN),
+            Path::new(KERNELS),
+            Path::new(EXTRAS),
+            Path::new(OPTIONS),
+        ];
+        let newest = sources.into_iter().filter_map(|path| made(path).ok()).max();
+        made(output).ok() > newest
+    }
+
     /// A child finds what its parent made.
     fn cc(&self, output: &Path, arguments: &[&str]) {
-        if sp_host::is_child() {
+        if sp_host::is_child() || self.is_fresh(output) {
             return;
         }
         let out = Command::new("cc")

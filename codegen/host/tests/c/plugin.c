@@ -18,6 +18,14 @@
 #define NAME "TEST_DEVICE"
 #endif
 
+#if defined(SLASH_TYPE)
+#define TYPE "TEST/1"
+#elif defined(LOWER_TYPE)
+#define TYPE "Test"
+#else
+#define TYPE "TEST"
+#endif
+
 // A copy in that waits for the next piece of work on its stream.
 typedef struct { void *to; const void *from; uint64_t size; } Stream;
 typedef struct { uint64_t start, stop; } Timer;
@@ -32,6 +40,8 @@ static uint64_t now(void) {
 }
 
 static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
+
+static void no(TF_Status *status) { TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "not today"); }
 
 // Memory: a header of 64 bytes before each block remembers its size.
 
@@ -74,6 +84,12 @@ static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_D
 #endif
   mem->opaque = take(size);
   mem->size = size;
+#if defined(NO_MEMORY)
+  mem->opaque = NULL;
+#endif
+#if defined(OMIT_SP_DeviceMemoryBase)
+  mem->OMIT_SP_DeviceMemoryBase = 0;
+#endif
 #if defined(UNALIGNED)
   if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque + 8;
 #endif
@@ -102,6 +118,9 @@ static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
   out->num_allocs = allocations;
   out->bytes_in_use = in_use;
   out->peak_bytes_in_use = peak;
+#if defined(OMIT_SP_AllocatorStats)
+  out->OMIT_SP_AllocatorStats = 0;
+#endif
   return 1;
 }
 
@@ -126,7 +145,11 @@ static int devices_gone;
 
 static void create_stream(const SP_Device *device, SP_Stream *out, TF_Status *status) {
   *out = (SP_Stream)calloc(1, sizeof(Stream));
+#if defined(STREAM_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 static void destroy_stream(const SP_Device *device, SP_Stream stream) {
   flush(stream);
@@ -254,6 +277,9 @@ static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_D
 #if defined(LONG_COPY)
   if (size == 100) ((char *)to)[size] = 0;
 #endif
+#if defined(COPY_OUT_REFUSED)
+  if (stream != NULL) return no(status);
+#endif
   ok(status);
 }
 static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to, const void *from,
@@ -277,6 +303,9 @@ static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase 
   }
 #endif
   memcpy(to->opaque, from, size);
+#if defined(COPY_REFUSED)
+  if (stream != NULL) return no(status);
+#endif
   ok(status);
 }
 static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to,
@@ -336,7 +365,14 @@ static void device_count(const SP_Platform *platform, int *count, TF_Status *sta
 #else
   *count = 1;
 #endif
+#if defined(COUNT_NEGATIVE)
+  *count = -1;
+#endif
+#if defined(COUNT_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 
 static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *params, TF_Status *status) {
@@ -347,13 +383,27 @@ static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *pa
   params->device->ordinal = params->ordinal;
 #endif
   params->device->hardware_name = "Test";
+#if defined(OMIT_SP_Device)
+  params->device->OMIT_SP_Device = 0;
+#endif
+#if defined(DEVICE_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 static void destroy_device(const SP_Platform *platform, SP_Device *device) { ++devices_gone; }
 
 static void create_device_fns(const SP_Platform *platform, SE_CreateDeviceFnsParams *params, TF_Status *status) {
   params->device_fns->struct_size = SP_DeviceFns_SIZE;
+#if defined(OMIT_SP_DeviceFns)
+  params->device_fns->OMIT_SP_DeviceFns = 0;
+#endif
+#if defined(DEVICE_FNS_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 static void destroy_device_fns(const SP_Platform *platform, SP_DeviceFns *fns) {}
 
@@ -403,14 +453,28 @@ static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutor
   // A slot that this release does not have.
   *(void **)((char *)table + SP_StreamExecutor_SIZE) = (void *)allocate;
 #endif
+#if defined(OMIT_SP_StreamExecutor)
+  table->OMIT_SP_StreamExecutor = 0;
+#endif
+#if defined(TABLE_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 static void destroy_executor(const SP_Platform *platform, SP_StreamExecutor *table) {}
 
 static void create_timer_fns(const SP_Platform *platform, SP_TimerFns *fns, TF_Status *status) {
   fns->struct_size = SP_TimerFns_SIZE;
   fns->nanoseconds = nanoseconds;
+#if defined(OMIT_SP_TimerFns)
+  fns->OMIT_SP_TimerFns = 0;
+#endif
+#if defined(TIMER_FNS_REFUSED)
+  no(status);
+#else
   ok(status);
+#endif
 }
 static void destroy_timer_fns(const SP_Platform *platform, SP_TimerFns *fns) {}
 static void destroy_platform(SP_Platform *platform) {}
@@ -425,7 +489,7 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
   params->platform->struct_size = SP_Platform_SIZE;
 #endif
   params->platform->name = NAME;
-  params->platform->type = "TEST";
+  params->platform->type = TYPE;
 #if defined(STACK_NAME)
   char name[] = "ON_THE_STACK";
   params->platform->name = memcpy(alloca(sizeof name), name, sizeof name);
@@ -461,6 +525,15 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
   params->destroy_platform = destroy_platform;
 #endif
   params->destroy_platform_fns = destroy_platform_fns;
+#if defined(OMIT_SP_Platform)
+  params->platform->OMIT_SP_Platform = 0;
+#endif
+#if defined(OMIT_SP_PlatformFns)
+  params->platform_fns->OMIT_SP_PlatformFns = 0;
+#endif
+#if defined(OMIT_SE_PlatformRegistrationParams)
+  params->OMIT_SE_PlatformRegistrationParams = 0;
+#endif
 #if defined(REFUSES)
   TF_SetStatus(status, TF_UNAVAILABLE, "no driver");
 #else

@@ -1,0 +1,177 @@
+//! Which plugins are shown to TensorFlow: the good one, one for each planted defect that TensorFlow
+//! meets, and one for each member of a struct that a plugin may leave out.
+
+use sp_ir::{Api, Field, Item, Type};
+
+/// A plugin, and what is asked of it.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The macro that makes it: `REFUSES`, `OMIT_SP_Platform=name`.
+    pub macro_: String,
+    /// The list of steps.
+    pub steps: &'static str,
+    /// What is wrong with it; of a member that is left out, the struct.
+    pub defect: String,
+}
+
+/// A life without a step that must fail.
+pub const LIFE: &str = "life";
+
+/// Macros of the plugin's sources, with what is asked of the plugin and what is wrong with it.
+const PLANTED: &[(&str, &str, &str)] = &[
+    ("GOOD", LIFE, "none"),
+    ("GOOD", "differ", "a kernel fails: shapes that differ"),
+    ("GOOD", "keep", "a kernel's construction fails: keep_dims"),
+    ("USE_BFC", LIFE, "none, with the BFC allocator"),
+    ("UNDEFINED", LIFE, "an undefined symbol"),
+    ("REFUSES", LIFE, "SE_InitPlugin says UNAVAILABLE"),
+    ("BAD_NAME", LIFE, "a slash in the platform's name"),
+    ("BYTE_NAME", LIFE, "a digit in the platform's name"),
+    ("SLASH_TYPE", LIFE, "a slash in the device type"),
+    ("LOWER_TYPE", LIFE, "a device type in lower case"),
+    ("UNIFIED", LIFE, "unified memory without its functions"),
+    ("DEVICE_FNS_REFUSED", LIFE, "create_device_fns fails"),
+    ("TABLE_REFUSED", LIFE, "create_stream_executor fails"),
+    ("TIMER_FNS_REFUSED", LIFE, "create_timer_fns fails"),
+    ("KERNEL_CRASH", LIFE, "TF_InitKernel calls abort"),
+    ("GRAPH_REFUSES", LIFE, "TF_InitGraph says INTERNAL"),
+    ("PROFILER_REFUSES", LIFE, "TF_InitProfiler says INTERNAL"),
+    (
+        "PROFILER_TYPE",
+        LIFE,
+        "a slash in the profiler's device type",
+    ),
+    ("NO_DEVICE", LIFE, "0 devices"),
+    ("COUNT_NEGATIVE", LIFE, "-1 devices"),
+    ("COUNT_REFUSED", LIFE, "get_device_count fails"),
+    ("DEVICE_REFUSED", LIFE, "create_device fails"),
+    ("WRONG_ORDINAL", LIFE, "a device says another ordinal"),
+    ("NO_USAGE", LIFE, "device_memory_usage gives false"),
+    ("STREAM_REFUSED", LIFE, "create_stream fails"),
+    ("STREAM_STATUS", LIFE, "get_stream_status fails"),
+    ("NO_MEMORY", LIFE, "allocate gives null"),
+    ("CRASH", LIFE, "allocate crashes"),
+    ("TRUSTS_SIZE", LIFE, "deallocate trusts the size"),
+    ("COPY_REFUSED", LIFE, "memcpy_htod fails"),
+    ("COPY_OUT_REFUSED", LIFE, "memcpy_dtoh fails"),
+    ("EVENT_ERROR", LIFE, "get_event_status says error"),
+    ("HANG", LIFE, "synchronize_all_activity hangs"),
+    ("TWICE", LIFE, "a kernel is registered twice"),
+    ("WRONG_DEVICE", LIFE, "a kernel for another device type"),
+    ("NO_SUCH_OP", LIFE, "a kernel for an op that is not there"),
+    (
+        "NO_SUCH_ARGUMENT",
+        LIFE,
+        "host memory for an argument that is not there",
+    ),
+    (
+        "NO_SUCH_CONSTRAINT",
+        LIFE,
+        "a constraint on an attribute that is not there",
+    ),
+    ("NO_COMPUTE", LIFE, "a kernel without a compute function"),
+    ("NO_SUCH_INPUT", LIFE, "a kernel asks for an eighth input"),
+    ("NO_SUCH_OUTPUT", LIFE, "a kernel sets an eighth output"),
+    ("NO_OUTPUT", LIFE, "a kernel sets no output"),
+    (
+        "NO_SUCH_ATTR",
+        LIFE,
+        "a kernel asks for an attribute that is not there",
+    ),
+    (
+        "OTHER_ATTR",
+        LIFE,
+        "a kernel asks for an attribute of another type",
+    ),
+    (
+        "BAD_SWITCH",
+        LIFE,
+        "a switch of the optimizer's that is neither off nor on",
+    ),
+    ("GRAPH_FAILS", LIFE, "optimize_func says INTERNAL"),
+    ("GRAPH_EMPTY", LIFE, "optimize_func gives no graph"),
+    ("GRAPH_BROKEN", LIFE, "optimize_func gives no GraphDef"),
+    ("PROFILER_FAILS", LIFE, "the profiler's start fails"),
+    ("PROFILER_ONCE", LIFE, "the profiler's second start fails"),
+    (
+        "PROFILER_FREES",
+        LIFE,
+        "destroy_profiler frees what its copy needs",
+    ),
+    (
+        "PROFILER_NOISE",
+        LIFE,
+        "collect_data_xspace gives no XSpace",
+    ),
+];
+
+/// The structs that the plugin fills, in the order in which it is asked to.
+const FILLED: [&str; 15] = [
+    "SE_PlatformRegistrationParams",
+    "SP_Platform",
+    "SP_PlatformFns",
+    "SP_DeviceFns",
+    "SP_StreamExecutor",
+    "SP_TimerFns",
+    "SP_Device",
+    "SP_DeviceMemoryBase",
+    "SP_AllocatorStats",
+    "TP_OptimizerRegistrationParams",
+    "TP_Optimizer",
+    "TP_OptimizerConfigs",
+    "TF_ProfilerRegistrationParams",
+    "TP_Profiler",
+    "TP_ProfilerFns",
+];
+
+/// Every plugin for a release.
+pub fn rows(apis: &[Api]) -> Vec<Row> {
+    let planted = PLANTED.iter().map(|(name, steps, defect)| Row {
+        macro_: (*name).to_owned(),
+        steps,
+        defect: (*defect).to_owned(),
+    });
+    let omitted = FILLED.iter().flat_map(|name| omissions(apis, name));
+    planted.chain(omitted).collect()
+}
+
+fn omissions(apis: &[Api], name: &str) -> Vec<Row> {
+    let items = apis.iter().find_map(|api| api.items.get(name));
+    let Some(Item::Struct(body)) = items else {
+        return vec![];
+    };
+    let fields = body.fields.iter().filter(|field| is_asked(field));
+    let row = |field: &Field| Row {
+        macro_: format!("OMIT_{name}={}", field.name),
+        steps: LIFE,
+        defect: name.to_owned(),
+    };
+    fields.map(row).collect()
+}
+
+/// The size, functions, and texts; what a plugin is handed, and its own data, are no members to set.
+fn is_asked(field: &Field) -> bool {
+    let is_text = matches!(&field.ty, Type::Pointer { pointee, .. } if **pointee == Type::Char);
+    let is_function = matches!(&field.ty, Type::Function(_));
+    field.name == "struct_size" || is_text || is_function || field.name == "opaque"
+}
+
+impl Row {
+    /// The member that it leaves out, if it leaves one out.
+    pub fn omitted(&self) -> Option<&str> {
+        let (_, member) = self.macro_.strip_prefix("OMIT_")?.split_once('=')?;
+        Some(member)
+    }
+
+    /// As it stands in records and on the page.
+    pub fn name(&self) -> String {
+        let name = match self.macro_.strip_prefix("OMIT_") {
+            Some(member) => format!("without {}", member.replace('=', ".")),
+            None => self.macro_.clone(),
+        };
+        match self.steps {
+            LIFE => name,
+            steps => format!("{name}, {steps}"),
+        }
+    }
+}
