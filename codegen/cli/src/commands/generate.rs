@@ -65,10 +65,10 @@ pub fn run(args: Args) -> Result {
         spare_what_is_committed(&out, &here)?;
     }
     let mut apis = apis(&args, &place)?;
+    let symbols = symbols(args.release, &place)?;
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, args.headers, &place)?;
     }
-    let symbols = Symbols::at(&place)?;
     let files = emit(&apis, &symbols)?;
     if args.check {
         return check(&out, &files);
@@ -87,6 +87,15 @@ fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
     let release = args.release.map_or_else(newest, |it| Ok(Some(it)))?;
     let release = release.map_or_else(String::new, |it| it.minor().to_string());
     Ok(extract(root, &release, DEFAULT_TARGET)?)
+}
+
+/// Who exports the functions, as far as the crate's releases go.
+fn symbols(release: Option<Release>, place: &Place) -> Result<Symbols> {
+    let all = Symbols::at(place)?;
+    Ok(match release {
+        Some(release) => all.until(release),
+        None => all,
+    })
 }
 
 /// Says of the newest release where its headers contradict their own rules, a line for each API.

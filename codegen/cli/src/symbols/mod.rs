@@ -121,6 +121,16 @@ impl Symbols {
         Self { tables }
     }
 
+    /// What was known when `release` was the newest.
+    pub fn until(&self, release: Release) -> Self {
+        Self::of(
+            self.tables
+                .iter()
+                .filter_map(|it| it.until(release))
+                .collect(),
+        )
+    }
+
     /// One table per package and platform.
     pub fn tables(&self) -> &[Table] {
         &self.tables

@@ -141,6 +141,19 @@ impl Table {
         }
     }
 
+    /// The table as it was when `release` was the newest; nothing where no wheel had been read.
+    pub fn until(&self, release: Release) -> Option<Self> {
+        let mut known = self.clone();
+        let later = |it: &Release| *it > release.minor();
+        known.wheels.retain(|it, _| !later(it));
+        known.versions.retain(|it, _| !later(it));
+        for exported in known.functions.values_mut() {
+            exported.retain(|it, _| !later(it));
+        }
+        known.functions.retain(|_, exported| !exported.is_empty());
+        (!known.wheels.is_empty()).then_some(known)
+    }
+
     /// The releases it knows, as cells.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         self.wheels.keys().map(|release| Cell {
