@@ -6,7 +6,8 @@ use std::process::Command;
 use std::ptr;
 
 use sp_abi::stream_executor::{
-    SE_PlatformRegistrationParams, SP_Platform, SP_PlatformFns, SP_StreamExecutor, epochs::v2_5,
+    SE_CreateStreamExecutorParams, SE_PlatformRegistrationParams, SP_Platform, SP_PlatformFns,
+    SP_StreamExecutor, SP_TimerFns, epochs::v2_5,
 };
 use sp_cpu::CpuDevice;
 use sp_plugin::platform::{self, Names};
@@ -109,6 +110,33 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
     (platform, fns, devices)
 }
 
+/// What the platform puts into the tables that TensorFlow asks of it, also where it has no devices: a
+/// stream executor's of `size` bytes, and a timer's.
+fn tables(platform: &mut Memory, fns: &mut Memory, size: usize) -> (Memory, Memory) {
+    let (mut executor, mut timer) = (Memory::of(size), Memory::of(SP_TimerFns::STRUCT_SIZE));
+    let mut params = SE_CreateStreamExecutorParams {
+        struct_size: SE_CreateStreamExecutorParams::STRUCT_SIZE,
+        ext: ptr::null_mut(),
+        stream_executor: executor.start::<SP_StreamExecutor>(),
+    };
+    // SAFETY: as a host calls them; no status is needed where nothing fails.
+    unsafe {
+        let table = &*fns.start::<SP_PlatformFns>();
+        let create = table.create_stream_executor.unwrap();
+        create(platform.start(), &raw mut params, ptr::null_mut());
+        let create = table.create_timer_fns.unwrap();
+        create(platform.start(), timer.start(), ptr::null_mut());
+        let create = table.create_device_fns.unwrap();
+        create(platform.start(), ptr::null_mut(), ptr::null_mut());
+    }
+    (executor, timer)
+}
+
+/// Whether every slot behind `struct_size` and `ext` is there.
+fn is_full(table: &mut Memory) -> bool {
+    (16..table.size).step_by(8).all(|it| table.word(it) != 0)
+}
+
 /// A process decides once what its host is, so each host has one of its own.
 fn alone(test: &str, body: impl FnOnce()) -> String {
     if std::env::var_os("SP_ALONE").is_some() {
@@ -147,6 +175,12 @@ fn an_unknown_platform_gets_no_devices_and_a_line_says_why() {
             assert_ne!((platform.word(16), platform.word(24)), (0, 0), "its names");
             // Where one release has put something else, nothing is written.
             assert_eq!(platform.bytes()[34..42], [0; 8]);
+            for size in [288, 320] {
+                let (mut executor, mut timer) = tables(&mut platform, &mut fns, size);
+                assert!(executor.is_whole() && timer.is_whole());
+                assert!(is_full(&mut executor) && is_full(&mut timer), "{size}");
+                assert!(is_full(&mut fns));
+            }
         },
     );
     if std::env::var_os("SP_ALONE").is_none() {

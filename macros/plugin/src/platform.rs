@@ -18,7 +18,6 @@ pub use sp_runtime::RawStatus;
 use sp_runtime::host::{Clue, Host};
 use sp_runtime::{Prefix, PrefixMut, guard, handle};
 
-use self::declined::Declined;
 use crate::{Allocator, Device, Error, Result};
 
 /// The names under which TensorFlow knows the plugin; each matches `[A-Z][A-Z_]*`.
@@ -106,13 +105,11 @@ impl Offer<'_> {
     }
 
     /// The way in which TensorFlow survives a plugin that cannot serve it: no devices. The structs
-    /// may have changed, so only what no release has moved is filled in.
+    /// may have changed, so of what is read only that is filled in which no release has moved.
     fn decline(&mut self, names: Names) {
         hold(&mut self.params.fixed());
         name(names, &mut self.platform.fixed());
-        let mut fns = self.fns.fixed();
-        SP_PlatformFns::fill::<Declined>(&mut fns);
-        fns.set(SP_PlatformFns::get_device_count, Some(declined::no_devices));
+        declined::fill(&mut self.fns);
     }
 }
 

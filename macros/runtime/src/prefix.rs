@@ -333,6 +333,19 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         true
     }
 
+    /// Stores `function` in all slots of a table of functions from offset `first` on, as far as the
+    /// other side provides, whatever its layout: for a host that checks them and will call none.
+    pub fn occupy(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
+        let slot = size_of_val(&function);
+        for place in (first..self.size).step_by(slot) {
+            if place + slot <= self.size {
+                // SAFETY: within `size`, which the constructor's caller vouched for; `first` and the
+                // table are aligned for functions.
+                unsafe { self.start.byte_add(place).cast().write(function) }
+            }
+        }
+    }
+
     /// Writes `struct_size`: the layout's, so never above what the other side provides.
     pub fn announce(&mut self) {
         if let Reach::Epoch(epoch) = self.reach {
