@@ -30,6 +30,9 @@
     clippy::type_complexity,
     reason = "the signatures are the headers'"
 )]
+/// The newest release that this crate was made of.
+pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 21);
+
 #[rustfmt::skip]
 pub mod availability;
 

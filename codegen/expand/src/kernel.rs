@@ -10,7 +10,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
-    FnArg, GenericArgument, ItemFn, LitInt, LitStr, PathArguments, PathSegment, Token, Type,
+    FnArg, GenericArgument, ItemFn, LitInt, LitStr, Path, PathArguments, PathSegment, Token, Type,
     bracketed,
 };
 
@@ -154,20 +154,22 @@ fn type_argument(segment: &PathSegment) -> syn::Result<Type> {
     types.next().ok_or_else(missing)
 }
 
-/// `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1, releases = "2.6..2.10"`.
+/// `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1, releases = "2.6..2.10",
+/// needs = [TF_AssignVariable]`.
 struct Arguments {
     op: LitStr,
     types: Vec<(Ident, Vec<Type>)>,
     host: Vec<LitStr>,
     priority: Option<LitInt>,
     releases: Option<Span>,
+    needs: Vec<Path>,
 }
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let start = input.span();
         let (mut op, mut types, mut host) = (None, Vec::new(), Vec::new());
-        let (mut priority, mut releases) = (None, None);
+        let (mut priority, mut releases, mut needs) = (None, None, Vec::new());
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -176,13 +178,14 @@ impl Parse for Arguments {
                 "host" => host = list(input)?,
                 "priority" => priority = Some(input.parse()?),
                 "releases" => releases = Some(span(&input.parse()?)?),
+                "needs" => needs = list(input)?,
                 name if name.starts_with(char::is_uppercase) || name == "dtype" => {
                     types.push((key, list(input)?))
                 }
                 _ => {
                     return Err(syn::Error::new(
                         key.span(),
-                        "expected `op`, `host`, `priority`, `releases`, or one of the op's type attributes, such as `T = [f32]`",
+                        "expected `op`, `host`, `priority`, `releases`, `needs`, or one of the op's type attributes, such as `T = [f32]`",
                     ));
                 }
             }
@@ -199,6 +202,7 @@ impl Parse for Arguments {
             host,
             priority,
             releases,
+            needs,
         })
     }
 }
@@ -270,12 +274,14 @@ impl Arguments {
             let releases = span.print(&quote! { ::sp_plugin });
             quote! { .on(#releases) }
         });
+        let needs = &self.needs;
         quote! {
             ::sp_plugin::kernel::Entry::of::<#kernel>(#op)
                 #(.constrain::<#types>(#names))*
                 #(.in_host_memory(#host))*
                 #priority
                 #releases
+                #(.by_means_of(&#needs))*
         }
     }
 }

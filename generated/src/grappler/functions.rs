@@ -18,6 +18,7 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
 > = unsafe {
     Function::new(c"TF_DeleteFunctionLibraryDefinition")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// Ends inferred properties; null is allowed.
@@ -33,6 +34,7 @@ pub static TF_DeleteGraphProperties: Function<
 > = unsafe {
     Function::new(c"TF_DeleteGraphProperties")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// The names of the nodes that are fetched: bytes into storage, addresses and lengths into the two arrays.
@@ -56,6 +58,7 @@ pub static TF_GetFetchNodesList: Function<
 > = unsafe {
     Function::new(c"TF_GetFetchNodesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// How many nodes are fetched, and how many bytes their names take.
@@ -76,6 +79,7 @@ pub static TF_GetFetchNodesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetFetchNodesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// The item of a graph; only 2.5 declares it.
@@ -93,6 +97,7 @@ pub static TF_GetGrapplerItem: Function<
     Function::new(c"TF_GetGrapplerItem")
         .exported(&crate::availability::LIKE_TF_GetGrapplerItem)
         .instead("the item that optimize_func is handed")
+        .experimental(crate::NEWEST)
 };
 
 /// The inferred properties of a node's inputs, serialized into the caller's buffers.
@@ -114,6 +119,7 @@ pub static TF_GetInputPropertiesList: Function<
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// How many inputs of a node have inferred properties.
@@ -134,6 +140,7 @@ pub static TF_GetInputPropertiesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// The names of the nodes that must stay: bytes into storage, addresses and lengths into the two arrays.
@@ -157,6 +164,7 @@ pub static TF_GetNodesToPreserveList: Function<
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// How many nodes must stay, and how many bytes their names take.
@@ -177,6 +185,7 @@ pub static TF_GetNodesToPreserveListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// The inferred properties of a node's outputs, serialized into the caller's buffers.
@@ -198,6 +207,7 @@ pub static TF_GetOutputPropertiesList: Function<
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// How many outputs of a node have inferred properties.
@@ -218,6 +228,7 @@ pub static TF_GetOutputPropertiesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// Infers shapes and types.
@@ -238,6 +249,7 @@ pub static TF_InferStatically: Function<
 > = unsafe {
     Function::new(c"TF_InferStatically")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// The plugin's entry point for graphs: describes its optimizer. A second one for a device type is fatal.
@@ -268,6 +280,7 @@ pub static TF_LookUpOpDef: Function<
 > = unsafe {
     Function::new(c"TF_LookUpOpDef")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// Makes a library of a serialized graph's functions; the buffer is only read.
@@ -286,6 +299,7 @@ pub static TF_NewFunctionLibraryDefinition: Function<
 > = unsafe {
     Function::new(c"TF_NewFunctionLibraryDefinition")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };
 
 /// Makes what shapes and types are inferred into; the item must live longer.
@@ -301,4 +315,5 @@ pub static TF_NewGraphProperties: Function<
 > = unsafe {
     Function::new(c"TF_NewGraphProperties")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .experimental(crate::NEWEST)
 };

@@ -29,5 +29,6 @@ pub mod v2_6 {
     > = unsafe {
         Function::new(c"TF_AssignVariable")
             .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+            .experimental(crate::NEWEST)
     };
 }

@@ -25,7 +25,9 @@ pub static TF_AddNVariant: Function<
         status: *mut TF_Status,
     ),
 > = unsafe {
-    Function::new(c"TF_AddNVariant").exported(&crate::availability::LIKE_TF_AddNVariant)
+    Function::new(c"TF_AddNVariant")
+        .exported(&crate::availability::LIKE_TF_AddNVariant)
+        .experimental(crate::NEWEST)
 };
 
 /// As TF_AssignVariable, for a reference variable.
@@ -54,6 +56,7 @@ pub static TF_AssignRefVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignRefVariable")
         .exported(&crate::availability::LIKE_TF_AddNVariant)
+        .experimental(crate::NEWEST)
 };
 
 /// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
@@ -89,6 +92,7 @@ pub static TF_AssignUpdateVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignUpdateVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// `TF_AssignVariable` in 2.6 to 2.9, which knows no `validate_shape`.
@@ -139,6 +143,7 @@ pub static TF_AssignVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
         .before(
             &[
                 Older {
@@ -165,6 +170,7 @@ pub static TF_DestroyTemporaryVariable: Function<
 > = unsafe {
     Function::new(c"TF_DestroyTemporaryVariable")
         .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// The input of a name; the caller deletes the handle.
@@ -186,6 +192,7 @@ pub static TF_GetInputByName: Function<
     Function::new(c"TF_GetInputByName")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
         .instead("TF_InputRange and TF_GetInput")
+        .experimental(crate::NEWEST)
 };
 
 /// The tensor of the variable that is an input; the caller deletes the handle.
@@ -216,6 +223,7 @@ pub static TF_GetInputTensorFromVariable: Function<
 > = unsafe {
     Function::new(c"TF_GetInputTensorFromVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// Whether an input is a reference.
@@ -231,7 +239,9 @@ pub static TF_IsRefInput: Function<
         status: *mut TF_Status,
     ) -> bool,
 > = unsafe {
-    Function::new(c"TF_IsRefInput").exported(&crate::availability::LIKE_TF_IsRefInput)
+    Function::new(c"TF_IsRefInput")
+        .exported(&crate::availability::LIKE_TF_IsRefInput)
+        .experimental(crate::NEWEST)
 };
 
 /// Locks the variables among some inputs in an order that cannot deadlock; the caller releases the holder.
@@ -262,6 +272,7 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
 > = unsafe {
     Function::new(c"TF_MaybeLockVariableInputMutexesInOrder")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// A shape attribute, cut at num_dims.
@@ -284,6 +295,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
     Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
         .instead("TF_OpKernelConstruction_GetNodeDef, whose message has every attribute")
+        .experimental(crate::NEWEST)
 };
 
 /// Makes a reference input a reference output; nothing where it is a resource.
@@ -301,6 +313,7 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
 > = unsafe {
     Function::new(c"TF_OpKernelContext_ForwardRefInputToRefOutput")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// Ends a holder and its locks; null is allowed.
@@ -316,6 +329,7 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
 > = unsafe {
     Function::new(c"TF_ReleaseVariableInputLockHolder")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// Makes a temporary variable, allocated by plugin_allocator.
@@ -346,6 +360,7 @@ pub static TF_TemporaryVariable: Function<
 > = unsafe {
     Function::new(c"TF_TemporaryVariable")
         .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .experimental(crate::NEWEST)
 };
 
 /// Makes zeros of a variant by zeros_like_func.
@@ -369,4 +384,5 @@ pub static TF_ZerosLikeVariant: Function<
 > = unsafe {
     Function::new(c"TF_ZerosLikeVariant")
         .exported(&crate::availability::LIKE_TF_AddNVariant)
+        .experimental(crate::NEWEST)
 };

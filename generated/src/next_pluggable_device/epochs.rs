@@ -22,6 +22,7 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceDeleteKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .experimental(crate::NEWEST)
     };
 
     /// Waits for the value under a key; the caller owns the buffer.
@@ -41,6 +42,7 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceGetKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .experimental(crate::NEWEST)
     };
 
     /// Stores a value under a key for all tasks.
@@ -59,5 +61,6 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceInsertKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .experimental(crate::NEWEST)
     };
 }

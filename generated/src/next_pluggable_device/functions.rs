@@ -30,6 +30,7 @@ pub static TF_AllocateTempForVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_AllocateTempForVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Removes a key.
@@ -50,6 +51,7 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceDeleteKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
         .before(
             &[
                 Older {
@@ -83,6 +85,7 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceGetKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
         .before(
             &[
                 Older {
@@ -117,6 +120,7 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
         .exported(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
+        .experimental(crate::NEWEST)
 };
 
 /// Stores a value under a key for all tasks.
@@ -139,6 +143,7 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceInsertKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
         .before(
             &[
                 Older {
@@ -163,6 +168,7 @@ pub static TF_CoordinationServiceIsInitialized: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceIsInitialized")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The value under a key if there is one; the caller owns the buffer.
@@ -185,6 +191,7 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
         .exported(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
+        .experimental(crate::NEWEST)
 };
 
 /// Makes the PJRT client of a device type from the plugin's PJRT functions.
@@ -203,6 +210,7 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
 > = unsafe {
     Function::new(c"TF_CreateAndSetPjRtCApiClient")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Puts a PJRT buffer into a tensor.
@@ -221,6 +229,7 @@ pub static TF_CreatePjRtBuffer: Function<
 > = unsafe {
     Function::new(c"TF_CreatePjRtBuffer")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Puts an object of the plugin's under a name into the resource manager, with the function that ends it.
@@ -243,6 +252,7 @@ pub static TF_CreatePluginResource: Function<
 > = unsafe {
     Function::new(c"TF_CreatePluginResource")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The variable that is the input at index; the caller ends it. The status is written only where the input is no resource; where there is no such variable the info holds none.
@@ -262,6 +272,7 @@ pub static TF_CreateVariableInfoFromContext: Function<
 > = unsafe {
     Function::new(c"TF_CreateVariableInfoFromContext")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Ends an info, and its lock.
@@ -277,6 +288,7 @@ pub static TF_DeleteVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_DeleteVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The agent of the coordination service; core's.
@@ -294,6 +306,7 @@ pub static TF_GetCoordinationServiceAgent: Function<
 > = unsafe {
     Function::new(c"TF_GetCoordinationServiceAgent")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The device that the kernel runs on.
@@ -309,6 +322,7 @@ pub static TF_GetDevice: Function<
 > = unsafe {
     Function::new(c"TF_GetDevice")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The PJRT buffer in a tensor; the tensor's.
@@ -327,6 +341,7 @@ pub static TF_GetPjRtCBuffer: Function<
 > = unsafe {
     Function::new(c"TF_GetPjRtCBuffer")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The PJRT client of a device type; core's.
@@ -345,6 +360,7 @@ pub static TF_GetPjRtCClient: Function<
 > = unsafe {
     Function::new(c"TF_GetPjRtCClient")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The variable's tensor; the caller deletes the handle.
@@ -363,6 +379,7 @@ pub static TF_GetTensorFromVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_GetTensorFromVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Takes the locks of several variables, until their infos end.
@@ -380,6 +397,7 @@ pub static TF_LockVariableInfos: Function<
 > = unsafe {
     Function::new(c"TF_LockVariableInfos")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// The object under a name, which create_func makes where there is none yet.
@@ -404,6 +422,7 @@ pub static TF_LookupOrCreatePluginResource: Function<
 > = unsafe {
     Function::new(c"TF_LookupOrCreatePluginResource")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .experimental(crate::NEWEST)
 };
 
 /// Ends the PJRT client of a device type.
@@ -417,4 +436,5 @@ pub static TF_ResetPjRtCClient: Function<
 > = unsafe {
     Function::new(c"TF_ResetPjRtCClient")
         .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .experimental(crate::NEWEST)
 };

@@ -19,4 +19,4 @@ pub use host::{Host, Mark, Release, Releases};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use sp_macros::{Abi, Attributes, forward_slots, kernel, plugin, vtable};
 pub use status::{Code, Error, RawStatus, Result, Status};
-pub use symbol::{Function, Missing, Older};
+pub use symbol::{Function, Means, Missing, Older};

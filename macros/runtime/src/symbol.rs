@@ -8,10 +8,11 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::availability::Availability;
-use crate::host::{Host, Releases};
+use crate::host::{FIRST, Host, Release, Releases};
 
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(not(target_os = "macos"))]
@@ -51,6 +52,7 @@ struct About {
     name: &'static CStr,
     availability: Option<&'static Availability>,
     instead: Option<&'static str>,
+    experimental: Option<Release>,
 }
 
 impl<F: Copy> Function<F> {
@@ -68,6 +70,7 @@ impl<F: Copy> Function<F> {
                 name,
                 availability: None,
                 instead: None,
+                experimental: None,
             },
             older: &[],
             found: AtomicPtr::new(ptr::null_mut()),
@@ -84,6 +87,14 @@ impl<F: Copy> Function<F> {
     /// The same, of which it is known what does its work where it is missing.
     pub const fn instead(mut self, other: &'static str) -> Self {
         self.about.instead = Some(other);
+        self
+    }
+
+    /// The same, of a header that TensorFlow calls experimental: such functions have changed under
+    /// their names, which nothing in a process shows, so none is called where the host may be newer
+    /// than `newest`, the last release that was looked at. `SP_ASSUME_SAME=1` calls it all the same.
+    pub const fn experimental(mut self, newest: Release) -> Self {
+        self.about.experimental = Some(newest);
         self
     }
 
@@ -113,6 +124,9 @@ impl<F: Copy> Function<F> {
     fn find(&self) -> Result<*mut c_void, Missing> {
         let missing = |why| Missing(self.about, why);
         let found = look_up(self.about.name).ok_or(missing(Why::NotExported))?;
+        if let Some(newest) = self.about.experimental.filter(|it| !is_settled(*it)) {
+            return Err(missing(Why::Newer(newest)));
+        }
         for older in self.older {
             match (Host::running().is(older.releases), older.adapter) {
                 (Some(false), _) => {}
@@ -154,6 +168,8 @@ enum Why {
     Older(Releases),
     /// In these releases it has another signature, and whether this is one of them is not known.
     Untold(Releases),
+    /// It is experimental, and this may be a release after the last that was looked at.
+    Newer(Release),
 }
 
 impl fmt::Display for Missing {
@@ -168,6 +184,11 @@ impl fmt::Display for Missing {
                 "{name} takes other arguments in {releases}, and this is {}",
                 Host::running().name()
             )?,
+            Why::Newer(newest) => write!(
+                f,
+                "{name} is experimental, and what {} makes of its arguments is not known: the newest known is {newest} (SP_ASSUME_SAME=1 calls it as there)",
+                Host::running().name()
+            )?,
         }
         if let Some(availability) = about.availability {
             write!(f, "; {availability}")?;
@@ -180,6 +201,28 @@ impl fmt::Display for Missing {
 }
 
 impl std::error::Error for Missing {}
+
+/// A function of the host, whatever its signature.
+pub trait Means: Sync {
+    /// Whether it can be called here.
+    ///
+    /// # Errors
+    /// [`Missing`], as [`Function::get`] has it.
+    fn is_there(&self) -> Result<(), Missing>;
+}
+
+impl<F: Copy + Sync> Means for Function<F> {
+    fn is_there(&self) -> Result<(), Missing> {
+        self.get().map(|_| ())
+    }
+}
+
+/// Whether what was experimental in `newest` is known to be the same in this host.
+fn is_settled(newest: Release) -> bool {
+    static ASSUME_SAME: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("SP_ASSUME_SAME").is_some_and(|value| value == "1"));
+    Host::running().is(Releases::between(FIRST, newest)) == Some(true) || *ASSUME_SAME
+}
 
 /// Whether TensorFlow, or anything else in this process, exports `name`.
 pub(crate) fn is_exported(name: &CStr) -> bool {

@@ -92,18 +92,25 @@ fn import(
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
     let (exported, instead) = (exports.attach(&item.symbol), instead(item));
+    let experimental = experimental(item);
     let why = safety("the signature is the header's.");
     quote! {
         #functions
         #doc #gate #why
         pub static #name: Function<#ty> =
-            unsafe { Function::new(#symbol) #exported #instead #before };
+            unsafe { Function::new(#symbol) #exported #instead #experimental #before };
     }
 }
 
 fn instead(item: &Function) -> Option<TokenStream> {
     let other = &item.instead.as_ref()?.value;
     Some(quote!(.instead(#other)))
+}
+
+/// What TensorFlow calls experimental it changes without a sign; a header's path says so.
+fn experimental(item: &Function) -> Option<TokenStream> {
+    let says_so = item.loc.file.contains("experimental");
+    says_so.then(|| quote!(.experimental(crate::NEWEST)))
 }
 
 /// The item's doc, or `line`; below it a paragraph for each fact.

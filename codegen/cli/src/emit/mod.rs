@@ -37,7 +37,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use miette::Diagnostic;
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use sp_ir::Api;
 use thiserror::Error;
@@ -122,7 +122,10 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
         ),
         (
             "src/lib.rs".to_owned(),
-            page::print(&lib_doc(&newest), root(&newest, availability.is_some())),
+            page::print(
+                &lib_doc(&newest),
+                root(&newest, &timeline, availability.is_some()),
+            ),
         ),
     ]);
     files.extend(availability);
@@ -133,7 +136,18 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     Ok(files)
 }
 
-fn root(apis: &[Api], availability: bool) -> TokenStream {
+fn root(apis: &[Api], timeline: &Timeline, availability: bool) -> TokenStream {
+    let newest = timeline.newest().map(|(major, minor)| {
+        let doc = " The newest release that this crate was made of.";
+        let (major, minor) = (
+            Literal::u32_unsuffixed(major),
+            Literal::u32_unsuffixed(minor),
+        );
+        quote! {
+            #[doc = #doc]
+            pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(#major, #minor);
+        }
+    });
     let shared = availability.then(|| module("availability", None));
     let modules = apis.iter().map(|api| {
         let feature = &api.name;
@@ -151,6 +165,7 @@ fn root(apis: &[Api], availability: bool) -> TokenStream {
             clippy::type_complexity,
             reason = "the signatures are the headers'"
         )]
+        #newest
         #shared
         #(#modules)*
         #[doc(hidden)]

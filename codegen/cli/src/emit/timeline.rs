@@ -62,6 +62,11 @@ impl Timeline {
         timeline
     }
 
+    /// The newest release.
+    pub fn newest(&self) -> Option<Minor> {
+        self.known.last().copied()
+    }
+
     /// A member's releases are told only where they are not the item's own.
     fn record(&mut self, name: &str, members: &BTreeMap<&str, BTreeSet<Minor>>) {
         // One release alone says nothing of when a thing came or went.

@@ -13,7 +13,7 @@ use sp_abi::kernels::{
     TF_RegisterKernelBuilder,
 };
 use sp_abi::tf_datatype::TF_DataType;
-use sp_runtime::{Host, Releases, Status, guard, handle};
+use sp_runtime::{Host, Means, Missing, Releases, Status, guard, handle};
 
 use super::attribute::{Attributes, Construction};
 use super::call::Call;
@@ -29,6 +29,7 @@ pub struct Entry<D> {
     host: Vec<&'static CStr>,
     priority: Option<i32>,
     releases: Releases,
+    means: Vec<&'static dyn Means>,
     callbacks: Callbacks,
     kernel: TypeId,
     device: PhantomData<fn() -> D>,
@@ -50,6 +51,7 @@ impl<D: Device> Entry<D> {
             host: Vec::new(),
             priority: None,
             releases: Releases::ALL,
+            means: Vec::new(),
             callbacks: Callbacks {
                 create: create::<D, K>,
                 compute: compute::<D, K>,
@@ -82,6 +84,23 @@ impl<D: Device> Entry<D> {
     pub fn on(mut self, releases: Releases) -> Self {
         self.releases = releases;
         self
+    }
+
+    /// Serves only hosts on which `function` can be called, since it computes through that. On others
+    /// core's own kernel serves, if it has one.
+    pub fn by_means_of(mut self, function: &'static dyn Means) -> Self {
+        self.means.push(function);
+        self
+    }
+
+    /// What this host lacks for it.
+    pub fn lacks(&self) -> Option<Missing> {
+        self.means.iter().find_map(|it| it.is_there().err())
+    }
+
+    /// The op.
+    pub fn op(&self) -> &'static CStr {
+        self.op
     }
 
     /// Whether it is to be registered with this host.

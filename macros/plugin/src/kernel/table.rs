@@ -1,5 +1,7 @@
 //! From tables of kernels to TensorFlow's registry: the body of `TF_InitKernel`.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 use sp_runtime::{Host, guard};
@@ -16,12 +18,34 @@ pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<
         if host.serve().is_err() {
             return;
         }
-        for entry in shadowed(tables()).iter().filter(|it| it.serves(host)) {
+        let entries = shadowed(tables()).into_iter().filter(|it| it.serves(host));
+        for entry in served(entries.collect()) {
             if let Err(error) = entry.register(device_type) {
                 eprintln!("plugin: {} is not registered: {error}", entry.label());
             }
         }
     });
+}
+
+/// Those whose means the host has; of the others a line for each thing that it lacks.
+fn served<D: Device>(entries: Vec<Entry<D>>) -> Vec<Entry<D>> {
+    let mut left: BTreeMap<String, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
+    let mut served = Vec::new();
+    for entry in entries {
+        match entry.lacks() {
+            None => served.push(entry),
+            Some(missing) => {
+                let ops = left.entry(missing.to_string()).or_default();
+                ops.insert(entry.op().to_string_lossy());
+            }
+        }
+    }
+    for (missing, ops) in left {
+        let ops: Vec<_> = ops.into_iter().collect();
+        let ops = ops.join(", ");
+        eprintln!("plugin: {ops}: left to TensorFlow's own kernels, since {missing}");
+    }
+    served
 }
 
 /// The entries that remain: the first for each op and types.

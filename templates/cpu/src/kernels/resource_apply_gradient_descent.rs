@@ -1,6 +1,8 @@
 //! ResourceApplyGradientDescent: var -= alpha * delta, the step of the optimizers before Keras 2.11.
 //! Core has no kernel of it that serves a plugin, and from 2.19 on exports no means for one.
 
+use sp_abi::kernels_experimental::TF_AssignUpdateVariable;
+
 use super::prelude::*;
 use crate::compute::map::change;
 
@@ -8,7 +10,8 @@ use crate::compute::map::change;
     op = "ResourceApplyGradientDescent",
     T = [f32, f64],
     host = ["var"],
-    releases = "2.6..2.18"
+    releases = "2.6..2.18",
+    needs = [TF_AssignUpdateVariable]
 )]
 fn resource_apply_gradient_descent<T: Element + Number>(cx: &Host<'_>) -> Result<()> {
     let alpha = cx.input::<T>(1)?.scalar()?;
