@@ -34,11 +34,14 @@ def works(attempt):
 
 def ways(device):
     """Where variables are, and whether functions take them: 2.5 gives a plugin no way to assign one,
-    and 2.6 and 2.7 no way to pass one to a function, unless the plugin's device type is GPU."""
+    and 2.6 and 2.7 no way to pass one to a function, unless the plugin's device type is GPU. A plugin
+    that is older than its TensorFlow may have no way to change one."""
 
     def variable():
         with tf.device(device):
-            return tf.Variable(tf.zeros([2]))
+            kept = tf.Variable(tf.zeros([2]))
+            kept.assign_sub(tf.ones([2]))
+        return kept
 
     if not works(variable):
         return "/CPU:0", True
