@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use sp_gen::clang::Library;
-use sp_gen::emit::{Files, disk, emit};
+use sp_gen::emit::disk::Shape;
+use sp_gen::emit::{Files, emit};
 use sp_gen::snapshots;
 use sp_gen::symbols::Symbols;
 
@@ -31,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn the_committed_crate_has_not_drifted() {
-    let drifts = disk::drift(&generated(), &files()).unwrap();
+    let drifts = Shape::Crate.drift(&generated(), &files()).unwrap();
     let told: Vec<_> = drifts
         .iter()
         .map(|it| format!("{}\n{}", it.path, it.diff(12)))

@@ -1,5 +1,5 @@
-//! `sp-gen generate [--release R | --headers ROOT] [--out DIR] [--check] [--docs upstream]`: the sp-abi
-//! crate from the committed IR, or from headers at hand.
+//! `sp-gen generate [--lang rust|c] [--release R | --headers ROOT] [--out DIR] [--check] [--docs upstream]`:
+//! the sp-abi crate, or the shim in C, from the committed IR or from headers at hand.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use crate::clang::DEFAULT_TARGET;
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
 
-use crate::emit::{Files, disk, emit, upstream};
+use crate::emit::disk::{self, Shape};
+use crate::emit::{Files, emit, header, upstream};
 use crate::extract;
 use crate::import::place::{Place, checkout};
 use crate::import::release::Release;
@@ -25,6 +26,9 @@ const SHOWN: usize = 24;
 /// Arguments of `generate`.
 #[derive(clap::Args)]
 pub struct Args {
+    /// What is written: the crate that plugins in Rust stand on, or headers for C and C++ (needs --out)
+    #[arg(long, value_enum, default_value_t = Lang::Rust, value_name = "LANG", requires_if("c", "out"))]
+    lang: Lang,
     /// The newest release that the crate shall know; the newest snapshots if absent
     #[arg(long, value_name = "R")]
     release: Option<Release>,
@@ -41,6 +45,24 @@ pub struct Args {
     /// Whose sentences the docs are; `upstream` needs the release's headers, libclang and `--out`
     #[arg(long, value_enum, default_value_t = Docs::Own, value_name = "WHOSE")]
     docs: Docs,
+}
+
+/// What code is made.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Lang {
+    /// The sp-abi crate.
+    Rust,
+    /// A header-only shim in C11, which is C++17 too.
+    C,
+}
+
+impl Lang {
+    fn shape(self) -> Shape {
+        match self {
+            Self::Rust => Shape::Crate,
+            Self::C => Shape::Headers,
+        }
+    }
 }
 
 /// Where docs come from.
@@ -64,19 +86,37 @@ pub fn run(args: Args) -> Result {
     if args.headers.is_some() || args.docs == Docs::Upstream {
         spare_what_is_committed(&out, &here)?;
     }
+    let shape = args.lang.shape();
+    make_way(shape, &out)?;
     let mut apis = apis(&args, &place)?;
     let symbols = symbols(args.release, &place)?;
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, args.headers, &place)?;
     }
-    let files = emit(&apis, &symbols)?;
+    let files = match args.lang {
+        Lang::Rust => emit(&apis, &symbols)?,
+        Lang::C => header::emit(&apis, &symbols)?,
+    };
     if args.check {
-        return check(&out, &files);
+        return check(shape, &out, &files);
     }
-    if write(&out, &files)? {
+    if write(shape, &out, &files)? {
         warn(&apis, &symbols);
     }
     Ok(Outcome::Done)
+}
+
+/// Refuses a place that holds what is not generated.
+fn make_way(shape: Shape, out: &Path) -> Result<()> {
+    let seen = shape.obstacle(out).into_diagnostic();
+    let seen = seen.wrap_err_with(|| format!("{} cannot be read", out.display()))?;
+    seen.map_or(Ok(()), |obstacle| {
+        Err(miette!(
+            code = "sp_gen::generate::occupied",
+            help = "say `--out DIR`, with a folder that is new, empty, or of an earlier run",
+            "{obstacle}"
+        ))
+    })
 }
 
 fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
@@ -164,8 +204,8 @@ fn homeless() -> miette::Report {
     )
 }
 
-fn check(out: &Path, files: &Files) -> Result {
-    let drifts = drift(out, files)?;
+fn check(shape: Shape, out: &Path, files: &Files) -> Result {
+    let drifts = drift(shape, out, files)?;
     for drift in &drifts {
         println!("{}\n{}", out.join(&drift.path).display(), drift.diff(SHOWN));
     }
@@ -182,10 +222,11 @@ fn check(out: &Path, files: &Files) -> Result {
 }
 
 /// Whether anything changed.
-fn write(out: &Path, files: &Files) -> Result<bool> {
-    let drifts = drift(out, files)?;
+fn write(shape: Shape, out: &Path, files: &Files) -> Result<bool> {
+    let drifts = drift(shape, out, files)?;
     if !drifts.is_empty() {
-        disk::replace(out, files)
+        shape
+            .replace(out, files)
             .into_diagnostic()
             .wrap_err_with(|| format!("{} cannot be written", out.display()))?;
     }
@@ -206,7 +247,7 @@ fn write(out: &Path, files: &Files) -> Result<bool> {
     Ok(!drifts.is_empty())
 }
 
-fn drift(out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
-    let read = disk::drift(out, files).into_diagnostic();
+fn drift(shape: Shape, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
+    let read = shape.drift(out, files).into_diagnostic();
     read.wrap_err_with(|| format!("{} cannot be read", out.display()))
 }

@@ -10,7 +10,7 @@ use sp_ir::{Function, Item, Param, Signature, Type};
 use super::comment::safety;
 use super::epochs::Old;
 use super::module::Source;
-use super::timeline::{Minor, dotted};
+use super::timeline::{Minor, run};
 
 /// The older forms of a function of core.
 pub struct Adapted {
@@ -24,12 +24,7 @@ pub struct Adapted {
 
 /// What stands before `newest`, if it ever had another signature.
 pub fn of(name: &str, newest: &Function, source: &Source<'_>) -> Option<Adapted> {
-    let modules = source.old.into_iter().flatten();
-    let forms: Vec<Form<'_>> = modules
-        .flat_map(|(module, olds)| olds.iter().map(move |old| (module, old)))
-        .filter(|(_, old)| old.name == name)
-        .filter_map(|(module, old)| Form::of(module, old, &newest.signature))
-        .collect();
+    let forms = Form::all(name, newest, source);
     let told: Vec<String> = forms.iter().map(Form::told).collect();
     let functions = forms.iter().map(|it| it.adapter(name, &newest.signature));
     let older = forms.iter().map(|it| it.older(name));
@@ -41,15 +36,28 @@ pub fn of(name: &str, newest: &Function, source: &Source<'_>) -> Option<Adapted>
 }
 
 /// A signature of some releases, beside the newest.
-struct Form<'a> {
-    module: &'a str,
-    span: (Minor, Minor),
-    older: &'a Signature,
+pub struct Form<'a> {
+    /// The module of its epoch.
+    pub module: &'a str,
+    /// The first and the last release that has it.
+    pub span: (Minor, Minor),
+    /// The signature.
+    pub older: &'a Signature,
     /// The flags that it lacks; nothing where it lacks anything else.
-    lacks: Option<Vec<&'a str>>,
+    pub lacks: Option<Vec<&'a str>>,
 }
 
 impl<'a> Form<'a> {
+    /// The signatures that a function had before its newest, by release.
+    pub fn all(name: &str, newest: &'a Function, source: &Source<'a>) -> Vec<Self> {
+        let modules = source.old.into_iter().flatten();
+        modules
+            .flat_map(|(module, olds)| olds.iter().map(move |old| (module, old)))
+            .filter(|(_, old)| old.name == name)
+            .filter_map(|(module, old)| Form::of(module, old, &newest.signature))
+            .collect()
+    }
+
     fn of(module: &'a str, old: &'a Old<'_>, newest: &'a Signature) -> Option<Self> {
         let Item::Function(Function { signature, .. }) = old.item else {
             return None;
@@ -62,16 +70,9 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// `2.6 to 2.9`
-    fn releases(&self) -> String {
-        match self.span {
-            (first, last) if first == last => dotted(first),
-            (first, last) => format!("{} to {}", dotted(first), dotted(last)),
-        }
-    }
-
+    /// What becomes of a call there, for a doc.
     fn told(&self) -> String {
-        let (releases, module) = (self.releases(), self.module);
+        let (releases, module) = (run(self.span), self.module);
         match &self.lacks {
             Some(flags) => format!("In {releases} `{}` is not looked at.", flags.join("`, `")),
             None => format!(
@@ -119,7 +120,7 @@ impl<'a> Form<'a> {
         let (module, name) = (ident(self.module), ident(name));
         let doc = format!(
             " `{name}` in {}, which knows no `{}`.",
-            self.releases(),
+            run(self.span),
             flags.join("`, `")
         );
         let why = safety("the caller's arguments, passed on as they came.");

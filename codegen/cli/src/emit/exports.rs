@@ -10,6 +10,7 @@ use sp_expand::ty::ident;
 use sp_ir::{Api, Item, Side};
 
 use super::page;
+use super::timeline::FIRST_LOADER;
 use crate::import::release::Release;
 use crate::symbols::table::Table;
 use crate::symbols::{Symbols, runs};
@@ -107,6 +108,50 @@ impl<'a> Exports<'a> {
         }
         let platforms: Vec<&str> = tables.iter().map(|it| it.platform.triple()).collect();
         format!(" on {}", platforms.join(" and "))
+    }
+
+    /// The release from which on every wheel that was read exports it; nothing where the newest of
+    /// some package does not.
+    pub fn always_since(&self, symbol: &str) -> Option<Release> {
+        let Some(set) = self.of.get(symbol) else {
+            return self.loaders().next();
+        };
+        let each = self.tables.iter().zip(set);
+        let lacking: BTreeSet<Release> = each
+            .flat_map(|(table, exporting)| {
+                known(table)
+                    .into_iter()
+                    .filter(|it| !exporting.contains(it))
+            })
+            .collect();
+        match lacking.last() {
+            Some(last) => self.loaders().find(|release| release > last),
+            None => self.loaders().next(),
+        }
+    }
+
+    /// The releases that load plugins, as far as a wheel of each was read.
+    fn loaders(&self) -> impl Iterator<Item = Release> {
+        let read: BTreeSet<Release> = self.tables.iter().flat_map(|it| known(it)).collect();
+        let loads = |release: &Release| (release.major, release.minor) >= FIRST_LOADER;
+        read.into_iter().filter(loads)
+    }
+
+    /// One function of each kind, and the releases among which every one is that exports it anywhere;
+    /// a last one only where none goes on.
+    pub fn marks(&self) -> Vec<(&'a str, Release, Option<Release>)> {
+        let mark = |(set, name): (&Set, &&'a str)| {
+            let first = set.iter().filter_map(BTreeSet::first).min()?;
+            let last = set.iter().filter_map(BTreeSet::last).max()?;
+            let mut each = self
+                .tables
+                .iter()
+                .zip(set)
+                .filter(|(_, set)| !set.is_empty());
+            let goes_on = each.any(|(table, set)| known(table).last() == set.last());
+            Some((*name, *first, (!goes_on).then_some(*last)))
+        };
+        self.sets.iter().filter_map(mark).collect()
     }
 
     /// The module, if it has anything.

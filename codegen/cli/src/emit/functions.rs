@@ -107,10 +107,13 @@ fn instead(item: &Function) -> Option<TokenStream> {
     Some(quote!(.instead(#other)))
 }
 
-/// What TensorFlow calls experimental it changes without a sign; a header's path says so.
 fn experimental(item: &Function) -> Option<TokenStream> {
-    let says_so = item.loc.file.contains("experimental");
-    says_so.then(|| quote!(.experimental(crate::NEWEST)))
+    is_experimental(item).then(|| quote!(.experimental(crate::NEWEST)))
+}
+
+/// What TensorFlow calls experimental it changes without a sign; a header's path says so.
+pub fn is_experimental(item: &Function) -> bool {
+    item.loc.file.contains("experimental")
 }
 
 /// The item's doc, or `line`; below it a paragraph for each fact.

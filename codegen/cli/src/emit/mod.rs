@@ -14,6 +14,7 @@ mod exports;
 mod features;
 mod functions;
 mod handles;
+pub mod header;
 mod layout;
 mod macros;
 mod method;
@@ -49,7 +50,7 @@ use catalog::Catalog;
 use exports::Exports;
 use features::Features;
 use module::{PARTS, Printed, Source};
-use timeline::Timeline;
+use timeline::{Minor, Timeline};
 
 /// The files of the crate by their path inside it.
 pub type Files = BTreeMap<String, String>;
@@ -93,6 +94,34 @@ pub struct Refused {
 /// # Errors
 /// Where a name is declared twice or nowhere, or a slot lacks a fact that its shim needs.
 pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
+    with_sources(apis, symbols, |sources| {
+        let availability = sources.first().and_then(|it| it.exports.file());
+        let (first, newest) = (sources.first(), sources.iter().map(|source| source.api));
+        let release = first.and_then(|it| it.timeline.newest());
+        let manifest = first.map_or_else(String::new, |it| it.features.manifest());
+        let lib = page::print(
+            &lib_doc(newest.clone()),
+            root(newest, release, availability.is_some()),
+        );
+        let mut files = Files::from([
+            ("Cargo.toml".to_owned(), format!("{MANIFEST}{manifest}")),
+            ("src/lib.rs".to_owned(), lib),
+        ]);
+        files.extend(availability);
+        for (source, parts) in sources.iter().zip(print(sources)) {
+            files.extend([module::index(source, &parts)]);
+            files.extend(parts.into_iter().map(|part| (part.path, part.text)));
+        }
+        files
+    })
+}
+
+/// Gives `print` what the files of each API are made from.
+fn with_sources<R>(
+    apis: &[Api],
+    symbols: &Symbols,
+    print: impl FnOnce(&[Source<'_>]) -> R,
+) -> Result<R, Refused> {
     let (newest, timeline) = (timeline::newest(apis), Timeline::of(apis));
     let (catalog, mut problems) = Catalog::of(&newest);
     let features = Features::of(&newest, &catalog);
@@ -107,37 +136,23 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
             timeline: &timeline,
             features: &features,
             exports: &exports,
+            broken: &broken,
             old: broken.get(api.name.as_str()),
         })
         .collect();
     problems.extend(sources.iter().flat_map(Source::problems));
-    if !problems.is_empty() {
-        return Err(Refused { problems });
+    match problems.is_empty() {
+        true => Ok(print(&sources)),
+        false => Err(Refused { problems }),
     }
-    let availability = exports.file();
-    let mut files = Files::from([
-        (
-            "Cargo.toml".to_owned(),
-            format!("{MANIFEST}{}", features.manifest()),
-        ),
-        (
-            "src/lib.rs".to_owned(),
-            page::print(
-                &lib_doc(&newest),
-                root(&newest, &timeline, availability.is_some()),
-            ),
-        ),
-    ]);
-    files.extend(availability);
-    for (source, parts) in sources.iter().zip(print(&sources)) {
-        files.extend([module::index(source, &parts)]);
-        files.extend(parts.into_iter().map(|part| (part.path, part.text)));
-    }
-    Ok(files)
 }
 
-fn root(apis: &[Api], timeline: &Timeline, availability: bool) -> TokenStream {
-    let newest = timeline.newest().map(|(major, minor)| {
+fn root<'a>(
+    apis: impl Iterator<Item = &'a Api>,
+    newest: Option<Minor>,
+    availability: bool,
+) -> TokenStream {
+    let newest = newest.map(|(major, minor)| {
         let doc = " The newest release that this crate was made of.";
         let (major, minor) = (
             Literal::u32_unsuffixed(major),
@@ -149,7 +164,7 @@ fn root(apis: &[Api], timeline: &Timeline, availability: bool) -> TokenStream {
         }
     });
     let shared = availability.then(|| module("availability", None));
-    let modules = apis.iter().map(|api| {
+    let modules = apis.map(|api| {
         let feature = &api.name;
         module(feature, Some(quote!(#[cfg(feature = #feature)])))
     });
@@ -179,16 +194,13 @@ fn module(name: &str, gate: Option<TokenStream>) -> TokenStream {
     quote!(#gate #[rustfmt::skip] pub mod #name;)
 }
 
-fn lib_doc(apis: &[Api]) -> Vec<String> {
+fn lib_doc<'a>(apis: impl Iterator<Item = &'a Api>) -> Vec<String> {
     let mut lines = vec![
         "The C ABI of TensorFlow plugins: one module per API, C names kept as they are.".to_owned(),
         "A module is there where the feature of its name is on.".to_owned(),
         String::new(),
     ];
-    lines.extend(
-        apis.iter()
-            .map(|api| format!("- `{}`: TensorFlow {}", api.name, api.release)),
-    );
+    lines.extend(apis.map(|api| format!("- `{}`: TensorFlow {}", api.name, api.release)));
     lines
 }
 

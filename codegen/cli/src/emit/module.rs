@@ -9,7 +9,7 @@ use sp_expand::ty::ident;
 use sp_ir::{Api, Item};
 
 use super::catalog::Catalog;
-use super::epochs::Old;
+use super::epochs::{Broken, Old};
 use super::exports::Exports;
 use super::features::Features;
 use super::slots::Table;
@@ -31,7 +31,9 @@ pub struct Source<'a> {
     pub features: &'a Features<'a>,
     /// Who exports functions.
     pub exports: &'a Exports<'a>,
-    /// Its old forms.
+    /// Every API's old forms.
+    pub broken: &'a Broken<'a>,
+    /// Its own.
     pub old: Option<&'a BTreeMap<String, Vec<Old<'a>>>>,
 }
 

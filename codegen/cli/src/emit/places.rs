@@ -18,6 +18,35 @@ pub fn layouts(history: &History) -> BTreeMap<String, Layouts> {
     all.collect()
 }
 
+/// A layout of a struct: what lies where in structs of one size.
+pub struct Form<'a> {
+    /// The size and the releases that have it.
+    pub epoch: Epoch,
+    /// As the last of them declares it.
+    pub record: &'a Record,
+    /// For each field of the newest layout, the one of this that lies in its stead.
+    pub fields: BTreeMap<&'a str, &'a Field>,
+}
+
+/// A struct's layouts, oldest first, if it takes part in the `struct_size` protocol.
+pub fn forms<'a>(history: &'a History, name: &str) -> Option<Vec<Form<'a>>> {
+    let sizes = Sizes::of(history, name)?;
+    let form = |(size, records, epoch): &(u64, Vec<&'a Record>, Epoch)| {
+        let record = *records.last()?;
+        let at = |offset| record.fields.iter().find(|it| it.offset == offset);
+        let fields = sizes.newest.fields.iter().filter_map(|field| {
+            let (_, place) = sizes.places(field).find(|(other, _)| other == size)?;
+            Some((field.name.as_str(), at(place?)?))
+        });
+        Some(Form {
+            epoch: *epoch,
+            record,
+            fields: fields.collect(),
+        })
+    };
+    sizes.by_size.iter().map(form).collect()
+}
+
 /// What generated code cannot do right: two layouts that nothing tells apart, of which the notes do not
 /// say what does; and fields that lie in two places in structs of one size.
 pub fn ambiguous(history: &History) -> Vec<String> {

@@ -9,7 +9,7 @@ use sp_ir::{Field, Item, Param, Signature, Struct, Type};
 
 use super::comment::safety;
 use super::module::Source;
-use super::timeline::Minor;
+use super::timeline::{Minor, run};
 
 /// What stores the retyped slots of an API.
 pub fn emit(source: &Source<'_>) -> TokenStream {
@@ -28,17 +28,23 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
 }
 
 /// A slot and the signature that it had.
-struct Retyped<'a> {
-    table: &'a str,
-    slot: &'a str,
-    newest: &'a Signature,
-    older: &'a Signature,
-    releases: (Minor, Minor),
+pub struct Retyped<'a> {
+    /// The struct.
+    pub table: &'a str,
+    /// Its field.
+    pub slot: &'a str,
+    /// What the newest release calls it with.
+    pub newest: &'a Signature,
+    /// What older ones called it with.
+    pub older: &'a Signature,
+    /// The first and the last of those.
+    pub releases: (Minor, Minor),
     /// For each parameter of the newest signature, the older one's that it is.
-    kept: Vec<Option<usize>>,
+    pub kept: Vec<Option<usize>>,
 }
 
-fn slots<'a>(table: &'a str, item: &'a Struct, source: &Source<'a>) -> Vec<Retyped<'a>> {
+/// The slots of a struct that were retyped.
+pub fn slots<'a>(table: &'a str, item: &'a Struct, source: &Source<'a>) -> Vec<Retyped<'a>> {
     let olds = source
         .old
         .into_iter()
@@ -156,13 +162,13 @@ impl Retyped<'_> {
         let [first, last] = [self.releases.0, self.releases.1].map(release);
         let said = format!(
             " Stores `T` with the signature that the running host calls; in {} what came later is null.",
-            words(self.releases)
+            run(self.releases)
         );
         let untold = format!(
             "{full} takes other arguments in {}, and whether this TensorFlow is one of these is not known",
-            words(self.releases)
+            run(self.releases)
         );
-        let shim_doc = format!(" `{full}` as {} calls it.", words(self.releases));
+        let shim_doc = format!(" `{full}` as {} calls it.", run(self.releases));
         let (passed, same_size) = (
             safety("the host's own arguments, passed on as they came."),
             safety("both are functions, and who calls it knows the older one."),
@@ -249,12 +255,4 @@ fn name(index: usize, param: &Param) -> Ident {
 fn release((major, minor): Minor) -> TokenStream {
     let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
     quote!(Release::new(#major, #minor))
-}
-
-fn words(span: (Minor, Minor)) -> String {
-    let [first, last] = [span.0, span.1].map(super::timeline::dotted);
-    match first == last {
-        true => first,
-        false => format!("{first} to {last}"),
-    }
 }

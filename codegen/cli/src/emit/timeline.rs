@@ -136,7 +136,7 @@ pub fn newest(apis: &[Api]) -> Vec<Api> {
 }
 
 /// The first release that loads such plugins.
-const FIRST_LOADER: Minor = (2, 5);
+pub const FIRST_LOADER: Minor = (2, 5);
 
 /// What of an older release's form still counts for a plugin that serves it too.
 fn carry_over(newer: Option<&mut Item>, older: &Item, release: Minor) {
@@ -181,6 +181,14 @@ pub fn minor(release: &str) -> Minor {
 /// `2.21`.
 pub fn dotted((major, minor): Minor) -> String {
     format!("{major}.{minor}")
+}
+
+/// A run of releases: `2.5`, `2.6 to 2.9`.
+pub fn run((first, last): (Minor, Minor)) -> String {
+    match first == last {
+        true => dotted(first),
+        false => format!("{} to {}", dotted(first), dotted(last)),
+    }
 }
 
 fn members_of(item: &Item) -> Vec<&str> {

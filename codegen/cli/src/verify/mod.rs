@@ -96,7 +96,7 @@ fn place() -> Result<Place> {
 }
 
 /// What the libraries of a release export, where its wheel was read.
-fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
+pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     let mut tables = symbols.tables().iter();
     let table =
         tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;

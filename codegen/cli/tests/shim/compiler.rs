@@ -1,0 +1,86 @@
+//! The shim's headers, made of the committed snapshots, and the C compilers of this machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sp_gen::emit::disk::Shape;
+use sp_gen::emit::header;
+use sp_gen::snapshots;
+use sp_gen::symbols::Symbols;
+
+/// What every compiler is asked to complain of. A callback need not use all that it is handed.
+pub const STRICT: [&str; 5] = [
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-pedantic",
+    "-Wno-unused-parameter",
+];
+
+/// A folder of this test's own.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME"));
+    let folder = folder.join(name);
+    std::fs::create_dir_all(&folder).expect("the folder is made");
+    folder
+}
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A source of these tests.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/shim")
+        .join(name)
+}
+
+/// The folder with the headers.
+pub fn headers() -> PathBuf {
+    let generated = root().join("generated");
+    let apis = snapshots::read(&generated.join("ir"), None).expect("the snapshots are read");
+    let symbols = Symbols::read(&generated.join("symbols")).expect("the symbols are read");
+    let files = header::emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"));
+    let out = folder("include");
+    Shape::Headers
+        .replace(&out, &files)
+        .expect("the headers are written");
+    out
+}
+
+/// The include root of a release's stored headers.
+pub fn stored(release: &str) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(root().join("headers/store")).ok()?;
+    let prefix = format!("{release}.");
+    let mut paths = folders.flatten().map(|entry| entry.path());
+    let found = paths.find(|path| {
+        path.file_name()
+            .is_some_and(|it| it.to_string_lossy().starts_with(&prefix))
+    });
+    found.map(|path| path.join("include"))
+}
+
+/// The names by which a C compiler may be called here, those that answer.
+pub fn compilers(names: &[&'static str]) -> Vec<&'static str> {
+    let answers = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    names.iter().copied().filter(answers).collect()
+}
+
+/// What the compiler says; an error where it refuses.
+pub fn compile(compiler: &str, arguments: &[String]) -> Result<(), String> {
+    let ran = Command::new(compiler)
+        .args(arguments)
+        .output()
+        .expect("the compiler runs");
+    match ran.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&ran.stderr).into_owned()),
+    }
+}
+
+/// The words as a command line's.
+pub fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}

@@ -1,0 +1,312 @@
+//! A plugin in C as vendors write them, before and after it moved to the shim, on the host of every
+//! release: before, it is right on the release that it was built for and wrong on the others, as the
+//! table says; after, it is right on all.
+//!
+//! A test without a harness, since each run is a child: this program again.
+
+mod compiler;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use compiler::{STRICT, compile, folder, headers, source, stored, words};
+use sp_gen::import::place::Place;
+use sp_gen::import::release::Release;
+use sp_gen::snapshots;
+use sp_gen::symbols::Symbols;
+use sp_gen::verify;
+use sp_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
+use sp_ir::{Api, Field, Item};
+
+/// What the plugin was built for.
+const BUILT: &str = "2.9";
+
+/// A release that nobody knows yet: 2.21 with a platform that has grown.
+const UNKNOWN: &str = "2.30";
+
+/// One that has not grown.
+const NEWER: &str = "2.29";
+
+/// What becomes of the plugin elsewhere: releases, the check or test that fails, words of it.
+const BEFORE: &[(&[u32], &str, &str)] = &[
+    (&[5], "entry_points", "undefined symbol: TF_AssignVariable"),
+    (
+        &[6],
+        "struct_bounds",
+        "touched byte 264 of SP_StreamExecutor, past its end",
+    ),
+    (
+        &[7, 8],
+        "struct_sizes",
+        "SP_Platform.struct_size is 35, above the 34",
+    ),
+    (
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        "assigns",
+        "not a live TF_Status",
+    ),
+    (
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        "optimizes",
+        "pin_to_host_optimization",
+    ),
+    (
+        &[19, 20, 21],
+        "entry_points",
+        "undefined symbol: TF_AssignVariable",
+    ),
+];
+
+fn main() {
+    let place = Place::find(&source("main.rs")).expect("this is a checkout");
+    if let Some(release) = sp_host::child_release() {
+        own_tests(&place, &release, Path::new(""));
+        unreachable!("a child ends with its test");
+    }
+    // SAFETY: no other thread runs yet.
+    unsafe { std::env::set_var("SP_HOST_SECONDS", "10") };
+    if compiler::compilers(&["cc"]).is_empty() {
+        println!("skipped: this machine has no C compiler (cc)");
+        return;
+    }
+    let releases = verify::releases(&place, None).expect("there are snapshots");
+    let after = after();
+    for release in &releases {
+        passes_everything(&place, release, &after);
+    }
+    passes_everything(&place, NEWER, &after);
+    declines(&sp_host::judge(&[UNKNOWN.to_owned()], &after, |_, _| ()));
+    match stored(BUILT) {
+        Some(include) => is_right_on_one(&place, &releases, &before(&include)),
+        None => println!("skipped: the headers of {BUILT} are not stored"),
+    }
+    decides_alone();
+}
+
+fn is_right_on_one(place: &Place, releases: &[String], before: &Path) {
+    passes_everything(place, BUILT, before);
+    let others = releases.iter().filter(|release| *release != BUILT);
+    for release in others {
+        let rows = rows(place, release, before);
+        let minor = release.trim_start_matches("2.").parse().expect("a minor");
+        let told = BEFORE.iter().filter(|(minors, ..)| minors.contains(&minor));
+        assert!(
+            told.clone().count() > 0,
+            "nothing is written down of {release}"
+        );
+        for (_, check, words) in told {
+            let row = rows
+                .iter()
+                .find(|row| row.check == *check)
+                .expect("it is asked");
+            assert_eq!(row.status, Verdict::Fail, "before on {release}: {row}");
+            assert!(row.detail.contains(words), "before on {release}: {row}");
+            println!("before on {release}: {row}");
+        }
+    }
+}
+
+fn passes_everything(place: &Place, release: &str, plugin: &Path) {
+    let rows = rows(place, release, plugin);
+    let bad: Vec<&Outcome> = rows
+        .iter()
+        .filter(|row| row.status == Verdict::Fail)
+        .collect();
+    let name = plugin.file_stem().unwrap_or_default().to_string_lossy();
+    assert!(bad.is_empty(), "{name} on {release}: {bad:#?}");
+    let passed = rows.iter().filter(|row| row.status == Verdict::Pass);
+    let passed: Vec<&str> = passed.map(|row| row.check.as_str()).collect();
+    for own in ["adds", "optimizes", "assigns"] {
+        assert!(passed.contains(&own), "{own} on {release}");
+    }
+    println!("{name} on {release}: {}", sp_host::summary(&rows));
+}
+
+/// Every check of `sp-gen verify`, and our own tests.
+fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<Outcome> {
+    let judged = sp_host::judge(&[release.to_owned()], plugin, |_, _| ());
+    let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
+    rows.extend(own_tests(place, release, plugin));
+    rows
+}
+
+/// A platform whose size nobody knows has no devices, and nothing else goes wrong.
+fn declines(rows: &[(String, Outcome)]) {
+    let bad: Vec<_> = rows
+        .iter()
+        .filter(|(_, row)| row.status == Verdict::Fail)
+        .collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    let (_, row) = rows
+        .iter()
+        .find(|(_, row)| row.check == "streams")
+        .expect("it is asked");
+    assert_eq!(row.status, Verdict::Skip, "{row}");
+    println!("after on {UNKNOWN}: {row}");
+}
+
+/// In a child, the test or check that was asked for; else our own tests.
+fn own_tests(place: &Place, release: &str, plugin: &Path) -> Vec<Outcome> {
+    let (apis, exports) = (apis(place, release), exports(place, release));
+    let played = sp_host::Release::new(&apis);
+    let played = match &exports {
+        Some(exports) => played.exporting(exports),
+        None => played,
+    };
+    let assigns = |host: &Host| assigns(host, exports.as_ref());
+    Suite::new(played, plugin)
+        .test("adds", adds)
+        .test("optimizes", optimizes)
+        .test("assigns", assigns)
+        .own_tests()
+}
+
+fn floats() -> Tensor {
+    Tensor::from([3], &[1_f32, -2.0, 4.0])
+}
+
+fn adds(host: &Host) {
+    let sum = host.run(&Op::new("AddV2"), &[floats(), floats()]).unwrap();
+    assert_eq!(sum, [Tensor::from([3], &[2_f32, -4.0, 8.0])]);
+}
+
+fn optimizes(host: &Host) {
+    let switched = host.graph_switches();
+    assert!(
+        switched == [("layout_optimizer".to_owned(), 1)],
+        "switched off is {switched:?}"
+    );
+    // One node: `GraphDef { node { name: "x" op: "Placeholder" } }`.
+    let node = [&b"\x0a\x01x\x12\x0b"[..], b"Placeholder"].concat();
+    let graph = [&[0x0a, node.len() as u8][..], &node].concat();
+    assert_eq!(host.optimize(&graph, &["x"]).unwrap(), graph);
+}
+
+/// Where core has no means to it, or none that is known, the plugin has no kernel for it.
+fn assigns(host: &Host, exports: Option<&Exports>) {
+    let has = exports.is_some_and(|it| it.contains_key("TF_AssignVariable"));
+    assert_eq!(host.kernels().any(|it| it.op == "AssignVariableOp"), has);
+    if has {
+        let variable = host.variable();
+        let inputs = [variable.handle(), floats()];
+        host.run(&Op::new("AssignVariableOp"), &inputs).unwrap();
+        assert_eq!(variable.value().unwrap(), Some(floats()));
+    }
+}
+
+fn exports(place: &Place, release: &str) -> Option<Exports> {
+    let symbols = Symbols::at(place).expect("the symbols are read");
+    verify::exports(&symbols, parsed(release))
+}
+
+fn apis(place: &Place, release: &str) -> Vec<Api> {
+    if ![NEWER, UNKNOWN].contains(&release) {
+        return snapshots::some(place, parsed(release), &PLAYED).expect("its snapshots are there");
+    }
+    let mut apis = apis(place, "2.21");
+    apis.iter_mut().for_each(|api| api.release = release.into());
+    if release == NEWER {
+        return apis;
+    }
+    let items = apis
+        .iter_mut()
+        .filter_map(|api| api.items.get_mut("SP_Platform"));
+    items.for_each(grow);
+    apis
+}
+
+/// A pointer more, at the end.
+fn grow(item: &mut Item) {
+    let Item::Struct(item) = item else { return };
+    let mut more: Field = item.fields[1].clone();
+    (more.name, more.offset) = ("more".into(), 40);
+    item.fields.push(more);
+    item.layout.size = 48;
+    let size = item.struct_size.as_mut().expect("it has one");
+    (size.value, size.last_field) = (48, "more".into());
+}
+
+fn parsed(release: &str) -> Release {
+    release.parse().expect("a release")
+}
+
+/// As vendors link theirs: the library that has its functions is among those it needs.
+fn before(include: &Path) -> PathBuf {
+    let framework = folder("needed").join("libtensorflow_framework.so.2");
+    let soname = "-shared -Wl,-soname,libtensorflow_framework.so.2 -x c /dev/null -o";
+    cc([words(soname), vec![framework.display().to_string()]].concat());
+    let path = folder("made").join("libbefore.so");
+    let options = words("-std=gnu11 -shared -fPIC -O2 -Wl,--no-as-needed");
+    let files = [
+        format!("-I{}", include.display()),
+        source("before.c").display().to_string(),
+        framework.display().to_string(),
+        format!("-o{}", path.display()),
+    ];
+    cc([options, files.into()].concat());
+    path
+}
+
+/// With nothing of TensorFlow: neither a header nor a library.
+fn after() -> PathBuf {
+    let path = folder("made").join("libafter.so");
+    let options = words("-std=c11 -D_DEFAULT_SOURCE -shared -fPIC -O2 -Wl,--no-undefined");
+    let files = [
+        format!("-I{}", headers().display()),
+        source("after.c").display().to_string(),
+        format!("-o{}", path.display()),
+    ];
+    cc([options, STRICT.map(str::to_owned).into(), files.into()].concat());
+    path
+}
+
+fn cc(arguments: Vec<String>) {
+    compile("cc", &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+}
+
+/// A host made by hand, in C and in C++: what its structs' sizes make of it, one process each.
+fn decides_alone() {
+    for (compiler, options) in [
+        ("cc", "-std=c11 -D_DEFAULT_SOURCE -x c"),
+        ("c++", "-std=c++17 -x c++"),
+    ] {
+        if compiler::compilers(&[compiler]).is_empty() {
+            println!("skipped: this machine has no {compiler}");
+            continue;
+        }
+        let path = folder("made").join(format!("host-{compiler}"));
+        let files = [
+            format!("-I{}", folder("include").display()),
+            source("host.c").display().to_string(),
+            format!("-o{}", path.display()),
+        ];
+        let options = words(&format!("-O2 {options}"));
+        let arguments = [options, STRICT.map(str::to_owned).into(), files.into()].concat();
+        compile(compiler, &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+        hosts(&path);
+    }
+}
+
+fn hosts(program: &Path) {
+    for (case, line) in [
+        ("34", ""),
+        ("35", ""),
+        (
+            "42",
+            "its SP_Platform has 42 bytes, and layouts are known of 34 and 35 only",
+        ),
+        ("0", "its SP_Platform has 0 bytes"),
+    ] {
+        let ran = Command::new(program).arg(case).output().expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{case}: {said}");
+        match line {
+            "" => assert_eq!(said, "", "{case}"),
+            line => assert!(
+                said.lines().count() == 1 && said.contains(line),
+                "{case}: {said}"
+            ),
+        }
+        println!("a host by hand with {case} bytes: {}", said.trim());
+    }
+}
