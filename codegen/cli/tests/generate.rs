@@ -50,6 +50,27 @@ fn equal_snapshots_give_equal_bytes() {
 }
 
 #[test]
+fn a_crate_of_an_older_release_knows_of_nothing_later() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().to_str().unwrap();
+    let done = sp_gen(&["generate", "--release", "2.8", "--out", out]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let read = |name: &str| fs::read_to_string(scratch.path().join("src").join(name)).unwrap();
+
+    assert!(
+        read("lib.rs").contains("NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 8)")
+    );
+    let exports = read("availability.rs");
+    assert!(exports.contains("(2, 8)") && !exports.contains("(2, 9)"));
+    // Of packages that were read later only, nothing is said.
+    assert!(!exports.contains("aarch64"));
+    // The struct that 2.9 appended to, and the status that 2.12 declared otherwise.
+    assert!(!read("stream_executor/structs.rs").contains("force_memory_growth"));
+    let traits = read("stream_executor/traits.rs");
+    assert!(traits.contains("fn create_stream(&self) -> Result<Self::Stream>"));
+}
+
+#[test]
 fn check_finds_what_was_changed_and_generate_mends_it() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().to_str().unwrap();

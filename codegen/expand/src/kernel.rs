@@ -311,6 +311,17 @@ mod tests {
     }
 
     #[test]
+    fn what_it_needs_stands_in_each_entry() {
+        let text = attribute(
+            quote! { op = "Assign", T = [f32, i64], needs = [TF_AssignVariable, means::OTHER] },
+            quote! { fn assign<T: Element>(cx: &Host<'_>) -> Result<()> { Ok(()) } },
+        );
+        let text = text.unwrap().to_string();
+        assert_eq!(text.matches("by_means_of (& TF_AssignVariable)").count(), 2);
+        assert_eq!(text.matches("by_means_of (& means :: OTHER)").count(), 2);
+    }
+
+    #[test]
     fn refusals_say_what_is_wanted() {
         let cases = [
             (

@@ -277,6 +277,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_experimental_is_not_called_where_nothing_tells_the_release() {
+        // SAFETY: the C library's own signature.
+        let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
+        let getpid = getpid.experimental(Release::new(2, 21));
+        let missing = getpid.is_there().unwrap_err().to_string();
+        assert!(missing.starts_with("getpid is experimental"), "{missing}");
+        assert!(missing.contains("the newest known is 2.21"), "{missing}");
+    }
+
+    #[test]
     fn says_who_has_it_and_what_does_its_work() {
         static NOWHERE: Availability = Availability(&[]);
         // SAFETY: never called.
