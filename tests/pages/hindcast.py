@@ -11,12 +11,11 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 
 from .process import json_lines, must, run
 from .releases import DOCS, MADE, SUITE, minor, releases
-from .scaffold import build, scaffold, sp_gen
+from .scaffold import LIBRARY, build, scaffold, sp_gen
 
 FIRST = "2.8"
 DEVICE = "MYACCEL"
@@ -71,8 +70,7 @@ class Plugins:
             place, then = self.vendor / path, known_at(release, path, text)
             if place.read_text() != then:
                 place.write_text(then)
-        library = MADE / f"hindcast-{release}.so"
-        shutil.copy(build(self.folder, self.target, "dev", CARGO_PROFILE_DEV_DEBUG="0"), library)
+        library = build(self.folder, self.target, "dev", CARGO_PROFILE_DEV_DEBUG="0")
         print(f"plugin of {release}: {library.stat().st_size} bytes", flush=True)
         return library
 
@@ -88,7 +86,7 @@ def ended(done, steps):
 
 def first_steps(python, library, environment, more):
     """What one plugin does in one release."""
-    with environment.plugin(library, "libmyaccel.so"):
+    with environment.plugin(library, LIBRARY):
         done = run([python, SUITE / "first_steps.py", DEVICE], env={**os.environ, **more}, timeout=180)
     steps = json_lines(done.stdout)
     found = {name: value for step in steps for name, value in step.items()}

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 
 from .process import last_json, run
 from .releases import DOCS, MADE, SUITE
-from .scaffold import build, scaffold
+from .scaffold import LIBRARY, build, scaffold
 
 DEVICE = "MYACCEL"
 LIST = f"""
@@ -59,7 +59,7 @@ class Matrix:
 
     def prepare(self, chosen):
         self.folder = getattr(chosen, "scaffold", None)
-        target = self.folder and self.folder / "target"
+        target = MADE / "matrix.target"
         if self.folder is None:
             self.folder, target = scaffold("matrix")
         self.library = build(self.folder, target)
@@ -74,7 +74,7 @@ class Matrix:
     def play(self, environment):
         """One row of the table; what went wrong stands in it."""
         python = environment.python
-        with environment.plugin(self.library):
+        with environment.plugin(self.library, LIBRARY):
             version, devices = last_json(run([python, "-c", LIST]))
             if not devices:
                 raise RuntimeError("the device is not listed")

@@ -55,7 +55,7 @@ class Environment:
             return True
         shutil.rmtree(self.place, ignore_errors=True)
         must([self.made_by, "-m", "venv", self.place])
-        pip = [self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
+        pip = [self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-compile"]
         must([*pip, "--requirement", wants])
         shutil.copy(wants, made_from)
         return True
@@ -64,13 +64,13 @@ class Environment:
         shutil.rmtree(self.place, ignore_errors=True)
 
     @contextlib.contextmanager
-    def plugin(self, library, name=None):
+    def plugin(self, library, name):
         """The library where every release looks, also those from before TF_PLUGGABLE_DEVICE_LIBRARY_PATH."""
         (packages,) = self.place.glob("lib/python3*/site-packages")
         folder = packages / "tensorflow-plugins"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        shutil.copy(library, folder / (name or library.name))
+        shutil.copy(library, folder / name)
         try:
             yield
         finally:

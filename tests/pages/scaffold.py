@@ -1,5 +1,6 @@
 """A plugin as a user makes it: `sp-gen new`, then cargo."""
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -27,8 +28,19 @@ def scaffold(name):
     return folder, built
 
 
+def contents(folder):
+    """A digest of all that is in the folder."""
+    whole = hashlib.sha256()
+    for path in sorted(it for it in folder.rglob("*") if it.is_file()):
+        whole.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return whole.hexdigest()[:16]
+
+
 def build(folder, target, profile="release", **more):
-    """The plugin's library: one build, whatever it will be loaded into."""
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(target), **more}
-    must(["cargo", "build", "--profile", profile], cwd=folder, env=environment)
-    return target / ("debug" if profile == "dev" else profile) / LIBRARY
+    """The plugin's library: one build of what is in the folder, whatever it will be loaded into."""
+    kept = target / f"{profile}-{contents(folder)}.so"
+    if not kept.exists():
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(target), **more}
+        must(["cargo", "build", "--profile", profile], cwd=folder, env=environment)
+        shutil.copy(target / ("debug" if profile == "dev" else profile) / LIBRARY, kept)
+    return kept
