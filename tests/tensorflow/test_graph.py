@@ -7,6 +7,13 @@ import tensorflow as tf
 from conftest import DEVICE
 
 
+def on_cpu(function, *inputs):
+    """What a function gives is on the CPU, since 2.5 to 2.7 give nothing from elsewhere."""
+    found = function(*inputs)
+    with tf.device("/CPU:0"):
+        return tf.nest.map_structure(tf.identity, found)
+
+
 @pytest.fixture
 def relus(calls):
     """A function: how often Relu ran in the plugin while a function computed, and what it gave."""
@@ -15,8 +22,8 @@ def relus(calls):
         with tf.device("/CPU:0"):
             inputs = [tf.constant(value, tf.float32) for value in values]
         before = calls()["Relu"]
-        found = tf.nest.map_structure(lambda it: it.numpy(), tf.function(function)(*inputs))
-        return calls()["Relu"] - before, found
+        found = tf.function(on_cpu)(function, *inputs)
+        return calls()["Relu"] - before, tf.nest.map_structure(lambda it: it.numpy(), found)
 
     return run
 
