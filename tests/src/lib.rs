@@ -1,8 +1,9 @@
-//! What the tests that need more than one crate share: where things lie in the checkout, and the
-//! committed snapshots.
+//! What the tests that need more than one crate share: where things lie in the checkout, the committed
+//! snapshots, and processes of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use sp_ir::Api;
 
@@ -39,4 +40,25 @@ pub fn snapshots(release: &str) -> Vec<Api> {
 fn read(path: &Path) -> Api {
     let text = fs::read_to_string(path).expect("a readable snapshot");
     Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Runs `body` of the test called `test` in a process of its own, since a process decides once what its
+/// host is; what it said on stderr, or nothing in that process itself.
+///
+/// # Panics
+/// Where that process fails.
+pub fn alone(test: &str, body: impl FnOnce()) -> String {
+    if std::env::var_os("SP_ALONE").is_some() {
+        body();
+        return String::new();
+    }
+    let this = std::env::current_exe().expect("a test is a file");
+    let child = Command::new(this)
+        .args(["--exact", test, "--nocapture"])
+        .env("SP_ALONE", "1")
+        .output()
+        .expect("it runs again");
+    let stderr = String::from_utf8_lossy(&child.stderr).into_owned();
+    assert!(child.status.success(), "{stderr}");
+    stderr
 }

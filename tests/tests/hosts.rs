@@ -2,7 +2,6 @@
 //! host here is the size of its structs, which end where the host's end.
 
 use std::ffi::c_int;
-use std::process::Command;
 use std::ptr;
 
 use sp_abi::stream_executor::{
@@ -10,7 +9,7 @@ use sp_abi::stream_executor::{
     SP_StreamExecutor, SP_TimerFns, epochs::v2_5,
 };
 use sp_cpu::CpuDevice;
-use sp_plugin::platform::{self, Names};
+use sp_plugin::platform::{self, About};
 use sp_runtime::{Field, PrefixMut, Versioned};
 
 const POISON: u8 = 0xA5;
@@ -93,12 +92,13 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
         destroy_platform: None,
         destroy_platform_fns: None,
     };
-    let names = Names {
+    let about = About {
         device_type: c"DEMO",
-        platform: c"DEMO",
+        platform_name: c"DEMO",
+        min_release: sp_plugin::FIRST,
     };
     // SAFETY: as a host calls it; no status is needed where nothing fails.
-    unsafe { platform::register::<CpuDevice>(names, &raw mut params, ptr::null_mut()) };
+    unsafe { platform::register::<CpuDevice>(about, &raw mut params, ptr::null_mut()) };
     assert!(params.destroy_platform.is_some() && params.destroy_platform_fns.is_some());
     let mut devices = -1;
     // SAFETY: the table has just been filled, and is whole.
@@ -137,26 +137,9 @@ fn is_full(table: &mut Memory) -> bool {
     (16..table.size).step_by(8).all(|it| table.word(it) != 0)
 }
 
-/// A process decides once what its host is, so each host has one of its own.
-fn alone(test: &str, body: impl FnOnce()) -> String {
-    if std::env::var_os("SP_ALONE").is_some() {
-        body();
-        return String::new();
-    }
-    let this = std::env::current_exe().unwrap();
-    let child = Command::new(this)
-        .args(["--exact", test, "--nocapture"])
-        .env("SP_ALONE", "1")
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&child.stderr).into_owned();
-    assert!(child.status.success(), "{stderr}");
-    stderr
-}
-
 #[test]
 fn a_platform_of_2_5_gets_what_it_has() {
-    alone("a_platform_of_2_5_gets_what_it_has", || {
+    sp_tests::alone("a_platform_of_2_5_gets_what_it_has", || {
         let (mut platform, mut fns, devices) = register(34);
         assert!(platform.is_whole() && fns.is_whole());
         assert_eq!((platform.word(0), devices), (34, 1));
@@ -166,7 +149,7 @@ fn a_platform_of_2_5_gets_what_it_has() {
 
 #[test]
 fn an_unknown_platform_gets_no_devices_and_a_line_says_why() {
-    let said = alone(
+    let said = sp_tests::alone(
         "an_unknown_platform_gets_no_devices_and_a_line_says_why",
         || {
             let (mut platform, mut fns, devices) = register(42);

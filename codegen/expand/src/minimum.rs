@@ -1,5 +1,6 @@
 //! `#[plugin(min_release = "2.6")]`: whether the oldest release that an author says to support has
-//! what the item below names: functions that it gets, and fields of TensorFlow's structs.
+//! what the item below names: functions that it gets, and fields of TensorFlow's structs. Without an
+//! argument it is the release that `plugin!` was told, in the root of the crate.
 //!
 //! The item stays as it is. Behind it stands a check of each name, at the name's place; what stands
 //! in other files is theirs to check.
@@ -18,12 +19,12 @@ use crate::layout::{Minor, read_minor};
 /// # Errors
 /// Spanned, where the arguments or the item do not parse.
 pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let Minimum(release) = syn::parse2(arguments)?;
+    let minimum: Minimum = syn::parse2(arguments)?;
     let mut used = Vec::new();
     names(item.clone(), &mut used);
     let mut seen = BTreeSet::new();
     used.retain(|name| seen.insert(name.text()));
-    let checks: TokenStream = used.iter().map(|name| name.check(release)).collect();
+    let checks: TokenStream = used.iter().map(|name| name.check(minimum)).collect();
     match syn::parse2::<Item>(item.clone()) {
         // Inside, the names mean what they mean there.
         Ok(Item::Mod(mut module)) if module.content.is_some() => {
@@ -36,11 +37,32 @@ pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
     }
 }
 
-/// `min_release = "2.6"`.
-struct Minimum(Minor);
+/// `min_release = "2.6"`, or nothing: the crate's.
+#[derive(Clone, Copy)]
+struct Minimum(Option<Minor>);
+
+impl Minimum {
+    /// The release in words, and as a constant expression.
+    fn release(self) -> (String, TokenStream) {
+        match self.0 {
+            Some((major, minor)) => {
+                let words = format!("TensorFlow {major}.{minor}, the oldest that this is for");
+                let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
+                (words, quote!(::sp_runtime::Release::new(#major, #minor)))
+            }
+            None => (
+                "the oldest TensorFlow that the plugin is for".to_owned(),
+                quote!(crate::MIN_RELEASE),
+            ),
+        }
+    }
+}
 
 impl Parse for Minimum {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Ok(Self(None));
+        }
         let key: Ident = input.parse()?;
         if key != "min_release" {
             let message = "expected `min_release = \"2.6\"`, the oldest release that this is for";
@@ -49,7 +71,7 @@ impl Parse for Minimum {
         input.parse::<Token![=]>()?;
         let release: LitStr = input.parse()?;
         read_minor(&release.value())
-            .map(Self)
+            .map(|release| Self(Some(release)))
             .ok_or_else(|| syn::Error::new(release.span(), "expected a release, such as `2.6`"))
     }
 }
@@ -70,21 +92,18 @@ impl Name {
         }
     }
 
-    fn check(&self, (major, minor): Minor) -> TokenStream {
-        let message = format!(
-            "{} is not in TensorFlow {major}.{minor}, the oldest that this is for",
-            self.text()
-        );
-        let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
+    fn check(&self, minimum: Minimum) -> TokenStream {
+        let (words, release) = minimum.release();
+        let message = format!("{} is not in {words}", self.text());
         match self {
             Name::Function(name) => quote_spanned! { name.span() =>
-                const _: () = assert!(::sp_abi::availability::of::#name.has((#major, #minor)), #message);
-            },
-            Name::Field(owner, field) => quote_spanned! { field.span() =>
                 const _: () = assert!(
-                    #owner::#field.is_in(::sp_runtime::Release::new(#major, #minor)),
+                    ::sp_abi::availability::of::#name.has(#release.numbers()),
                     #message
                 );
+            },
+            Name::Field(owner, field) => quote_spanned! { field.span() =>
+                const _: () = assert!(#owner::#field.is_in(#release), #message);
             },
         }
     }
@@ -146,8 +165,15 @@ mod tests {
             fn f() { TF_A.get()?; TF_A.get()?; table.set(SP_T::late, 1); SP_T::fill::<Me>(table); SE_E::SE_DONE; }
         });
         assert_eq!(text.matches("const _").count(), 2, "{text}");
-        assert!(text.contains("of :: TF_A . has ((2 , 6))"), "{text}");
+        assert!(text.contains("of :: TF_A . has (:: sp_runtime"), "{text}");
         assert!(text.contains("SP_T :: late . is_in"), "{text}");
+    }
+
+    #[test]
+    fn without_an_argument_it_is_the_crates_release() {
+        let item = quote! { fn f() { TF_A.get()?; SP_T::late; } };
+        let text = attribute(TokenStream::new(), item).unwrap().to_string();
+        assert_eq!(text.matches("crate :: MIN_RELEASE").count(), 2, "{text}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, checked};
-use crate::core::{Buffer, Item};
+use crate::core::{self, Buffer, Item};
 use crate::graph::Graph;
 use crate::habits::Habits;
 use crate::ledger::{self, Owner};
@@ -108,6 +108,7 @@ impl Optimizer {
         let input = ledger::give(Buffer::of(bytes), Owner::Host);
         let output = ledger::give(Buffer::empty(), Owner::Host);
         let item = ledger::give(Item(graph.clone()), Owner::Host);
+        let lent = core::lend(input, item);
         let ran = checked("optimize_func", |status| {
             let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
             match self.arguments {
@@ -123,6 +124,7 @@ impl Optimizer {
             }
             Ok(())
         });
+        drop(lent);
         fault::entering(&"a buffer's deallocator");
         drop(ledger::take(item));
         let (input, output) = (ledger::take(input), ledger::take(output));

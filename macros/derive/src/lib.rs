@@ -17,7 +17,8 @@ pub fn vtable(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Checks at compile time that the oldest release which an item is for has what it names:
-/// `#[plugin(min_release = "2.6")]` on a function, an `impl` or a module.
+/// `#[plugin(min_release = "2.6")]` on a function, an `impl` or a module; `#[plugin]` takes the
+/// release that `plugin!` was told.
 ///
 /// The functions whose `.get()` it calls and the fields (`SP_Platform::force_memory_growth`) that it
 /// names are checked, each at its place.

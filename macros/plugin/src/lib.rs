@@ -26,6 +26,7 @@ pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
 pub use optimizer::Optimizer;
 pub use profiler::Profiler;
+pub use sp_runtime::host::FIRST;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
@@ -45,6 +46,11 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 /// Both names match `[A-Z][A-Z_]*`, which TensorFlow demands. Where two tables have a kernel for
 /// the same op and types, the earlier table's is registered. `optimizer` and `profiler` may be left
 /// out; then the library has no entry point for them.
+///
+/// With `min_release: "2.8"` at the end the plugin declines older hosts, in the way TensorFlow
+/// survives and with one line on stderr. No macro sees the other files of a crate, so what those name
+/// is checked where they say so: `#[sp_runtime::plugin]` on a function, an `impl` or a module holds it, at compile
+/// time, against the release that stands here.
 #[macro_export]
 macro_rules! plugin {
     (
@@ -54,10 +60,20 @@ macro_rules! plugin {
         kernels: [$($table:expr),+ $(,)?]
         $(, optimizer: $optimizer:ty)?
         $(, profiler: $profiler:ty)?
+        $(, min_release: $min_release:literal)?
         $(,)?
     ) => {
         #[cfg(panic = "abort")]
         compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
+
+        /// The oldest release of TensorFlow that the plugin serves.
+        pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
+
+        const ABOUT: $crate::platform::About = $crate::platform::About {
+            device_type: $device_type,
+            platform_name: $platform_name,
+            min_release: MIN_RELEASE,
+        };
 
         /// Where TensorFlow learns of the device.
         ///
@@ -68,16 +84,14 @@ macro_rules! plugin {
             params: *mut $crate::platform::RegistrationParams,
             status: *mut $crate::platform::RawStatus,
         ) {
-            let names =
-                $crate::platform::Names { device_type: $device_type, platform: $platform_name };
             // SAFETY: passed on from TensorFlow as it came.
-            unsafe { $crate::platform::register::<$device>(names, params, status) }
+            unsafe { $crate::platform::register::<$device>(ABOUT, params, status) }
         }
 
         /// Where TensorFlow learns of the kernels.
         #[unsafe(no_mangle)]
         pub extern "C" fn TF_InitKernel() {
-            $crate::kernel::register::<$device>($device_type, || {
+            $crate::kernel::register::<$device>(ABOUT.device_type, || {
                 ::std::vec![$($table()),+]
             })
         }
@@ -93,7 +107,7 @@ macro_rules! plugin {
                 status: *mut $crate::platform::RawStatus,
             ) {
                 // SAFETY: passed on from TensorFlow as it came.
-                unsafe { $crate::optimizer::register::<$optimizer>($device_type, params, status) }
+                unsafe { $crate::optimizer::register::<$optimizer>(ABOUT, params, status) }
             }
         )?
 
@@ -108,7 +122,7 @@ macro_rules! plugin {
                 status: *mut $crate::platform::RawStatus,
             ) {
                 // SAFETY: passed on from TensorFlow as it came.
-                unsafe { $crate::profiler::register::<$profiler>($device_type, params, status) }
+                unsafe { $crate::profiler::register::<$profiler>(ABOUT, params, status) }
             }
         )?
 
@@ -125,5 +139,17 @@ macro_rules! plugin {
             // SAFETY: the caller vouches for `buffer`.
             unsafe { $crate::kernel::write_calls(buffer, size) }
         }
+    };
+}
+
+/// The oldest release that `plugin!` was told, or the first that loads plugins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! oldest {
+    () => {
+        $crate::FIRST
+    };
+    ($release:literal) => {
+        $crate::Release::literal($release)
     };
 }

@@ -24,7 +24,7 @@ use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
-use crate::platform::present;
+use crate::platform::{About, present};
 use crate::{Error, Result};
 
 /// A graph optimizer. TensorFlow makes one for each graph, runs it on that graph, twice at most,
@@ -41,12 +41,12 @@ pub trait Optimizer: Default + Send + 'static {
     fn optimize(&mut self, item: &Item<'_>) -> Result<Option<Vec<u8>>>;
 }
 
-/// Registers `O` for the graphs of `device_type`: the body of `TF_InitGraph`.
+/// Registers `O` for the graphs of the plugin's devices: the body of `TF_InitGraph`.
 ///
 /// # Safety
 /// `params` and `status` are what TensorFlow passed to `TF_InitGraph`.
 pub unsafe fn register<O: Optimizer>(
-    device_type: &'static CStr,
+    about: About,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
@@ -54,22 +54,22 @@ pub unsafe fn register<O: Optimizer>(
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
         let mut offer = unsafe { Offer::of(params)? };
         let clues = offer.clues();
-        let host = Host::enter(MARKS, &clues);
+        let host = Host::enter(about.min_release, MARKS, &clues);
         // What is wrong with the host has been told with the device.
         if host.serve().is_err() {
             if !host.is_too_old() {
-                offer.decline(device_type);
+                offer.decline(about.device_type);
             }
             return Ok(());
         }
         let known = clues.into_iter().collect::<Result<Vec<_>>>();
-        if let Err(reason) = known.and_then(|_| offer.accept::<O>(device_type)) {
+        if let Err(reason) = known.and_then(|_| offer.accept::<O>(about.device_type)) {
             eprintln!(
                 "plugin: no graph optimizer for {}: {}",
                 host.name(),
                 reason.message()
             );
-            offer.decline(device_type);
+            offer.decline(about.device_type);
         }
         Ok(())
     };

@@ -16,17 +16,19 @@ use sp_abi::stream_executor::{
 };
 pub use sp_runtime::RawStatus;
 use sp_runtime::host::{Clue, Host};
-use sp_runtime::{Prefix, PrefixMut, guard, handle};
+use sp_runtime::{Prefix, PrefixMut, Release, guard, handle};
 
 use crate::{Allocator, Device, Error, Result};
 
-/// The names under which TensorFlow knows the plugin; each matches `[A-Z][A-Z_]*`.
+/// What [`plugin!`](crate::plugin) says of the plugin; each name matches `[A-Z][A-Z_]*`.
 #[derive(Debug, Clone, Copy)]
-pub struct Names {
+pub struct About {
     /// What `tf.device` and `list_physical_devices` say.
     pub device_type: &'static CStr,
     /// The platform's own name, which TensorFlow prints.
-    pub platform: &'static CStr,
+    pub platform_name: &'static CStr,
+    /// The oldest release that the plugin serves.
+    pub min_release: Release,
 }
 
 /// Registers the platform of `D`: the body of `SE_InitPlugin`.
@@ -34,16 +36,16 @@ pub struct Names {
 /// # Safety
 /// `params` and `status` are what TensorFlow passed to `SE_InitPlugin`.
 pub unsafe fn register<D: Device>(
-    names: Names,
+    about: About,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
     let body = || {
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
         let mut offer = unsafe { Offer::of(params)? };
-        let host = Host::enter(MARKS, &offer.clues());
+        let host = Host::enter(about.min_release, MARKS, &offer.clues());
         match host.serve() {
-            Ok(()) => offer.accept::<D>(names),
+            Ok(()) => offer.accept::<D>(about),
             Err(reason) => {
                 eprintln!(
                     "plugin: no devices for {}: {}",
@@ -51,7 +53,7 @@ pub unsafe fn register<D: Device>(
                     reason.message()
                 );
                 if !host.is_too_old() {
-                    offer.decline(names);
+                    offer.decline(about);
                 }
             }
         }
@@ -95,20 +97,20 @@ impl Offer<'_> {
         ]
     }
 
-    fn accept<D: Device>(&mut self, names: Names) {
+    fn accept<D: Device>(&mut self, about: About) {
         self.params.announce();
         hold(&mut self.params);
         self.platform.announce();
-        name(names, &mut self.platform);
+        name(about, &mut self.platform);
         describe::<D>(&mut self.platform);
         SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
     }
 
     /// The way in which TensorFlow survives a plugin that cannot serve it: no devices. The structs
     /// may have changed, so of what is read only that is filled in which no release has moved.
-    fn decline(&mut self, names: Names) {
+    fn decline(&mut self, about: About) {
         hold(&mut self.params.fixed());
-        name(names, &mut self.platform.fixed());
+        name(about, &mut self.platform.fixed());
         declined::fill(&mut self.fns);
     }
 }
@@ -121,9 +123,9 @@ fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
     );
 }
 
-fn name(names: Names, platform: &mut PrefixMut<'_, SP_Platform>) {
-    platform.set(SP_Platform::name, names.platform.as_ptr());
-    platform.set(SP_Platform::r#type, names.device_type.as_ptr());
+fn name(about: About, platform: &mut PrefixMut<'_, SP_Platform>) {
+    platform.set(SP_Platform::name, about.platform_name.as_ptr());
+    platform.set(SP_Platform::r#type, about.device_type.as_ptr());
 }
 
 fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {

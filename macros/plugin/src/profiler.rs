@@ -16,7 +16,7 @@ use sp_runtime::host::{Clue, Host};
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::space::{Line, Plane, Space};
-use crate::platform::present;
+use crate::platform::{About, present};
 use crate::{Error, Result};
 
 /// A profiler. There is one for the process; sessions come one after the other.
@@ -46,7 +46,7 @@ pub trait Profiler: Default + Send + 'static {
 /// # Safety
 /// `params` and `status` are what TensorFlow passed to `TF_InitProfiler`.
 pub unsafe fn register<P: Profiler>(
-    device_type: &'static CStr,
+    about: About,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
@@ -54,23 +54,23 @@ pub unsafe fn register<P: Profiler>(
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
         let mut offer = unsafe { Offer::of(params)? };
         let clues = offer.clues();
-        let host = Host::enter(MARKS, &clues);
+        let host = Host::enter(about.min_release, MARKS, &clues);
         // What is wrong with the host has been told with the device.
         if host.serve().is_err() {
             if !host.is_too_old() {
-                offer.decline(device_type);
+                offer.decline(about.device_type);
             }
             return Ok(());
         }
         match clues.into_iter().find_map(Result::err) {
-            None => offer.accept::<P>(device_type),
+            None => offer.accept::<P>(about.device_type),
             Some(reason) => {
                 eprintln!(
                     "plugin: no profiler for {}: {}",
                     host.name(),
                     reason.message()
                 );
-                offer.decline(device_type);
+                offer.decline(about.device_type);
             }
         }
         Ok(())

@@ -24,6 +24,33 @@ impl Release {
         Self { major, minor }
     }
 
+    /// The release of a text such as `2.6`, for what is written in code.
+    ///
+    /// # Panics
+    /// Where it is no release: at compile time, in a constant.
+    pub const fn literal(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let (mut numbers, mut digits, mut dots, mut at) = ([0, 0], 0, 0, 0);
+        while at < bytes.len() {
+            match bytes[at] {
+                digit @ b'0'..=b'9' => {
+                    numbers[dots] = numbers[dots] * 10 + (digit - b'0') as u32;
+                    digits += 1;
+                }
+                b'.' if dots == 0 && digits > 0 => (dots, digits) = (1, 0),
+                _ => panic!("expected a release, such as `2.6`"),
+            }
+            at += 1;
+        }
+        assert!(dots == 1 && digits > 0, "expected a release, such as `2.6`");
+        Self::new(numbers[0], numbers[1])
+    }
+
+    /// Major and minor, as [`Availability::has`] is asked.
+    pub const fn numbers(self) -> (u16, u16) {
+        (self.major as u16, self.minor as u16)
+    }
+
     /// Whether it came before `other`.
     pub(crate) const fn is_before(self, other: Self) -> bool {
         self.major < other.major || (self.major == other.major && self.minor < other.minor)
@@ -138,14 +165,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// The host as the first entry point finds it; what later ones bring changes nothing any more.
-    pub fn enter(marks: &[Mark], clues: &[Clue]) -> &'static Self {
-        HOST.get_or_init(|| Self::of(version().as_deref(), marks, exported, clues))
+    /// The host as the first entry point of a plugin for `oldest` or later finds it; what later ones
+    /// bring changes nothing any more.
+    pub fn enter(oldest: Release, marks: &[Mark], clues: &[Clue]) -> &'static Self {
+        HOST.get_or_init(|| Self::of(version().as_deref(), marks, exported, clues).from(oldest))
     }
 
     /// The host, decided by now or without any clue.
     pub fn running() -> &'static Self {
-        Self::enter(&[], &[])
+        Self::enter(FIRST, &[], &[])
     }
 
     /// What follows from what the process says, exports and hands over.
@@ -170,6 +198,15 @@ impl Host {
             host.refused = Some(Error::new(Code::FAILED_PRECONDITION, message));
         }
         host
+    }
+
+    /// The same, as a plugin sees it that is for `oldest` or later.
+    fn from(mut self, oldest: Release) -> Self {
+        if self.refused.is_none() && self.is(Releases::from(oldest)) == Some(false) {
+            let message = format!("the plugin is for TensorFlow {oldest} or later");
+            self.refused = Some(Error::new(Code::FAILED_PRECONDITION, message));
+        }
+        self
     }
 
     /// The release that the process's TensorFlow says it is.
@@ -322,6 +359,32 @@ mod tests {
     #[test]
     fn nothing_known_is_anything_that_loads_plugins() {
         assert_eq!(host(None, &[], &[]).releases(), Releases::ALL);
+    }
+
+    #[test]
+    fn a_literal_is_a_release() {
+        const V2_21: Release = Release::literal("2.21");
+        assert_eq!(V2_21.numbers(), (2, 21));
+        for text in ["", "2", "2.", ".5", "2.5.0", "2.x"] {
+            assert!(
+                std::panic::catch_unwind(|| Release::literal(text)).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_plugin_for_later_releases_refuses_what_is_surely_older() {
+        let seen_by =
+            |oldest, version, clues: &[Clue]| host(version, &[], clues).from(oldest).serve();
+        assert!(seen_by(V2_6, Some("2.6.0"), &[]).is_ok());
+        let refused = seen_by(V2_8, Some("2.6.0"), &[]).unwrap_err();
+        assert_eq!(
+            refused.message(),
+            "the plugin is for TensorFlow 2.8 or later"
+        );
+        assert!(seen_by(V2_8, None, &[Ok(Releases::between(V2_5, V2_8))]).is_ok());
+        assert!(seen_by(V2_8, None, &[Ok(Releases::between(V2_5, V2_6))]).is_err());
     }
 
     #[test]

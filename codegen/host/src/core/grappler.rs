@@ -2,7 +2,7 @@
 //! the definitions of ops and functions.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::arg::{Arg, List, Out, Text};
 use super::buffer::{Buffer, fill};
@@ -15,6 +15,29 @@ use crate::ledger::{self, Kind, Object, Owner};
 
 /// What `TF_GrapplerItem*` points to.
 pub(crate) struct Item(pub Graph);
+
+/// The items of graphs that optimizers are at work on, by the addresses of graph and item: in 2.5 an
+/// optimizer is not handed its item, and asks for it.
+static LENT: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+fn lent() -> MutexGuard<'static, Vec<(usize, usize)>> {
+    LENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets `item` be asked for by its graph, until the value is dropped.
+pub(crate) fn lend(graph: *mut Buffer, item: *mut Item) -> Lent {
+    lent().push((graph.addr(), item.expose_provenance()));
+    Lent(graph.addr())
+}
+
+/// An item that can be asked for.
+pub(crate) struct Lent(usize);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        lent().retain(|(graph, _)| *graph != self.0);
+    }
+}
 
 /// What `TF_GraphProperties*` points to; empty until it was asked to infer.
 struct Properties {
@@ -100,6 +123,14 @@ fn put_properties(
 }
 
 functions! {
+    fn TF_GetGrapplerItem(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Item {
+        let address = graph.address().addr();
+        let found = lent().iter().find(|(lent, _)| *lent == address).map(|(_, item)| *item);
+        let missing = || (Code::NOT_FOUND, "GrapplerItem is not found".to_owned());
+        report(&status, CALL, found.map(|_| ()).ok_or_else(missing));
+        found.map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
+    }
+
     fn TF_GetNodesToPreserveListSize(
         item: Arg<Item>,
         count: Out<c_int>,

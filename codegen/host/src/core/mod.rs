@@ -26,7 +26,7 @@ pub(crate) use buffer::Buffer;
 pub(crate) use builder::{Builder, Compute, Done, recorded};
 pub(crate) use construction::Construction;
 pub(crate) use context::{Context, Placement, Stream};
-pub(crate) use grappler::Item;
+pub(crate) use grappler::{Item, lend};
 pub(crate) use op_def::{OpDef, defined};
 pub(crate) use status::Status;
 pub(crate) use tensor::View;

@@ -133,7 +133,8 @@ impl Drop for Properties<'_> {
 fn tensor(bytes: &[u8]) -> Result<TensorProperties> {
     let mut found = TensorProperties {
         dtype: TF_DataType(0),
-        dims: None,
+        // An absent shape is an empty one, which is a scalar's.
+        dims: Some(Vec::new()),
     };
     for field in proto::fields(bytes) {
         let field = field?;
@@ -194,5 +195,6 @@ mod tests {
             .bytes(2, Message::default().number(3, 1).done());
         let found = tensor(&bytes.done()).unwrap();
         assert_eq!((found.dtype, found.dims), (TF_DataType::TF_FLOAT, None));
+        assert_eq!(tensor(&[8, 1]).unwrap().dims, Some(vec![]));
     }
 }

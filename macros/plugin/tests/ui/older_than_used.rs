@@ -17,4 +17,13 @@ fn device() -> Result<()> {
     Ok(())
 }
 
+/// What `plugin!` makes of `min_release: "2.5"`.
+pub const MIN_RELEASE: sp_runtime::Release = sp_runtime::Release::literal("2.5");
+
+#[plugin]
+fn device_of_the_crate() -> Result<()> {
+    TF_GetDeviceId.get()?;
+    Ok(())
+}
+
 fn main() {}
