@@ -27,8 +27,8 @@ use crate::graph::{self, Item};
 use crate::platform::{About, present};
 use crate::{Error, Result};
 
-/// A graph optimizer. TensorFlow makes one for each graph, runs it on that graph, twice at most,
-/// and drops it.
+/// A graph optimizer. TensorFlow makes one for each graph, runs it on that graph, twice as a rule,
+/// with its own passes between, and drops it. Graphs of fewer than four nodes it leaves alone.
 pub trait Optimizer: Default + Send + 'static {
     /// Which of TensorFlow's own passes to switch, for graphs that have nodes on the device.
     const PASSES: &'static [(Pass, Switch)] = &[];
