@@ -3,6 +3,8 @@
 import ctypes
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -11,6 +13,23 @@ import tensorflow as tf  # noqa: E402  (the log level must be set before)
 
 DEVICE = "MYACCEL"
 RELEASE = tuple(map(int, tf.__version__.split(".")[:2]))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def example(name):
+    """A plugin of tests/examples, as cargo builds it for the Rust tests."""
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    path = target / "debug" / "examples" / f"lib{name}.so"
+    if not path.exists():
+        pytest.skip(f"`cargo build -p sp-tests --examples` has not built {path.name}")
+    return path
+
+
+def alone(program, environment=(), **constants):
+    """The finished process of a Python program, which begins with the constants."""
+    head = "".join(f"{name} = {str(value)!r}\n" for name, value in constants.items())
+    command = [sys.executable, "-c", head + program]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **dict(environment)})
 
 
 @pytest.fixture(scope="session")

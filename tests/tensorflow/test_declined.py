@@ -1,23 +1,15 @@
 """A plugin that does not serve the running release: TensorFlow goes on without it, and a line says why."""
 
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
-import pytest
+from conftest import alone, example
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-FUTURE = TARGET / "debug" / "examples" / "libfuture.so"  # of tests/examples/future.rs
-
-SESSION = f"""
+SESSION = """
 import glob, json, os, tempfile
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 import tensorflow as tf
 from tensorflow.python.framework import load_library
-load_library.load_pluggable_device_library({str(FUTURE)!r})
+load_library.load_pluggable_device_library(LIBRARY)
 devices = [device.device_type for device in tf.config.list_physical_devices()]
 function = tf.function(lambda x: tf.nn.relu(tf.nn.relu(x * 2.0)) + 1.0)
 folder = tempfile.mkdtemp()
@@ -30,9 +22,8 @@ print(json.dumps([devices, value, b"FUTURE" in open(trace, "rb").read()]))
 """
 
 
-@pytest.mark.skipif(not FUTURE.exists(), reason="`cargo test -p sp-tests` has not built libfuture.so")
 def test_tensorflow_goes_on_without_it():
-    run = subprocess.run([sys.executable, "-c", SESSION], capture_output=True, text=True)
+    run = alone(SESSION, LIBRARY=example("future"))
     assert run.returncode == 0, run.stderr
     devices, value, traced = json.loads(run.stdout.splitlines()[-1])
     assert "FUTURE" not in devices and not traced
