@@ -15,6 +15,7 @@ mod element;
 pub mod graph;
 pub mod kernel;
 pub mod optimizer;
+mod part;
 pub mod platform;
 pub mod profiler;
 mod proto;

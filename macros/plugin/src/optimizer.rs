@@ -7,23 +7,23 @@
 mod declined;
 mod pass;
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use sp_abi::availability::MARKS;
 pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
     TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
 };
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
-use sp_runtime::host::{Clue, Host};
+use sp_runtime::host::Clue;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
+use crate::part::{Offer, settle};
 use crate::platform::{About, present};
 use crate::{Error, Result};
 
@@ -52,25 +52,7 @@ pub unsafe fn register<O: Optimizer>(
 ) {
     let body = || {
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        let mut offer = unsafe { Offer::of(params)? };
-        let clues = offer.clues();
-        let host = Host::enter(about.min_release, MARKS, &clues);
-        // What is wrong with the host has been told with the device.
-        if host.serve().is_err() {
-            if !host.is_too_old() {
-                offer.decline(about.device_type);
-            }
-            return Ok(());
-        }
-        let known = clues.into_iter().collect::<Result<Vec<_>>>();
-        if let Err(reason) = known.and_then(|_| offer.accept::<O>(about.device_type)) {
-            eprintln!(
-                "plugin: no graph optimizer for {}: {}",
-                host.name(),
-                reason.message()
-            );
-            offer.decline(about.device_type);
-        }
+        settle(about, unsafe { Handed::<O>::of(params)? });
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
@@ -78,13 +60,14 @@ pub unsafe fn register<O: Optimizer>(
 }
 
 /// What TensorFlow hands to `TF_InitGraph`: three structs of its own to fill in.
-struct Offer<'a> {
+struct Handed<'a, O> {
     params: PrefixMut<'a, RegistrationParams>,
     configs: PrefixMut<'a, TP_OptimizerConfigs>,
     table: PrefixMut<'a, TP_Optimizer>,
+    of: PhantomData<O>,
 }
 
-impl Offer<'_> {
+impl<O> Handed<'_, O> {
     /// # Safety
     /// `params` is what TensorFlow passed, lent for the value's life.
     unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
@@ -100,10 +83,14 @@ impl Offer<'_> {
             params,
             configs,
             table,
+            of: PhantomData,
         })
     }
+}
 
-    /// What the structs' sizes tell of the release.
+impl<O: Optimizer> Offer for Handed<'_, O> {
+    const PART: &'static str = "graph optimizer";
+
     fn clues(&self) -> [Clue; 3] {
         [
             self.params.releases(),
@@ -112,14 +99,14 @@ impl Offer<'_> {
         ]
     }
 
-    fn accept<O: Optimizer>(&mut self, device_type: &'static CStr) -> Result<()> {
+    fn accept(&mut self, about: About) -> Result<()> {
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.announce();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
         self.table
             .set(TP_Optimizer::destroy_func, Some(destroy::<O>));
         self.params.announce();
-        let name = device_type.as_ptr();
+        let name = about.device_type.as_ptr();
         self.params.set(RegistrationParams::device_type, name);
         self.configs.announce();
         for (pass, switch) in O::PASSES {
@@ -128,11 +115,9 @@ impl Offer<'_> {
         Ok(())
     }
 
-    /// The way in which TensorFlow survives a plugin that cannot serve it: an optimizer for a device
-    /// type that no graph can have, so that it is never asked. The structs may have changed, so only
-    /// what no release has moved is filled in.
-    fn decline(&mut self, device_type: &CStr) {
-        let name = declined::device_type(device_type).as_ptr();
+    /// An optimizer for a device type that no graph can have, so that it is never asked.
+    fn decline(&mut self, about: About) {
+        let name = declined::device_type(about.device_type).as_ptr();
         let mut params = self.params.fixed();
         params.set(RegistrationParams::device_type, name);
         declined::fill(&mut self.table.fixed());

@@ -6,16 +6,16 @@
 mod declined;
 mod space;
 
-use std::ffi::CStr;
+use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sp_abi::availability::MARKS;
 pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
 use sp_abi::pluggable_profiler::{ProfilerFns, TP_Profiler, TP_ProfilerFns};
-use sp_runtime::host::{Clue, Host};
+use sp_runtime::host::Clue;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::space::{Line, Plane, Space};
+use crate::part::{Offer, settle};
 use crate::platform::{About, present};
 use crate::{Error, Result};
 
@@ -52,27 +52,7 @@ pub unsafe fn register<P: Profiler>(
 ) {
     let body = || {
         // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        let mut offer = unsafe { Offer::of(params)? };
-        let clues = offer.clues();
-        let host = Host::enter(about.min_release, MARKS, &clues);
-        // What is wrong with the host has been told with the device.
-        if host.serve().is_err() {
-            if !host.is_too_old() {
-                offer.decline(about.device_type);
-            }
-            return Ok(());
-        }
-        match clues.into_iter().find_map(Result::err) {
-            None => offer.accept::<P>(about.device_type),
-            Some(reason) => {
-                eprintln!(
-                    "plugin: no profiler for {}: {}",
-                    host.name(),
-                    reason.message()
-                );
-                offer.decline(about.device_type);
-            }
-        }
+        settle(about, unsafe { Handed::<P>::of(params)? });
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
@@ -80,13 +60,14 @@ pub unsafe fn register<P: Profiler>(
 }
 
 /// What TensorFlow hands to `TF_InitProfiler`: three structs of its own to fill in.
-struct Offer<'a> {
+struct Handed<'a, P> {
     params: PrefixMut<'a, RegistrationParams>,
     profiler: PrefixMut<'a, TP_Profiler>,
     fns: PrefixMut<'a, TP_ProfilerFns>,
+    of: PhantomData<P>,
 }
 
-impl Offer<'_> {
+impl<P> Handed<'_, P> {
     /// # Safety
     /// `params` is what TensorFlow passed, lent for the value's life.
     unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
@@ -101,10 +82,14 @@ impl Offer<'_> {
             params,
             profiler,
             fns,
+            of: PhantomData,
         })
     }
+}
 
-    /// What the structs' sizes tell of the release.
+impl<P: Profiler> Offer for Handed<'_, P> {
+    const PART: &'static str = "profiler";
+
     fn clues(&self) -> [Clue; 3] {
         [
             self.params.releases(),
@@ -113,23 +98,23 @@ impl Offer<'_> {
         ]
     }
 
-    fn accept<P: Profiler>(&mut self, device_type: &'static CStr) {
+    fn accept(&mut self, about: About) -> Result<()> {
         self.params.announce();
         hold(&mut self.params);
         self.profiler.announce();
-        let name = device_type.as_ptr();
+        let name = about.device_type.as_ptr();
         self.profiler.set(TP_Profiler::device_type, name);
         // Never taken back: TensorFlow says that copies of the struct end, and uses others.
         let session = handle::give(Session::<P>::default());
         self.profiler.set(TP_Profiler::ext, session);
         TP_ProfilerFns::fill::<Session<P>>(&mut self.fns);
+        Ok(())
     }
 
-    /// The way in which TensorFlow survives a plugin that cannot serve it: an empty profile. The
-    /// structs may have changed, so only what no release has moved is filled in.
-    fn decline(&mut self, device_type: &'static CStr) {
+    /// An empty profile.
+    fn decline(&mut self, about: About) {
         hold(&mut self.params.fixed());
-        let name = device_type.as_ptr();
+        let name = about.device_type.as_ptr();
         self.profiler.fixed().set(TP_Profiler::device_type, name);
         declined::fill(&mut self.fns.fixed());
     }
