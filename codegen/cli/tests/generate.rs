@@ -142,3 +142,58 @@ fn headers_alone_make_a_crate_that_is_not_the_committed_one() {
     assert_eq!(committed.status.code(), Some(2));
     assert!(text(&committed.stderr).contains("what is committed"));
 }
+
+#[test]
+fn the_shim_in_c_has_a_folder_to_itself() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("shim");
+    let c = |more: &[&str]| sp_gen(&[&["generate", "--lang", "c"], more].concat());
+    let there = ["--out", out.to_str().unwrap()];
+    assert_eq!(c(&["--check", there[0], there[1]]).status.code(), Some(1));
+    assert!(!out.exists(), "--check writes nothing");
+    let made = c(&there);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert!(out.join("sp_shim.h").exists() && out.join("sp_kernels.h").exists());
+    assert_eq!(c(&["--check", there[0], there[1]]).status.code(), Some(0));
+    let again = c(&there);
+    assert!(
+        text(&again.stderr).contains("0 changed"),
+        "{}",
+        text(&again.stderr)
+    );
+    fs::write(
+        out.join("sp_kernels.h"),
+        text(sp_gen::emit::header::GENERATED.as_bytes()),
+    )
+    .unwrap();
+    let drifted = c(&["--check", there[0], there[1]]);
+    assert_eq!(drifted.status.code(), Some(1));
+    assert!(text(&drifted.stdout).contains("sp_kernels.h"));
+}
+
+#[test]
+fn the_shim_in_c_is_written_over_nobodys_files() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (file, folder) = (scratch.path().join("file"), scratch.path().join("folder"));
+    fs::write(&file, "mine\n").unwrap();
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("mine.c"), "int mine;\n").unwrap();
+    for (arguments, told) in [
+        (vec![], "--out"),
+        (vec!["--out", file.to_str().unwrap()], "file is no folder"),
+        (
+            vec!["--out", folder.to_str().unwrap()],
+            "mine.c, which is no header of the shim",
+        ),
+    ] {
+        let refused = sp_gen(&[&["generate", "--lang", "c"], &arguments[..]].concat());
+        // Long lines are broken for the terminal.
+        let joined = |text: String| text.replace(char::is_whitespace, "").replace('│', "");
+        let (said, told) = (joined(text(&refused.stderr)), joined(told.to_owned()));
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(&told), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 2);
+}

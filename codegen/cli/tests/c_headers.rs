@@ -1,0 +1,287 @@
+//! The shim's headers as C11 and as C++17, by every compiler of this machine, alone and beside
+//! TensorFlow's own, and for targets with other layouts; and what the compiler says of a call that not
+//! every release can serve.
+
+#[path = "shim/compiler.rs"]
+#[allow(dead_code, reason = "each test crate has this module and uses a part")]
+mod compiler;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use compiler::{STRICT, compile, compilers, folder, headers, root, source, stored, words};
+use similar::TextDiff;
+use sp_expand::structure::is_versioned;
+use sp_gen::snapshots;
+use sp_ir::{Api, Differs, Item, Struct};
+
+const C: [&str; 3] = ["cc", "gcc", "clang-14"];
+const CPP: [&str; 3] = ["c++", "g++", "clang-14"];
+
+/// The folder with the headers, made once.
+static HEADERS: LazyLock<PathBuf> = LazyLock::new(headers);
+
+fn names() -> Vec<String> {
+    let entries = fs::read_dir(&*HEADERS).unwrap().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What the compiler makes of the text, which is C or C++ by its name.
+fn check(compiler: &str, options: &str, name: &str, text: &str) -> Result<(), String> {
+    let path = folder("checked").join(format!("{compiler}-{name}"));
+    fs::write(&path, text).unwrap();
+    let include = format!("-I{}", HEADERS.display());
+    let options = words(&format!("-fsyntax-only {options}"));
+    let strict = STRICT.map(str::to_owned);
+    let file = path.display().to_string();
+    compile(
+        compiler,
+        &[options, strict.into(), vec![include, file]].concat(),
+    )
+}
+
+fn must(compiler: &str, options: &str, name: &str, text: &str) {
+    check(compiler, options, name, text)
+        .unwrap_or_else(|error| panic!("{compiler} {options} {name}:\n{error}"));
+}
+
+fn include(names: &[String]) -> String {
+    let lines = names.iter().map(|name| format!("#include \"{name}\"\n"));
+    lines.collect()
+}
+
+#[test]
+fn each_stands_alone_in_c_and_in_cpp() {
+    let (c, cpp) = (compilers(&C), compilers(&CPP));
+    if c.is_empty() || cpp.is_empty() {
+        return println!("skipped: this machine has no C or no C++ compiler");
+    }
+    for name in names() {
+        let text = include(std::slice::from_ref(&name));
+        for compiler in &c {
+            must(compiler, "-std=c11 -O2", &format!("{name}.c"), &text);
+        }
+        for compiler in &cpp {
+            must(compiler, "-std=c++17 -O2", &format!("{name}.cc"), &text);
+        }
+    }
+}
+
+#[test]
+fn the_plugin_compiles_optimized_and_not() {
+    for compiler in compilers(&C) {
+        for level in ["-O0", "-O1", "-O3"] {
+            let text = fs::read_to_string(source("after.c")).unwrap();
+            let options = format!("-std=c11 -D_DEFAULT_SOURCE {level}");
+            must(compiler, &options, "after.c", &text);
+        }
+    }
+}
+
+/// The headers that declare what a release has, in its include root, if that is stored.
+fn upstream(release: &str, apis: &[Api]) -> Option<(PathBuf, Vec<String>)> {
+    let root = stored(release)?;
+    let of = apis.iter().filter(|api| api.release == release);
+    let files = of.flat_map(|api| api.items.values().map(|item| item.loc().file.clone()));
+    let files: BTreeSet<String> = files.collect();
+    Some((root, files.into_iter().collect()))
+}
+
+/// Included after the shim they are empty.
+#[test]
+fn headers_of_tensorflow_may_come_after() {
+    let Some(compiler) = compilers(&CPP).first().copied() else {
+        return println!("skipped: this machine has no C++ compiler");
+    };
+    let apis = apis();
+    for release in ["2.5", "2.12", "2.21"] {
+        let Some((root, files)) = upstream(release, &apis) else {
+            println!("skipped: the headers of {release} are not stored");
+            continue;
+        };
+        let text = include(&names()) + &include(&files);
+        let options = format!("-std=c++17 -isystem {}", root.display());
+        must(compiler, &options, &format!("beside-{release}.cc"), &text);
+    }
+}
+
+/// Each header's guard is one that the shim defines, whatever the release.
+#[test]
+fn every_guard_is_known() {
+    let paths = names().into_iter().map(|name| HEADERS.join(name));
+    let shim: String = paths
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let apis = apis();
+    let releases: BTreeSet<&str> = apis.iter().map(|api| api.release.as_str()).collect();
+    for release in releases {
+        let Some((root, files)) = upstream(release, &apis) else {
+            println!("skipped: the headers of {release} are not stored");
+            continue;
+        };
+        assert!(!files.is_empty());
+        for file in files {
+            let text = fs::read_to_string(root.join(&file)).unwrap();
+            let guard = text.lines().find_map(|line| line.strip_prefix("#ifndef "));
+            let guard = guard.unwrap_or_else(|| panic!("{file} of {release} has no guard"));
+            let line = format!("#define {} 1\n", guard.trim());
+            assert!(shim.contains(&line), "{file} of {release}: {line}");
+        }
+    }
+}
+
+#[test]
+fn headers_of_tensorflow_may_not_come_before() {
+    let (Some(root), Some(compiler)) = (stored("2.21"), compilers(&C).first().copied()) else {
+        return println!("skipped: no C compiler, or the headers of 2.21 are not stored");
+    };
+    let first = "#include \"tensorflow/c/experimental/stream_executor/stream_executor.h\"\n";
+    let text = format!("{first}#include \"sp_stream_executor.h\"\n");
+    let options = format!("-std=c11 -isystem {}", root.display());
+    let said = check(compiler, &options, "before.c", &text).unwrap_err();
+    let words = "before TensorFlow's own headers, or without them";
+    assert!(said.contains(words), "{said}");
+}
+
+/// A call that some release cannot serve, and a look into a host's struct, do not compile.
+#[test]
+fn what_is_not_sure_is_an_error_that_says_what_to_do() {
+    let Some(compiler) = compilers(&["gcc"]).first().copied() else {
+        return println!("skipped: this machine has no gcc");
+    };
+    for (body, words) in [
+        (
+            "void f(TF_OpKernelContext* c) { TF_GetStepId(c); }",
+            "TF_GetStepId comes with 2.12: call sp_find(TF_GetStepId), or define SP_MIN_RELEASE as 212",
+        ),
+        (
+            "void f(TF_OpKernelContext* c) { TF_IsRefInput(c, 0, 0); }",
+            "TF_IsRefInput is not in every release",
+        ),
+        (
+            "void f(TF_GraphProperties* g) { TF_DeleteGraphProperties(g); }",
+            "TF_DeleteGraphProperties is experimental",
+        ),
+        ("void f(SP_Platform* p) { p->name = \"X\"; }", "incomplete"),
+        (
+            "void f(SP_Platform* p) { p->struct_size = SP_PLATFORM_STRUCT_SIZE; }",
+            "undeclared",
+        ),
+    ] {
+        let all = names().into_iter().filter(|name| name != "sp_pjrt.h");
+        let text = include(&all.collect::<Vec<_>>()) + body + "\n";
+        // What an attribute forbids is found when code is made.
+        let path = folder("checked").join("uncallable.c");
+        fs::write(&path, text).unwrap();
+        let options = words_of(compiler, &path);
+        let said = compile(compiler, &options).unwrap_err();
+        assert!(said.contains(words), "{body}: {said}");
+    }
+    let later = "void f(TF_OpKernelContext* c) { TF_GetStepId(c); }\n";
+    let text = include(&["sp_kernels.h".to_owned()]) + later;
+    must(compiler, "-std=c11 -DSP_MIN_RELEASE=212", "later.c", &text);
+}
+
+fn words_of(compiler: &str, path: &Path) -> Vec<String> {
+    let out = folder("checked").join(format!("{compiler}.o"));
+    let rest = [
+        format!("-I{}", HEADERS.display()),
+        format!("-o{}", out.display()),
+        path.display().to_string(),
+    ];
+    [words("-std=c11 -O1 -c"), rest.into()].concat()
+}
+
+/// Another target's layouts are the compiler's to find; where the IR knows them, it must find those.
+#[test]
+fn other_targets_have_their_own_layouts() {
+    let Some(compiler) = compilers(&["clang-14", "clang"]).first().copied() else {
+        return println!("skipped: this machine has no clang");
+    };
+    let newest = apis().into_iter().filter(|api| api.release == "2.21");
+    let asserted: String = newest.map(|api| asserted(&api)).collect();
+    assert!(asserted.contains("sizeof(SP_AllocatorStats_newest) == 84"));
+    let text = include(&names());
+    for (target, text) in [
+        ("i686-unknown-linux-gnu", format!("{text}{asserted}")),
+        ("aarch64-unknown-linux-gnu", text.clone()),
+        ("riscv64-unknown-linux-gnu", text.clone()),
+        ("arm64-apple-macosx11.0", text),
+    ] {
+        for (standard, end) in [("c11", "c"), ("c++17", "cc")] {
+            let options = format!(
+                "-std={standard} --target={target} -nostdinc -nostdinc++ -Qunused-arguments -Wno-gnu-include-next \
+                 -Wno-unknown-warning-option -isystem {} -isystem {}",
+                source("system").display(),
+                root().join("headers/builtin").display()
+            );
+            must(compiler, &options, &format!("{target}.{end}"), &text);
+        }
+    }
+}
+
+/// What the IR says of i686.
+fn asserted(api: &Api) -> String {
+    let Some(differs) = api.targets.get("i686-unknown-linux-gnu") else {
+        return String::new();
+    };
+    let lines = differs
+        .iter()
+        .map(|(name, differs)| match api.items.get(name) {
+            Some(Item::Struct(item)) => layout(name, item, differs),
+            _ => String::new(),
+        });
+    lines.collect()
+}
+
+fn layout(name: &str, item: &Struct, differs: &Differs) -> String {
+    let name = match is_versioned(item) {
+        true => format!("{name}_newest"),
+        false => name.to_owned(),
+    };
+    let size = differs
+        .layout
+        .iter()
+        .map(|it| format!("sizeof({name}) == {}", it.size));
+    let fields = item.fields.iter().zip(&differs.offsets);
+    let fields = fields.map(|(it, at)| format!("offsetof({name}, {}) == {at}", it.name));
+    let last = item.struct_size.as_ref().map(|it| &it.last_field);
+    let end = last.zip(differs.struct_size);
+    let end = end.map(|(last, size)| format!("SP_END({name}, {last}) == {size}"));
+    let all = size.chain(fields).chain(end);
+    all.map(|fact| format!("SP_ASSERT({fact}, \"{name}\");\n"))
+        .collect()
+}
+
+fn apis() -> Vec<Api> {
+    snapshots::read(&root().join("generated/ir"), None).unwrap()
+}
+
+/// The page's diff is that of the two plugins; `SP_BLESS=1` renews it.
+#[test]
+fn the_page_shows_the_difference() {
+    let page = root().join("codegen/docs/c.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let read = |name| fs::read_to_string(source(name)).unwrap();
+    let (before, after) = (read("before.c"), read("after.c"));
+    let diff = TextDiff::from_lines(&before, &after);
+    let diff = diff.unified_diff().context_radius(1).to_string();
+    let (start, rest) = text.split_once("```diff\n").expect("it has a diff");
+    let (_, end) = rest.split_once("```").expect("the diff ends");
+    let renewed = format!("{start}```diff\n{diff}```{end}");
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(&page, &renewed).unwrap();
+    } else {
+        let hint = "SP_BLESS=1 cargo test -p sp-gen --test c_headers the_page";
+        assert!(
+            text == renewed,
+            "the page is of other plugins; `{hint}` renews it"
+        );
+    }
+}
