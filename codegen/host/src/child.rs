@@ -3,6 +3,7 @@
 //!
 //! The child's verdict is one line on its stdout; without that line it failed.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +12,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::fault::{self, GUARD_STATUS, HANG_STATUS};
+use crate::fault::{self, GUARD_STATUS, HANG_STATUS, UNFIT_STATUS};
+use crate::ledger::MISSING;
 use crate::outcome::{Outcome, Seen, Stop};
 
 const CHECK: &str = "SP_HOST_CHECK";
@@ -51,6 +53,11 @@ pub(crate) fn task() -> Option<Task> {
 /// In a child, the TensorFlow release whose APIs its parent has.
 pub fn child_release() -> Option<String> {
     std::env::var(RELEASE).ok()
+}
+
+/// In a child, the plugin that its parent asks about.
+pub fn child_plugin() -> Option<PathBuf> {
+    task().map(|task| task.plugin)
 }
 
 /// Whether this process is a child that was started for one check.
@@ -156,11 +163,34 @@ fn verdict(status: Option<ExitStatus>, stdout: &str, stderr: &str) -> Seen {
             _ => Err(Stop::Fail(detail.to_owned())),
         };
     }
-    Err(Stop::Fail(format!(
-        "{}{}",
-        ending(status),
-        last_words(stderr)
-    )))
+    let ended = format!("{}{}", ending(status), last_words(stderr));
+    match unfit(stderr) {
+        Some(needs) => Err(Stop::Skip(format!("{needs}; then {ended}"))),
+        None => Err(Stop::Fail(ended)),
+    }
+}
+
+/// What the plugin called that this host has not, or asked the loader for: functions of Python's, in
+/// whose process TensorFlow runs. What came of it says nothing about the plugin.
+pub(crate) fn unfit(words: &str) -> Option<String> {
+    let lines = words
+        .lines()
+        .filter_map(|line| line.strip_prefix("sp-host: "));
+    let called = lines.filter_map(|line| line.strip_suffix(MISSING));
+    let undefined = words.split("undefined symbol: ").skip(1);
+    let undefined = undefined.filter_map(|rest| rest.split([' ', ',', '\n']).next());
+    let pythons = undefined.filter(|name| name.starts_with("Py") || name.starts_with("_Py"));
+    let called: BTreeSet<&str> = called.chain(pythons).collect();
+    (!called.is_empty()).then(|| needs(&called.into_iter().collect::<Vec<_>>()))
+}
+
+/// That a check would have needed these functions.
+pub(crate) fn needs(functions: &[impl AsRef<str>]) -> String {
+    let functions: Vec<&str> = functions.iter().map(AsRef::as_ref).collect();
+    format!(
+        "needs {}, which sp-host does not have",
+        functions.join(", ")
+    )
 }
 
 fn ending(status: Option<ExitStatus>) -> String {
@@ -170,6 +200,7 @@ fn ending(status: Option<ExitStatus>) -> String {
     match (status.code(), status.signal()) {
         (Some(GUARD_STATUS), _) => "memory that is not the plugin's".into(),
         (Some(HANG_STATUS), _) => "hung".into(),
+        (Some(UNFIT_STATUS), _) => "was ended by sp-host".into(),
         (Some(code), _) => format!("ended the process with status {code}"),
         (None, Some(signal)) => format!("crashed: {}", signal_name(signal)),
         (None, None) => "ended without a word".into(),
@@ -192,6 +223,7 @@ fn last_words(stderr: &str) -> String {
     let lines: Vec<&str> = stderr
         .lines()
         .filter(|line| !line.trim().is_empty())
+        .map(untimed)
         .collect();
     let ours: Vec<&str> = lines
         .iter()
@@ -205,6 +237,16 @@ fn last_words(stderr: &str) -> String {
         0 => String::new(),
         many => format!(": {}", told[many.saturating_sub(3)..].join(" / ")),
     }
+}
+
+/// A log's line without its time, which differs from one child to the next.
+fn untimed(line: &str) -> &str {
+    let is_time = |text: &str| {
+        let mut letters = text.chars();
+        text.len() > 18 && letters.all(|it| it.is_ascii_digit() || "-:. ".contains(it))
+    };
+    let found = line.split_once(": ").filter(|(time, _)| is_time(time));
+    found.map_or(line, |(_, rest)| rest)
 }
 
 /// What a plugin in Rust said as it panicked: the line behind the one that says where.
@@ -237,6 +279,16 @@ mod tests {
     }
 
     #[test]
+    fn a_crash_behind_what_the_host_lacks_is_none_of_the_plugins() {
+        let said = "sp-host: TFE_NewContext was called, and this host does not implement it\n";
+        let seen = verdict(Some(ExitStatus::from_raw(11)), "", said);
+        let Err(Stop::Skip(text)) = seen else {
+            panic!("the plugin is not judged")
+        };
+        assert!(text.starts_with("needs TFE_NewContext, which"), "{text}");
+    }
+
+    #[test]
     fn a_crash_tells_its_last_words() {
         let seen = verdict(
             Some(ExitStatus::from_raw(11)),
@@ -247,5 +299,10 @@ mod tests {
             panic!("a crash is a failure")
         };
         assert_eq!(text, "crashed: segmentation fault: crashed in allocate");
+        assert_eq!(
+            untimed("2026-11-20 20:19:31.030547: F a.cc] no"),
+            "F a.cc] no"
+        );
+        assert_eq!(untimed("free: 2"), "free: 2");
     }
 }

@@ -14,6 +14,9 @@ pub(crate) const GUARD_STATUS: i32 = 86;
 /// The exit status of a child that took too long.
 pub(crate) const HANG_STATUS: i32 = 87;
 
+/// The exit status of a child whose plugin called what this host cannot have.
+pub(crate) const UNFIT_STATUS: i32 = 88;
+
 struct Guard {
     taken: AtomicBool,
     start: AtomicUsize,

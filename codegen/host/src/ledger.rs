@@ -125,10 +125,13 @@ pub(crate) fn fault(text: String) {
     ledger().faults.insert(text);
 }
 
+/// How a line on stderr ends that says so.
+pub(crate) const MISSING: &str = " was called, and this host does not implement it";
+
 /// Records that the plugin called a function that the host does not implement.
 pub(crate) fn missing(function: &str) {
     if ledger().missing.insert(function.to_owned()) {
-        eprintln!("sp-host: {function} was called, and this host does not implement it");
+        eprintln!("sp-host: {function}{MISSING}");
     }
 }
 

@@ -59,7 +59,7 @@ mod value;
 mod variable;
 
 pub use check::{CHECKS, Check};
-pub use child::{child_release, is_child};
+pub use child::{child_plugin, child_release, is_child};
 pub use core::Attr;
 pub use dtype::{DType, Element};
 pub use error::{Code, Error};

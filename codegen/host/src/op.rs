@@ -78,6 +78,8 @@ const TABLE: &[Known] = &[
         "features:T labels:Tlabels -> loss:T backprop:T",
         &[],
     ),
+    known("Placeholder", "-> output:dtype", &[]),
+    known("Identity", "input:T -> output:T", &[]),
     known("AddV2", "x:T y:T -> z:T", &[]),
     known("Sub", "x:T y:T -> z:T", &[]),
     known("Mul", "x:T y:T -> z:T", &[]),
@@ -143,6 +145,11 @@ impl Op {
                 None => empty,
             },
         }
+    }
+
+    /// The names of the ops that the table has.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|known| known.name)
     }
 
     /// The definition of an op that the table has.

@@ -36,6 +36,7 @@ pub const PLAYED: [&str; 12] = [
 pub struct Release<'a> {
     apis: &'a [Api],
     exports: Option<&'a Exports>,
+    assumed: Option<&'a BTreeSet<String>>,
 }
 
 impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
@@ -43,6 +44,7 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
         Self {
             apis: apis.as_ref(),
             exports: None,
+            assumed: None,
         }
     }
 }
@@ -59,6 +61,13 @@ impl<'a> Release<'a> {
         Self { exports, ..self }
     }
 
+    /// The same, with libraries that also export `symbols` of C++: a plugin that wants them loads, and its
+    /// process ends where it calls one.
+    pub fn assuming(self, symbols: &'a BTreeSet<String>) -> Self {
+        let assumed = Some(symbols);
+        Self { assumed, ..self }
+    }
+
     /// `2.21`; empty where no API was handed in.
     pub fn name(&self) -> &'a str {
         self.apis.first().map_or("", |api| api.release.as_str())
@@ -70,6 +79,10 @@ impl<'a> Release<'a> {
 
     pub(crate) fn exports(&self) -> Option<&'a Exports> {
         self.exports
+    }
+
+    pub(crate) fn assumed(&self) -> impl Iterator<Item = &'a String> {
+        self.assumed.into_iter().flatten()
     }
 
     /// The 21 of `2.21`; the newest imaginable where the name is of another form.

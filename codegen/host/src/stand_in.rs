@@ -16,9 +16,9 @@ use sp_ir::{Api, Function, Item, Side, Type};
 
 use crate::core::{self, Arg, Status};
 use crate::dl::{Library, Scope};
-use crate::elf::{Export, Machine, Object, TABLE};
+use crate::elf::{Export, Machine, Object, TABLE, Version};
 use crate::release::Release;
-use crate::{Error, ledger};
+use crate::{Error, fault, ledger};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
@@ -72,46 +72,63 @@ fn covers(old: &Libraries, new: &Libraries) -> bool {
     })
 }
 
-/// The library beside the framework: to 2.11 the extension module, then a library of its own.
-fn second(release: Release<'_>) -> &'static str {
+/// The release's libraries, each after those that it needs. To 2.11 the functions that are not the
+/// framework's are in the extension module; then they have a library of their own, which the module
+/// needs. In 2.21 the module has no name of its own any more, so that nothing finds it loaded.
+fn names(release: Release<'_>) -> &'static [&'static str] {
     match release.minor() {
-        ..=11 => PYWRAP,
-        _ => CC,
+        ..=11 => &[FRAMEWORK, PYWRAP],
+        12..=20 => &[FRAMEWORK, CC, PYWRAP],
+        _ => &[FRAMEWORK, CC],
     }
+}
+
+/// The version that a library defines. Linking against a symbol writes its version into the plugin; those
+/// of the framework's C functions are none.
+fn version(release: Release<'_>, library: &str) -> Option<Version> {
+    let (name, in_base) = match library {
+        FRAMEWORK => ("VERS_1.0", true),
+        _ => ("tensorflow", false),
+    };
+    let has = !in_base || release.minor() <= 18;
+    has.then_some(Version { name, in_base })
 }
 
 /// What each library of the release exports.
 fn libraries(release: Release<'_>) -> Libraries {
-    let names = [FRAMEWORK, second(release)];
-    let Some(exports) = release.exports() else {
+    let assumed = || release.assumed().cloned();
+    let all = || {
         let declared = functions(release.apis()).map(|function| function.symbol.clone());
-        let all: BTreeSet<String> = declared.chain([VERSION.to_owned()]).collect();
-        return names.map(|name| (name, all.clone())).into();
+        declared.chain([VERSION.to_owned()]).chain(assumed())
     };
-    let exported = |library: &str| {
+    let exported = |library: &str| -> BTreeSet<String> {
+        let Some(exports) = release.exports() else {
+            return all().collect();
+        };
         let here = exports.iter().filter(|(_, found)| found.contains(library));
-        here.map(|(function, _)| function.clone()).collect()
+        let here = here.map(|(function, _)| function.clone());
+        here.chain(assumed()).collect()
     };
-    names.map(|name| (name, exported(name))).into()
+    let names = names(release).iter();
+    names.map(|name| (*name, exported(name))).collect()
 }
 
 fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Result<(), Error> {
     let folder = Folder::new()?;
     core::plays(release.name());
-    let names = libraries.values().flatten().cloned().collect();
-    EXPORTED.set(names).expect("loaded once, under the lock");
+    let all = libraries.values().flatten().cloned().collect();
+    EXPORTED.set(all).expect("loaded once, under the lock");
     let signatures = signatures(release.apis());
     let mut first = 0;
-    // The framework stands first among the needed, so the others are opened after it.
-    let order = [FRAMEWORK, second(release)].map(|name| libraries.get_key_value(name));
+    let order = names(release);
     let numbered = libraries.iter().map(|(name, functions)| {
         let number = first;
         first += functions.len() as u32;
         (*name, number)
     });
     let numbers: BTreeMap<&str, u32> = numbered.collect();
-    for (name, functions) in order.into_iter().flatten() {
-        let exports: Vec<Export> = functions
+    for (at, name) in order.iter().enumerate() {
+        let exports: Vec<Export> = libraries[name]
             .iter()
             .map(|symbol| Export {
                 symbol: symbol.clone(),
@@ -123,11 +140,8 @@ fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Re
         let object = Object {
             machine,
             soname: name,
-            needed: if *name == FRAMEWORK {
-                &[]
-            } else {
-                &[FRAMEWORK]
-            },
+            needed: &order[..at],
+            version: version(release, name),
             exports: &exports,
             first: numbers[name],
         };
@@ -189,6 +203,11 @@ extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
     let name = EXPORTED.get().and_then(|names| names.get(index as usize));
     let name = name.map_or("a function without a name", String::as_str);
     ledger::missing(name);
+    if name.starts_with("_Z") {
+        // Nothing that could be given back is what C++ waits for.
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(fault::UNFIT_STATUS) }
+    }
     if let Some(status) = status.quiet() {
         status.set(
             crate::Code::UNIMPLEMENTED,
@@ -371,6 +390,8 @@ mod tests {
         let mut apis = [api(vec![], Type::Void)];
         let names = |apis: &[Api]| libraries(apis.into()).into_keys().collect::<Vec<_>>();
         assert_eq!(names(&apis), [CC, FRAMEWORK]);
+        apis[0].release = "2.15".into();
+        assert_eq!(names(&apis), [PYWRAP, CC, FRAMEWORK]);
         apis[0].release = "2.11".into();
         assert_eq!(names(&apis), [PYWRAP, FRAMEWORK]);
     }

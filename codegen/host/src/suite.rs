@@ -96,11 +96,22 @@ fn run_check(release: Release<'_>, task: &Task) -> Seen {
         release,
         plugin: &task.plugin,
     };
-    let seen = (check.run)(&session)?;
+    let seen = (check.run)(&session).map_err(unless_missing)?;
     let faults = Tally::now().faults;
     match faults.is_empty() {
         true => Ok(seen),
         false => Err(Stop::Fail(faults.join("; "))),
+    }
+}
+
+/// A failure behind a call of what this host does not have says nothing about the plugin.
+fn unless_missing(stop: Stop) -> Stop {
+    let missing = Tally::now().missing;
+    match stop {
+        Stop::Fail(text) if !missing.is_empty() => {
+            Stop::Skip(format!("{}; then {text}", child::needs(&missing)))
+        }
+        other => other,
     }
 }
 

@@ -21,6 +21,13 @@ pub struct Names {
 impl Names {
     /// Those that are `wanted` in a library; `name` is for messages.
     pub fn read(name: &str, bytes: Vec<u8>, wanted: Wanted<'_>) -> Result<Self, Problem> {
+        let carried = carried(&bytes, wanted);
+        let linked = Self::linked(name, bytes, wanted)?;
+        Ok(Self { carried, ..linked })
+    }
+
+    /// The same without what is carried, which takes reading every byte.
+    pub fn linked(name: &str, bytes: Vec<u8>, wanted: Wanted<'_>) -> Result<Self, Problem> {
         let name = name.to_owned();
         let mut library = Memory { name, bytes };
         let exported = elf::names(&mut library, wanted, Named::Exports)?;
@@ -28,7 +35,7 @@ impl Names {
         Ok(Self {
             exported: exported.names.into_iter().collect(),
             imported: imported.names.into_iter().collect(),
-            carried: carried(&library.bytes, wanted),
+            carried: BTreeSet::new(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What a plugin's file asks of its host, by API and release; C++ names come with no promise at all.
 
+use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
 use crate::import::place::Place;
 use crate::import::platform::Platform;
@@ -9,6 +10,9 @@ use crate::snapshots;
 use crate::symbols::Symbols;
 use serde::Serialize;
 use sp_ir::{Api, Item};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 /// What the parts of a mangled name look like that belong to TensorFlow or what it is built from.
 const NAMESPACES: [&str; 6] = [
@@ -20,9 +24,11 @@ const NAMESPACES: [&str; 6] = [
     "6google8protobuf",
 ];
 
-/// What the file asks for.
+/// What the file asks for, and the libraries that came with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Asked {
+    /// The libraries that must be there.
+    pub libraries: Vec<Library>,
     /// TensorFlow's C functions that it imports or carries the names of.
     pub functions: Vec<Function>,
     /// TensorFlow's C++ symbols that it imports, mangled.
@@ -42,28 +48,38 @@ pub struct Function {
     pub imported: bool,
 }
 
-/// What stands in the file.
-pub(super) fn names(plugin: &str, bytes: Vec<u8>) -> Result<Names> {
+/// What stands in the file, and in the libraries that came with it.
+pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
     let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
-    Ok(Names::read(plugin, bytes, &wanted)?)
+    Closure::of(plugin, bytes, &wanted, Names::read)
+}
+
+/// The C++ symbols of TensorFlow's that the file wants; none where it cannot be read.
+pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
+    let bytes = fs::read(plugin).ok();
+    let read = |bytes| Closure::of(plugin, bytes, &is_cplusplus, Names::linked).ok();
+    let closure = bytes.and_then(read);
+    closure.map_or_else(BTreeSet::new, |closure| closure.wanted())
 }
 
 /// Sorts the names.
-pub(super) fn of(names: &Names, place: &Place) -> Result<Asked> {
+pub(super) fn of(closure: &Closure, place: &Place) -> Result<Asked> {
+    let (names, wanted) = (&closure.names, closure.wanted());
     let symbols = Symbols::at(place)?;
     let apis = snapshots::of(place, None)?;
     let function = |name: &String| Function {
         name: name.clone(),
         api: declaring(&apis, name),
         releases: exporting(&symbols, name),
-        imported: names.imported.contains(name),
+        imported: wanted.contains(name),
     };
-    let all = names.imported.union(&names.carried);
+    let all = wanted.union(&names.carried);
     let functions = all.filter(|name| is_wanted(name)).map(function);
     // A name in the data is a function's only where some header or library says so.
     let known = functions.filter(|it| it.imported || it.api.is_some());
-    let cplusplus = names.imported.iter().filter(|name| is_cplusplus(name));
+    let cplusplus = wanted.iter().filter(|name| is_cplusplus(name));
     Ok(Asked {
+        libraries: closure.libraries.clone(),
         functions: known.collect(),
         cplusplus: cplusplus.cloned().collect(),
     })

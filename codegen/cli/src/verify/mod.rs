@@ -4,6 +4,7 @@
 
 pub mod asks;
 pub mod json;
+pub mod needs;
 pub mod text;
 
 use crate::diagnostic::Result;
@@ -83,7 +84,9 @@ pub fn serve() -> Result<()> {
     let place = place()?;
     let apis = snapshots::some(&place, release, &PLAYED)?;
     let exports = exports(&Symbols::at(&place)?, release);
-    let played = sp_host::Release::new(&apis);
+    let plugin = sp_host::child_plugin();
+    let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
+    let played = sp_host::Release::new(&apis).assuming(&assumed);
     sp_host::child_main(match &exports {
         Some(exports) => played.exporting(exports),
         None => played,
@@ -124,7 +127,7 @@ pub fn verify(
 ) -> Result<Report> {
     let shown = plugin.display().to_string();
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
-    let names = asks::names(&shown, fs::read(plugin).map_err(unreadable)?)?;
+    let closure = asks::closure(plugin, fs::read(plugin).map_err(unreadable)?)?;
     let place = place()?;
     let releases = releases(&place, release)?;
     // A bare name would be looked for in the loader's folders, not here.
@@ -134,7 +137,7 @@ pub fn verify(
         plugin: shown,
         rows,
         releases,
-        asked: asks::of(&names, &place)?,
+        asked: asks::of(&closure, &place)?,
     })
 }
 

@@ -3,6 +3,7 @@
 
 use super::Report;
 use super::asks::{Asked, Function};
+use super::needs::{Found, Library};
 use sp_host::{CHECKS, Outcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -53,9 +54,12 @@ fn mark(status: Verdict) -> &'static str {
     }
 }
 
+/// A check, what was said of it, and in which releases.
+type Said<'a> = (&'a str, &'a str, Vec<&'a str>);
+
 /// Details of one status, each with the checks' id and the releases that it was said of.
 fn reasons(report: &Report, status: Verdict, title: &str) -> String {
-    let mut said: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    let mut said: Vec<Said<'_>> = Vec::new();
     for check in CHECKS {
         let rows = report.rows.iter();
         for (release, row) in rows.filter(|(_, row)| row.check == check.id && row.status == status)
@@ -69,16 +73,31 @@ fn reasons(report: &Report, status: Verdict, title: &str) -> String {
             }
         }
     }
-    let lines: String = said
+    let lines: String = grouped(&said)
         .iter()
-        .map(|(id, detail, releases)| {
-            format!("  {id} ({}): {detail}\n", runs(releases, &report.releases))
+        .map(|(ids, detail, releases)| {
+            let (ids, releases) = (ids.join(", "), runs(releases, &report.releases));
+            format!("  {ids} ({releases}): {detail}\n")
         })
         .collect();
     match lines.is_empty() {
         true => lines,
         false => format!("{title}:\n{lines}\n"),
     }
+}
+
+/// Checks of which the same is said, of the same releases, as one.
+fn grouped<'a>(said: &[Said<'a>]) -> Vec<(Vec<&'a str>, &'a str, Vec<&'a str>)> {
+    let mut groups: Vec<(Vec<&str>, &str, Vec<&str>)> = Vec::new();
+    for (id, detail, releases) in said {
+        let is_same =
+            |(_, same, all): &&mut (_, &str, Vec<&str>)| same == detail && all == releases;
+        match groups.iter_mut().find(is_same) {
+            Some((ids, _, _)) => ids.push(id),
+            None => groups.push((vec![id], detail, releases.clone())),
+        }
+    }
+    groups
 }
 
 /// `2.5 to 2.8, 2.10`: which of `all` are in `some`.
@@ -102,7 +121,7 @@ fn runs(some: &[impl AsRef<str>], all: &[String]) -> String {
 }
 
 fn asked(asked: &Asked) -> String {
-    let mut out = "asks of its host:\n".to_owned();
+    let mut out = ["asks of its host:\n", &libraries(&asked.libraries)].concat();
     for (imported, title) in [(true, "must be there"), (false, "looks up")] {
         out += &functions(asked, imported, title);
     }
@@ -118,6 +137,25 @@ fn asked(asked: &Asked) -> String {
         out.extend(asked.cplusplus.iter().map(|name| format!("    {name}\n")));
     }
     out
+}
+
+/// The libraries, by where they come from.
+fn libraries(libraries: &[Library]) -> String {
+    let places = [
+        (Found::TensorFlow, "libraries of TensorFlow's"),
+        (Found::Beside, "libraries that came with it"),
+        (Found::Machine, "libraries of this machine's"),
+        (Found::Nowhere, "libraries that this machine does not have"),
+    ];
+    let line = |(found, title): &(Found, &str)| {
+        let of_place = libraries.iter().filter(|it| it.found == *found);
+        let names: Vec<&str> = of_place.map(|it| it.name.as_str()).collect();
+        match names.is_empty() {
+            true => String::new(),
+            false => format!("  {title}: {}\n", names.join(" ")),
+        }
+    };
+    places.iter().map(line).collect()
 }
 
 /// The functions that are imported, or those that are not, by API.

@@ -2,31 +2,39 @@
 
 use std::collections::BTreeSet;
 
-use super::{Session, ensure};
+use super::{Session, ensure, unregistered};
+use crate::core;
+use crate::host::adopt;
 use crate::ledger::Tally;
 use crate::outcome::Seen;
 
+/// Kernels are registered with a device or without: a plugin may serve one that it does not bring.
 pub(super) fn registered(session: &Session<'_>) -> Seen {
-    session.with("TF_InitKernel")?;
-    let host = session.host()?;
-    let device = host.device_type();
+    let plugin = session.with("TF_InitKernel")?;
+    let own = plugin.entry_points().contains(&"SE_InitPlugin");
+    let platform = own.then(|| adopt(&plugin)).transpose();
+    let device = platform.map_err(unregistered)?.map(|it| it.device_type());
+    core::recorded();
+    plugin.register_kernels();
+    let kernels = core::recorded();
     let mut seen = BTreeSet::new();
-    for kernel in host.kernels() {
+    for kernel in &kernels {
         let (op, constraints) = (&kernel.op, &kernel.constraints);
-        ensure(kernel.device == device, || {
+        let served = device.as_ref().unwrap_or(&kernel.device);
+        ensure(kernel.device == *served, || {
             format!(
-                "{op} is registered for {}, and the device type is {device}",
+                "{op} is registered for {}, and the device type is {served}",
                 kernel.device
             )
         })?;
         let mut sorted = constraints.clone();
         sorted.sort();
-        let new = seen.insert((op.clone(), sorted, kernel.priority));
+        let new = seen.insert((op, sorted, kernel.priority, &kernel.label));
         ensure(new, || {
             format!("{op} {constraints:?} is registered twice; TensorFlow then runs neither")
         })?;
     }
-    let ops: BTreeSet<String> = host.kernels().map(|kernel| kernel.op).collect();
+    let ops: BTreeSet<&String> = kernels.iter().map(|kernel| &kernel.op).collect();
     let tally = Tally::now().of_the_plugin();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!("{} kernels for {} ops", seen.len(), ops.len()))

@@ -1,20 +1,49 @@
 //! Entry points, the structs that they fill, and devices.
 
 use super::{Session, ensure, unregistered};
+use crate::Error;
+use crate::child::unfit;
 use crate::demands;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::{self, Plugin, Registration};
 use crate::record::Record;
 
 pub(super) fn entry_points(session: &Session<'_>) -> Seen {
-    let found = Plugin::load(session.release, session.plugin)?.entry_points();
+    let loaded = Plugin::load(session.release, session.plugin);
+    let found = loaded.map_err(unloaded)?.entry_points();
     ensure(!found.is_empty(), || {
         format!(
             "the plugin exports none of {:?}",
             plugin::entry_points(session.release)
         )
     })?;
-    Ok(found.join(" "))
+    let assumed = session.release.assumed().count();
+    Ok(match assumed {
+        0 => found.join(" "),
+        _ => format!(
+            "{}, where {assumed} C++ symbols of TensorFlow's are taken to be there",
+            found.join(" ")
+        ),
+    })
+}
+
+/// A library of somebody else's that this machine has not is no failure of the plugin's; one of
+/// TensorFlow's that the release has not is.
+fn unloaded(error: Error) -> Stop {
+    let text = error.to_string();
+    if let Some(needs) = unfit(&text) {
+        return Stop::Skip(needs);
+    }
+    let absent = text.split_once(": cannot open shared object file");
+    match absent {
+        Some((library, _)) if !library.contains("tensorflow") => {
+            Stop::Skip(format!("needs {library}, which this machine does not have"))
+        }
+        Some((library, _)) => {
+            Stop::Fail(format!("needs {library}, which this release does not have"))
+        }
+        None => Stop::Fail(text),
+    }
 }
 
 fn registration(session: &Session<'_>) -> Result<Registration, Stop> {

@@ -258,6 +258,10 @@ functions! {
         drop(library.take(CALL));
     }
 
+    fn TF_GetAllOpList() -> *mut Buffer {
+        ledger::give(Buffer::of(&op_def::all()), Owner::Plugin)
+    }
+
     fn TF_LookUpOpDef(
         library: Arg<Library>,
         name: Text,

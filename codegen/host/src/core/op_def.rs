@@ -55,6 +55,14 @@ pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     own.or_else(|| Op::definition(name)).map(|op| op.bytes())
 }
 
+/// The `OpList` of all of them.
+pub(super) fn all() -> Vec<u8> {
+    let own = defined().into_iter().map(|op| op.name);
+    let names = own.chain(Op::names().map(str::to_owned));
+    let ops = names.filter_map(|name| bytes(&name));
+    ops.flat_map(|op| proto::bytes(1, op)).collect()
+}
+
 /// `name: rest`, without the spaces.
 fn named(spec: &str) -> Option<(String, String)> {
     let (name, rest) = spec.split_once(':')?;

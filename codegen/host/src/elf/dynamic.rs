@@ -1,6 +1,7 @@
 //! What the loader reads first: names, symbols, the System V hash table and the dynamic section.
 //! glibc still reads `DT_HASH`, and it is the simpler of the two hash tables.
 
+use super::version::Versions;
 use super::{Object, Plan, TABLE, WORD};
 
 const SYMBOL: usize = 24;
@@ -13,6 +14,7 @@ pub(super) struct Tables {
     soname: u32,
     needed: Vec<u32>,
     hash: Vec<u8>,
+    versions: Option<Versions>,
 }
 
 /// The tables with their addresses filled in.
@@ -39,6 +41,13 @@ impl Tables {
         let names = symbols.iter().map(|name| intern(name)).collect();
         let soname = intern(object.soname);
         let needed = object.needed.iter().map(|name| intern(name)).collect();
+        let versions = object.version.map(|version| {
+            let names = [
+                (object.soname, soname),
+                (version.name, intern(version.name)),
+            ];
+            Versions::new(names, object.exports.len(), version.in_base)
+        });
         strings.resize(strings.len().next_multiple_of(WORD), 0);
         Self {
             strings,
@@ -46,11 +55,13 @@ impl Tables {
             soname,
             needed,
             hash: hash_table(&symbols),
+            versions,
         }
     }
 
     pub fn len(&self) -> usize {
-        self.hash.len() + self.symbols_len() + self.strings.len()
+        let versions = self.versions.as_ref().map_or(0, Versions::len);
+        self.hash.len() + self.symbols_len() + self.strings.len() + versions
     }
 
     fn symbols_len(&self) -> usize {
@@ -63,8 +74,9 @@ impl Tables {
         let strings_at = symbols_at + self.symbols_len();
         let dynamic = self.dynamic(start, symbols_at, strings_at);
         let symbols = self.symbols(plan, object);
+        let versions = self.versions.map_or_else(Vec::new, Versions::bytes);
         Placed {
-            bytes: [self.hash, symbols, self.strings].concat(),
+            bytes: [self.hash, symbols, self.strings, versions].concat(),
             dynamic,
         }
     }
@@ -100,7 +112,10 @@ impl Tables {
             (11, SYMBOL),
             (0, 0),
         ];
+        let versions = self.versions.as_ref();
+        let versions = versions.map(|it| it.entries(strings + self.strings.len()));
         needed
+            .chain(versions.into_iter().flatten())
             .chain(rest)
             .flat_map(|(tag, value): (u64, usize)| [tag, value as u64])
             .flat_map(u64::to_le_bytes)
@@ -129,7 +144,7 @@ fn hash_table(symbols: &[&str]) -> Vec<u8> {
 }
 
 /// The hash function of the System V ABI.
-fn hash(name: &str) -> u32 {
+pub(super) fn hash(name: &str) -> u32 {
     name.bytes().fold(0, |hash: u32, byte| {
         let sum = (hash << 4).wrapping_add(u32::from(byte));
         let high = sum & 0xf000_0000;

@@ -6,6 +6,7 @@
 
 mod code;
 mod dynamic;
+mod version;
 
 pub(crate) use code::Machine;
 
@@ -25,12 +26,21 @@ pub(crate) struct Export {
     pub status: Option<u8>,
 }
 
+/// A version, and whether the exports are in the base all the same.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Version {
+    pub name: &'static str,
+    pub in_base: bool,
+}
+
 /// What to put into the object.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     pub machine: Machine,
     pub soname: &'a str,
     pub needed: &'a [&'a str],
+    /// The version that the library defines, if it has versions.
+    pub version: Option<Version>,
     pub exports: &'a [Export],
     /// The number of its first export, among those of all objects.
     pub first: u32,
@@ -73,9 +83,10 @@ impl Object<'_> {
         )
     }
 
-    /// The dynamic section: one entry per needed library, six others, one terminator.
+    /// The dynamic section: one entry per needed library, three for versions, six others, one terminator.
     fn dynamic_len(&self) -> usize {
-        (self.needed.len() + 7) * 2 * WORD
+        let versions = if self.version.is_some() { 3 } else { 0 };
+        (self.needed.len() + versions + 7) * 2 * WORD
     }
 
     fn stub_at(&self, plan: &Plan, index: usize) -> usize {
@@ -172,6 +183,10 @@ mod tests {
             machine,
             soname: "libdemo.so.1",
             needed: &["libother.so.2"],
+            version: Some(Version {
+                name: "DEMO_1.0",
+                in_base: false,
+            }),
             exports: &exports,
             first: 0,
         }
@@ -215,6 +230,7 @@ mod tests {
             TABLE,
             "libdemo.so.1",
             "libother.so.2",
+            "DEMO_1.0",
         ] {
             let wanted = [name.as_bytes(), b"\0"].concat();
             assert!(

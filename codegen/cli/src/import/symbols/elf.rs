@@ -16,6 +16,9 @@ const TABLE_MOST: u64 = 1 << 30;
 
 /// Tags of the dynamic section.
 mod tag {
+    pub const NEEDED: u64 = 1;
+    pub const RPATH: u64 = 15;
+    pub const RUNPATH: u64 = 29;
     pub const HASH: u64 = 4;
     pub const STRTAB: u64 = 5;
     pub const SYMTAB: u64 = 6;
@@ -122,6 +125,45 @@ pub fn names(
     Ok(Exports {
         names: found,
         versions: versions(definitions, names).unwrap_or_default(),
+    })
+}
+
+/// What the loader is told of other libraries.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The names of those that it must find.
+    pub needed: Vec<String>,
+    /// Folders to look for them, where `$ORIGIN` is the library's own.
+    pub folders: Vec<String>,
+}
+
+/// What a library that is in memory needs; nothing where its dynamic section cannot be read.
+pub fn needs(bytes: &[u8]) -> Option<Needs> {
+    let (_, segments) = segments(bytes).filter(|_| is_elf(bytes))?;
+    let dynamic = segments.iter().find(|segment| segment.kind == DYNAMIC)?;
+    let part = |offset: u64, size: u64| {
+        let (from, size) = (usize::try_from(offset).ok()?, usize::try_from(size).ok()?);
+        bytes.get(from..from.checked_add(size)?)
+    };
+    let entries = part(dynamic.offset, dynamic.size)?;
+    let places = Places::read(entries, &segments)?;
+    let names = part(places.names, places.names_size)?;
+    let texts = |wanted: &[u64]| -> Vec<String> {
+        let pairs = entries.chunks_exact(16);
+        let known = pairs.filter_map(|pair| Some((u64_at(pair, 0)?, u64_at(pair, 8)?)));
+        let meant = known.filter(|(tag, _)| wanted.contains(tag));
+        let text = meant.filter_map(|(_, at)| name_at(names, usize::try_from(at).ok()?));
+        text.map(|text| String::from_utf8_lossy(text).into_owned())
+            .collect()
+    };
+    let folders = texts(&[tag::RPATH, tag::RUNPATH]);
+    Some(Needs {
+        needed: texts(&[tag::NEEDED]),
+        folders: folders
+            .iter()
+            .flat_map(|list| list.split(':'))
+            .map(str::to_owned)
+            .collect(),
     })
 }
 
