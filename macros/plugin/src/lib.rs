@@ -31,7 +31,7 @@ pub use sp_runtime::host::FIRST;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
-/// Exports the entry points of a plugin.
+/// Exports the entry points of a plugin; stands in the root of its crate.
 ///
 /// ```text
 /// sp_plugin::plugin! {
@@ -50,8 +50,8 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 ///
 /// With `min_release: "2.8"` at the end the plugin declines older hosts, in the way TensorFlow
 /// survives and with one line on stderr. No macro sees the other files of a crate, so what those name
-/// is checked where they say so: `#[sp_runtime::plugin]` on a function, an `impl` or a module holds it, at compile
-/// time, against the release that stands here.
+/// is checked where they ask for it: `#[sp_runtime::plugin]` on a function, an `impl` or a module holds
+/// it, at compile time, against the release that stands here.
 #[macro_export]
 macro_rules! plugin {
     (

@@ -2,6 +2,7 @@
 //! the entry point, and aborts on an error, so there is one that it never asks.
 
 use std::ffi::{CStr, CString, c_void};
+use std::sync::OnceLock;
 
 use sp_abi::grappler::{TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func};
 use sp_abi::tf_buffer::TF_Buffer;
@@ -13,9 +14,12 @@ use crate::graph::{self, Item};
 /// A type that no device has, and no other plugin declines by. TensorFlow asks an optimizer about
 /// graphs with nodes on devices of its type only.
 pub fn device_type(ours: &CStr) -> &'static CStr {
-    let name = [ours.to_bytes(), b"_DECLINED"].concat();
-    // No NUL can be in it; TensorFlow keeps the pointer for ever.
-    CString::new(name).map_or(c"DECLINED", |name| &*Box::leak(name.into_boxed_c_str()))
+    static NAME: OnceLock<CString> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let name = [ours.to_bytes(), b"_DECLINED"].concat();
+        // No NUL can be in it.
+        CString::new(name).unwrap_or_default()
+    })
 }
 
 /// Fills in the one slot that TensorFlow demands: with what returns its input where it is known how
