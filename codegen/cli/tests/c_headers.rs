@@ -11,7 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use compiler::{STRICT, compile, compilers, folder, headers, root, source, stored, words};
+use compiler::{
+    STRICT, compile, compilers, folder, headers, headers_of, root, source, stored, words,
+};
 use similar::TextDiff;
 use sp_expand::structure::is_versioned;
 use sp_gen::snapshots;
@@ -24,7 +26,11 @@ const CPP: [&str; 3] = ["c++", "g++", "clang-14"];
 static HEADERS: LazyLock<PathBuf> = LazyLock::new(headers);
 
 fn names() -> Vec<String> {
-    let entries = fs::read_dir(&*HEADERS).unwrap().flatten();
+    names_in(&HEADERS)
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
     let mut names: Vec<String> = entries
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
@@ -69,6 +75,24 @@ fn each_stands_alone_in_c_and_in_cpp() {
         }
         for compiler in &cpp {
             must(compiler, "-std=c++17 -O2", &format!("{name}.cc"), &text);
+        }
+    }
+}
+
+/// What was known up to some release is as good C.
+#[test]
+fn an_older_history_gives_headers_too() {
+    for release in ["2.5", "2.6", "2.9", "2.13"] {
+        let folder = headers_of(Some(release.parse().unwrap()));
+        let names: Vec<String> = names_in(&folder);
+        for (compilers, options) in [(compilers(&C), "-std=c11"), (compilers(&CPP), "-std=c++17")] {
+            let end = if options == "-std=c11" { "c" } else { "cc" };
+            // The folder that is named first is looked into first.
+            let options = format!("{options} -I{}", folder.display());
+            for compiler in compilers.into_iter().take(1) {
+                let name = format!("{release}.{end}");
+                must(compiler, &options, &name, &include(&names));
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use sp_gen::emit::disk::Shape;
 use sp_gen::emit::header;
+use sp_gen::import::release::Release;
 use sp_gen::snapshots;
 use sp_gen::symbols::Symbols;
 
@@ -37,13 +38,23 @@ pub fn source(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The folder with the headers.
+/// A folder with the headers.
 pub fn headers() -> PathBuf {
+    headers_of(None)
+}
+
+/// A folder with the headers as they are made of what is known up to a release.
+pub fn headers_of(release: Option<Release>) -> PathBuf {
     let generated = root().join("generated");
-    let apis = snapshots::read(&generated.join("ir"), None).expect("the snapshots are read");
+    let apis = snapshots::read(&generated.join("ir"), release).expect("the snapshots are read");
     let symbols = Symbols::read(&generated.join("symbols")).expect("the symbols are read");
+    let symbols = match release {
+        Some(release) => symbols.until(release),
+        None => symbols,
+    };
     let files = header::emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"));
-    let out = folder("include");
+    let name = release.map_or_else(String::new, |release| format!("-{release}"));
+    let out = folder(&format!("include{name}"));
     Shape::Headers
         .replace(&out, &files)
         .expect("the headers are written");

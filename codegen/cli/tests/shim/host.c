@@ -75,18 +75,30 @@ static void registers(size_t size) {
   EXPECT(is_whole(functions, sizeof(SP_PlatformFns_newest)));
 }
 
-// The table that 2.7 moved slots in.
+static void free_nothing(const SP_Device *device, SP_DeviceMemoryBase *memory) {}
+static TF_Bool call_back(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback, void *argument) {
+  return 1;
+}
+
+// The table that 2.7 moved slots in. A slot is the plugin's own function, with nothing around it.
 static void moves(void) {
   SP_StreamExecutor_newest mine;
   memset(&mine, 0, sizeof mine);
-  const SE_StatusCallbackFn none = NULL;
-  (void)none;
+  mine.deallocate = free_nothing;
+  mine.host_callback = call_back;
   const size_t sizes[] = {264, 288, 272};
   for (size_t i = 0; i < 3; ++i) {
     SP_StreamExecutor *table = (SP_StreamExecutor *)host_memory(sizes[i]);
     EXPECT(sp_fill(SP_StreamExecutor, table, &mine, NULL) == (i < 2));
     EXPECT(sp_has(SP_StreamExecutor, host_callback, table) == (i < 2));
     EXPECT(sp_has(SP_StreamExecutor, mem_zero, table) == (i == 1));
+    if (i < 2) {
+      void *last = NULL, *expected = NULL;
+      memcpy(&last, (char *)table + sizes[i] - sizeof last, sizeof last);
+      memcpy(&expected, &mine.host_callback, sizeof expected);
+      EXPECT(last == expected);
+      EXPECT(sp_get(SP_StreamExecutor, deallocate, table) == free_nothing);
+    }
     EXPECT(sp_size(table) == sizes[i] && is_whole(table, sizes[i]));
     free(table);
   }

@@ -71,8 +71,7 @@ pub fn fill(slot: &Retyped<'_>) -> String {
     let words = run(slot.releases);
     format!(
         r#"  if (!sp_told_{table}_{field}()) {{
-    const int unimplemented = 12;
-    sp_fail(status, unimplemented,
+    sp_fail(status, SP_UNIMPLEMENTED,
             "{table}.{field} takes other arguments in {words}, and whether this "
             "TensorFlow is one of these is not known");
     return false;

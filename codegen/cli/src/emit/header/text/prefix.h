@@ -88,6 +88,9 @@ static inline sp_clue sp_clue_of(const sp_layouts* of, const void* host) {
   return clue;
 }
 
+/** The codes of a TF_Status that the shim itself reports. */
+enum { SP_RESOURCE_EXHAUSTED = 8, SP_FAILED_PRECONDITION = 9, SP_UNIMPLEMENTED = 12 };
+
 /** Puts an error into a TF_Status, unless it is null. */
 static inline void sp_fail(void* status, int code, const char* message) {
   typedef void set_type(void*, int, const char*);
@@ -98,11 +101,10 @@ static inline void sp_fail(void* status, int code, const char* message) {
 /** Whether the layout of the host's struct is known; else `status` (which may be null) says why not. */
 static inline bool sp_admit(const sp_layouts* of, const void* host, void* status) {
   if (sp_reach(of, sp_size(host)) != SP_ABSENT) return true;
-  const int failed_precondition = 9;
   const sp_clue clue = sp_clue_of(of, host);
   char message[400];
   sp_print(message, sizeof message, "%s: %s", sp_running()->name, clue.refused);
-  sp_fail(status, failed_precondition, message);
+  sp_fail(status, SP_FAILED_PRECONDITION, message);
   return false;
 }
 

@@ -10,7 +10,7 @@ static inline void sp_same_graph(void* optimizer, const TF_Buffer* graph, const 
   void* copy = malloc(graph->length + 1);
   (void)optimizer, (void)item;
   if (copy == NULL) {
-    sp_fail(status, TF_RESOURCE_EXHAUSTED, "no memory for a graph");
+    sp_fail(status, SP_RESOURCE_EXHAUSTED, "no memory for a graph");
     return;
   }
   memcpy(copy, graph->data, graph->length);
@@ -27,8 +27,11 @@ static inline void sp_same_graph_v2_5(void* optimizer, TF_Buffer* graph, TF_Buff
  * been declined, with an optimizer that gives back what it gets and a line on stderr, and TF_InitGraph
  * returns. The type is as in TP_OptimizerRegistrationParams. */
 static inline bool sp_enter_TF_InitGraph(TP_OptimizerRegistrationParams* params, const char* type) {
+  typedef void newer_type(void*, const TF_Buffer*, const TF_GrapplerItem*, TF_Buffer*, TF_Status*);
   typedef void older_type(void*, TF_Buffer*, TF_Buffer*, TF_Status*);
-  const sp_releases older = {205, 205};
+  newer_type* const newer = sp_same_graph;
+  older_type* const older = sp_same_graph_v2_5;
+  const sp_releases of_older = {205, 205};
   TP_Optimizer* optimizer = NULL;
   TP_OptimizerConfigs* configs = NULL;
   SP_GET_FIXED(TP_OptimizerRegistrationParams, optimizer, params, &optimizer);
@@ -41,10 +44,11 @@ static inline bool sp_enter_TF_InitGraph(TP_OptimizerRegistrationParams* params,
   if (sp_refused("graph optimizer", clues, sizeof clues / sizeof *clues) == NULL) return true;
   if (sp_is_too_old()) return false;
   SP_SET_FIXED(TP_OptimizerRegistrationParams, device_type, params, type);
-  SP_SET_FIXED(TP_Optimizer, optimize_func, optimizer, sp_same_graph);
-  if (sp_is(older) == 1) {
-    older_type* as_called = sp_same_graph_v2_5;
-    sp_write(optimizer, sp_fixed_TP_Optimizer_optimize_func(optimizer), &as_called, sizeof as_called);
+  const size_t place = sp_fixed_TP_Optimizer_optimize_func(optimizer);
+  if (sp_is(of_older) == 1) {
+    sp_write(optimizer, place, &older, sizeof older);
+  } else {
+    sp_write(optimizer, place, &newer, sizeof newer);
   }
   return false;
 }

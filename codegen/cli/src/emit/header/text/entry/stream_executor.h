@@ -8,7 +8,7 @@ static inline void sp_no_devices(const SP_Platform* platform, int32_t* device_co
 }
 static inline void sp_no_device(const SP_Platform* platform, SE_CreateDeviceParams* params, TF_Status* status) {
   (void)platform, (void)params;
-  sp_fail(status, TF_FAILED_PRECONDITION, sp_running()->refused);
+  sp_fail(status, SP_FAILED_PRECONDITION, sp_running()->refused);
 }
 static inline void sp_end_device(const SP_Platform* platform, SP_Device* device) {
   (void)platform, (void)device;
