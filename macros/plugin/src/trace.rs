@@ -73,8 +73,12 @@ impl UnderWay {
             length: self.begun.elapsed(),
         };
         let mut calls = calls();
-        if calls.len() < MOST {
-            calls.push(call);
+        if calls.len() == MOST {
+            return;
+        }
+        calls.push(call);
+        if calls.len() == MOST {
+            eprintln!("plugin: a trace holds {MOST} calls of kernels; later ones are left out");
         }
     }
 }

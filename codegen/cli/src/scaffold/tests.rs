@@ -130,6 +130,13 @@ fn sets() -> impl Iterator<Item = Vec<Part>> {
 }
 
 #[test]
+fn the_optimizer_may_be_called_after_what_it_works_on() {
+    use clap::ValueEnum;
+    assert_eq!(Part::from_str("graph", false), Ok(Part::Optimizer));
+    assert!(Part::from_str("device", false).is_err());
+}
+
+#[test]
 fn what_is_left_out_is_named_nowhere() {
     for left_out in sets() {
         let parts = Parts::without(&left_out);
