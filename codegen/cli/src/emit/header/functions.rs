@@ -2,8 +2,6 @@
 //! declared. One that every release from SP_MIN_RELEASE on exports has its plain name; any is there
 //! through `sp_find`, which gives NULL where the host lacks it.
 
-use std::fmt::Write;
-
 use sp_expand::structure::Dates;
 use sp_ir::{Function, Item, Side, Signature, Type};
 
@@ -50,40 +48,56 @@ fn since(name: &str, source: &Source<'_>) -> String {
 
 fn import(name: &str, item: &Function, source: &Source<'_>) -> String {
     let signature = by_value(&named(&item.signature), source);
-    let exported = source.exports.told(&item.symbol);
     let forms = Form::all(name, item, source);
+    let ty = c::broken(&format!("sp_type_{name}"), &signature);
+    let parts = [
+        comment::doc(0, &said(name, item, &forms, source)),
+        format!("typedef {ty};\n"),
+        look_up(name, item, &signature, &forms, source),
+        by_name(name, item, &signature, source),
+        "\n".to_owned(),
+    ];
+    parts.concat()
+}
+
+fn said(name: &str, item: &Function, forms: &[Form<'_>], source: &Source<'_>) -> Vec<String> {
     let first = item.doc.clone().unwrap_or_default() + &since(name, source);
     let mut said = vec![first];
     said.extend(contract::told(&item.signature));
     said.extend(forms.iter().map(told));
-    said.extend(exported.clone());
+    said.extend(source.exports.told(&item.symbol));
+    said
+}
+
+/// What finds it, and what is told where it is not found.
+fn look_up(
+    name: &str,
+    item: &Function,
+    signature: &Signature,
+    forms: &[Form<'_>],
+    source: &Source<'_>,
+) -> String {
     let instead = item.instead.as_ref();
     let instead = instead.map(|it| format!("Use {} instead.", it.value));
-    let about = [exported, instead]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ");
-    let mut text = comment::doc(0, &said);
-    let ty = c::broken(&format!("sp_type_{name}"), &signature);
-    let _ = writeln!(text, "typedef {ty};");
-    let experimental = is_experimental(item);
-    let facts = [
-        name.to_owned(),
-        format!("{about:?}"),
-        experimental.to_string(),
-    ];
-    text += &match (forms.is_empty(), experimental) {
+    let about = [source.exports.told(&item.symbol), instead];
+    let about: Vec<String> = about.into_iter().flatten().collect();
+    let (about, experimental) = (format!("{:?}", about.join(" ")), is_experimental(item));
+    let facts = [name.to_owned(), about, experimental.to_string()];
+    match (forms.is_empty(), experimental) {
         (true, false) => comment::listed("SP_FUNCTION", &facts[..2], "\n"),
         (true, true) => comment::listed("SP_EXPERIMENTAL", &facts[..2], "\n"),
-        (false, _) => before(name, &signature, &forms, &facts),
-    };
-    let plain = match (source.exports.always_since(&item.symbol), experimental) {
+        (false, _) => before(name, signature, forms, &facts),
+    }
+}
+
+/// What its plain name is: the function, or an error that says why not.
+fn by_name(name: &str, item: &Function, signature: &Signature, source: &Source<'_>) -> String {
+    let from = source.exports.always_since(&item.symbol);
+    match (from, is_experimental(item)) {
         (None, _) => format!("SP_GONE({name})\n"),
         (_, true) => format!("SP_UNSETTLED({name})\n"),
-        (Some(from), false) => plain(name, &signature, (from.major, from.minor)),
-    };
-    text + &plain + "\n"
+        (Some(from), false) => plain(name, signature, (from.major, from.minor)),
+    }
 }
 
 /// Its plain name, for the plugins that need no release without it.
