@@ -15,7 +15,7 @@ pub enum Switch {
 
 macro_rules! passes {
     ($($(#[doc = $doc:literal])+ $pass:ident = $field:ident,)*) => {
-        /// A pass of TensorFlow's own, of those that every release has.
+        /// A pass of TensorFlow's own. One that a release lacks is left out there.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Pass {
@@ -54,6 +54,8 @@ passes! {
     ShapeOptimization = shape_optimization,
     /// Takes 16-bit floats where it can.
     AutoMixedPrecision = auto_mixed_precision,
+    /// The same for oneDNN and bfloat16; from 2.10 on.
+    AutoMixedPrecisionOnednnBfloat16 = auto_mixed_precision_onednn_bfloat16,
     /// The same for MKL.
     AutoMixedPrecisionMkl = auto_mixed_precision_mkl,
     /// Puts small integer work on the host.
