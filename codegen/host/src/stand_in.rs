@@ -24,6 +24,8 @@ const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
 const CC: &str = "libtensorflow_cc.so.2";
 const VERSION: &str = "TF_Version";
+/// Gives a struct of C++ functions, by value.
+const RENDEZVOUS: &str = "TF_GetRendezvous";
 
 /// Names of all functions of all libraries, in the order of their numbers.
 static EXPORTED: OnceLock<Vec<String>> = OnceLock::new();
@@ -203,8 +205,8 @@ extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
     let name = EXPORTED.get().and_then(|names| names.get(index as usize));
     let name = name.map_or("a function without a name", String::as_str);
     ledger::missing(name);
-    if name.starts_with("_Z") {
-        // Nothing that could be given back is what C++ waits for.
+    if name.starts_with("_Z") || name == RENDEZVOUS {
+        // Nothing that could be given back is what the caller waits for.
         // SAFETY: ends the process.
         unsafe { libc::_exit(fault::UNFIT_STATUS) }
     }

@@ -207,7 +207,10 @@ impl<D: Device> PlatformFns for Platform<D> {
         let field = SE_CreateStreamExecutorParams::stream_executor;
         let table = present(params.get(field), "stream_executor")?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        SP_StreamExecutor::fill::<D>(&mut unsafe { PrefixMut::new(table) });
+        let mut table = unsafe { PrefixMut::new(table) };
+        // A table of a size that nobody knows would stay empty without a word.
+        table.releases()?;
+        SP_StreamExecutor::fill::<D>(&mut table);
         Ok(())
     }
 

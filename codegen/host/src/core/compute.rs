@@ -56,7 +56,7 @@ impl Context {
         Ok(view)
     }
 
-    fn set_output(&self, index: c_int, view: View) -> Outcome<()> {
+    pub(super) fn set_output(&self, index: c_int, view: View) -> Outcome<()> {
         let at = Self::index("output", index, self.outputs.len())?;
         self.state().made[at] = Some(view);
         Ok(())

@@ -25,8 +25,9 @@ impl Object for Construction {
     const KIND: Kind = Kind::Construction;
 }
 
-/// A string that belongs to the host.
+/// A string that belongs to the host, or to the plugin for a call.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub(super) struct StringView {
     data: *const c_char,
     len: usize,
@@ -38,6 +39,16 @@ impl StringView {
             data: text.as_ptr().cast(),
             len: text.len(),
         }
+    }
+
+    /// The text of one that a plugin passes.
+    pub fn text(&self) -> String {
+        let bytes: &[u8] = match self.data.is_null() {
+            true => &[],
+            // SAFETY: the plugin passes as many bytes as it says, for the call.
+            false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.len) },
+        };
+        String::from_utf8_lossy(bytes).into_owned()
     }
 }
 

@@ -10,6 +10,7 @@ mod construction;
 mod context;
 mod grappler;
 mod op_def;
+mod reference;
 mod serialized;
 mod shape;
 mod status;
@@ -79,6 +80,7 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
         compute::find,
         grappler::find,
         op_def::find,
+        reference::find,
         shape::find,
         serialized::find,
         variable::find,

@@ -41,12 +41,17 @@ impl View {
 
     /// A handle on this view that the plugin must delete.
     pub fn give(self) -> *mut TensorHandle {
-        ledger::give(
-            TensorHandle {
-                view: Mutex::new(self),
-            },
-            Owner::Plugin,
-        )
+        self.handle(Owner::Plugin)
+    }
+
+    /// A handle on this view that the plugin has for a call.
+    pub fn lend(self) -> *mut TensorHandle {
+        self.handle(Owner::Host)
+    }
+
+    fn handle(self, owner: Owner) -> *mut TensorHandle {
+        let view = Mutex::new(self);
+        ledger::give(TensorHandle { view }, owner)
     }
 }
 

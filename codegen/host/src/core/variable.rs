@@ -17,7 +17,7 @@ use crate::Code;
 use crate::dtype::DType;
 use crate::ledger::{self, Kind, Object, Owner};
 
-type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
+pub(super) type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
 type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
 type Outcome<T> = Result<T, (Code, String)>;
 
@@ -146,7 +146,7 @@ impl Context {
 }
 
 /// Sets the status where all went well, and fails the kernel where not, as TensorFlow does.
-fn conclude(ctx: &Context, result: Outcome<()>, call: &str, status: &Arg<Status>) {
+pub(super) fn conclude(ctx: &Context, result: Outcome<()>, call: &str, status: &Arg<Status>) {
     match result {
         Ok(()) => report(status, call, Ok(())),
         Err(failure) => drop(ctx.state().failure.get_or_insert(failure)),

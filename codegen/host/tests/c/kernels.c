@@ -117,6 +117,50 @@ static void negate(void *kernel, TF_OpKernelContext *ctx, TF_AsyncOpKernelDoneCa
 }
 #endif
 
+// Variables by reference: made for a step, assigned to, destroyed.
+#if SP_MINOR >= 15 && SP_MINOR <= 18
+
+static TF_StringView name_of(const char *name) {
+  TF_StringView view = {name, strlen(name)};
+  return view;
+}
+
+static void allocate(TF_OpKernelContext *ctx, TF_Tensor *tensor, TF_DataType dtype, const int64_t *dims,
+                     int rank, TF_Status *status) {
+  TF_AllocatorAttributes attributes = {TF_AllocatorAttributes_SIZE, 0};
+  TF_Tensor *fresh = TF_AllocateTemp(ctx, dtype, dims, rank, &attributes, status);
+  TF_TensorBitcastFrom(fresh, dtype, tensor, dims, rank, status);
+  TF_DeleteTensor(fresh);
+}
+
+static void copy(TF_OpKernelContext *ctx, TF_Tensor *from, TF_Tensor *to) {
+  memcpy(TF_TensorData(to), TF_TensorData(from), TF_TensorByteSize(from));
+  TF_DeleteTensor(from);
+  TF_DeleteTensor(to);
+}
+
+static void temporary(void *kernel, TF_OpKernelContext *ctx) {
+  const int64_t dims[1] = {3};
+  TF_StringView name = name_of("step");
+  TF_Status *status = TF_NewStatus();
+  TF_TemporaryVariable(ctx, TF_FLOAT, dims, 1, &name, allocate, status);
+  TF_DeleteStatus(status);
+}
+
+static void assign(void *kernel, TF_OpKernelContext *ctx) {
+  TF_Status *status = TF_NewStatus();
+  TF_AssignRefVariable(ctx, 0, 0, 1, false, true, copy, status);
+  TF_DeleteStatus(status);
+}
+
+static void destroy(void *kernel, TF_OpKernelContext *ctx) {
+  TF_StringView name = name_of("step");
+  TF_Status *status = TF_NewStatus();
+  TF_DestroyTemporaryVariable(ctx, 0, &name, status);
+  TF_DeleteStatus(status);
+}
+#endif
+
 static void delete_kernel(void *kernel) { free(kernel); }
 
 static void enter(TF_KernelBuilder *builder, const char *name) {
@@ -167,6 +211,11 @@ void TF_InitKernel(void) {
   enter(builder, "TestSum");
 #if SP_MINOR >= 13
   enter(TF_NewAsyncKernelBuilder("Neg", "TEST", NULL, negate, NULL), "TestNeg");
+#endif
+#if defined(REFERENCES)
+  enter(TF_NewKernelBuilder("TemporaryVariable", "TEST", NULL, temporary, NULL), "TestTemporary");
+  enter(TF_NewKernelBuilder("Assign", "TEST", NULL, assign, NULL), "TestAssign");
+  enter(TF_NewKernelBuilder("DestroyTemporaryVariable", "TEST", NULL, destroy, NULL), "TestDestroy");
 #endif
 #if defined(UNKNOWN_FUNCTION)
   TF_ZerosLikeVariant(NULL, NULL, NULL);

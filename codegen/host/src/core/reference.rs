@@ -1,0 +1,136 @@
+//! Reference and temporary variables: tensors that a kernel hands on by reference, and such as live for
+//! one step under a name. Here a reference is the tensor itself, which the output becomes.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::arg::{Arg, List};
+use super::construction::StringView;
+use super::context::{Context, Ctx};
+use super::functions;
+use super::status::Status;
+use super::tensor::{TensorHandle, View};
+use super::variable::{Copy, conclude};
+use crate::Code;
+use crate::dtype::DType;
+use crate::ledger::{self, Owner};
+use crate::memory::Buffer;
+
+type Allocate =
+    unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
+type Outcome<T> = Result<T, (Code, String)>;
+
+/// By name; a test is one step.
+static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
+
+fn temporary() -> MutexGuard<'static, BTreeMap<String, View>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(name: &List<StringView>) -> String {
+    name.first().map(|name| name.text()).unwrap_or_default()
+}
+
+/// The tensor that the plugin's function makes.
+fn allocated(
+    ctx: *mut Context,
+    dtype: DType,
+    dims: &[i64],
+    allocate: Option<Allocate>,
+) -> Outcome<View> {
+    let allocate = allocate.ok_or_else(|| (Code::INTERNAL, "plugin_allocator is null".into()))?;
+    let empty = View {
+        dtype,
+        dims: dims.to_vec(),
+        buffer: Arc::new(Buffer::empty()),
+    };
+    let (lent, status) = (empty.lend(), ledger::give(Status::new(), Owner::Host));
+    let rank = dims.len() as c_int;
+    // SAFETY: the plugin passed this function to be called so; all that it is lent is live.
+    unsafe { allocate(ctx, lent, dtype.0, dims.as_ptr(), rank, status) };
+    let said = ledger::take(status).map(|status| status.get());
+    let gone = || {
+        (
+            Code::INTERNAL,
+            "plugin_allocator deleted what it was lent".into(),
+        )
+    };
+    let made = ledger::take(lent).ok_or_else(gone)?.view().clone();
+    match said {
+        Some((Code::OK, _)) => Ok(made),
+        Some(failure) => Err(failure),
+        None => Err(gone()),
+    }
+}
+
+impl Context {
+    fn assign_reference(
+        &self,
+        ctx: *mut Context,
+        (reference, output, value): (c_int, c_int, c_int),
+        validate: bool,
+        copy: Option<Copy>,
+    ) -> Outcome<()> {
+        let (old, value) = (self.input(reference)?, self.input(value)?);
+        if validate && old.dims != value.dims {
+            let text = format!("a value of {:?} for {:?}", value.dims, old.dims);
+            return Err((Code::INVALID_ARGUMENT, text));
+        }
+        let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
+        let new = self.fresh(value.dtype, &value.dims, false)?;
+        // SAFETY: the plugin passed this function for such a copy.
+        unsafe { copy(ctx, value.give(), new.clone().give()) };
+        self.set_output(output, new)
+    }
+}
+
+functions! {
+    fn TF_AssignRefVariable(
+        ctx: Ctx,
+        reference: c_int,
+        output: c_int,
+        value: c_int,
+        _use_locking: u8,
+        validate_shape: u8,
+        copy: Option<Copy>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let places = (reference, output, value);
+        let assigned = found.assign_reference(ctx.address(), places, validate_shape != 0, copy);
+        conclude(found, assigned, CALL, &status);
+    }
+
+    fn TF_TemporaryVariable(
+        ctx: Ctx,
+        dtype: u32,
+        dims: List<i64>,
+        rank: c_int,
+        name: List<StringView>,
+        allocate: Option<Allocate>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let made = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
+        let kept = made.and_then(|view| {
+            temporary().insert(text(&name), view.clone());
+            found.set_output(0, view)
+        });
+        conclude(found, kept, CALL, &status);
+    }
+
+    fn TF_DestroyTemporaryVariable(
+        ctx: Ctx,
+        index: c_int,
+        name: List<StringView>,
+        status: Arg<Status>,
+    ) {
+        let Some(found) = ctx.get(CALL) else { return };
+        let name = text(&name);
+        let none = || (Code::NOT_FOUND, format!("there is no temporary variable {name}"));
+        let last = temporary().remove(&name).ok_or_else(none);
+        let given = last.and_then(|_| found.set_output(0, found.input(index)?));
+        conclude(found, given, CALL, &status);
+    }
+}
