@@ -7,12 +7,14 @@ use std::process::Command;
 use sp_host::{Host, Op, Tensor};
 use sp_ir::{Api, Field, Item, Struct};
 
+type Change = fn(&mut Struct);
+
 /// A host: which release it says it is, whose structs it has, and what is done to one of them.
 #[derive(Clone, Copy)]
 struct Played {
     says: &'static str,
     has: &'static str,
-    changed: Option<(&'static str, fn(&mut Struct))>,
+    changed: Option<(&'static str, Change)>,
 }
 
 /// The newest structs in the release after them.
@@ -37,7 +39,7 @@ const HOSTS: [(&str, Played); 5] = [
     ),
 ];
 
-const fn changed(name: &'static str, change: fn(&mut Struct)) -> Played {
+const fn changed(name: &'static str, change: Change) -> Played {
     Played {
         changed: Some((name, change)),
         ..NEXT

@@ -76,11 +76,11 @@ fn covers(old: &Libraries, new: &Libraries) -> bool {
 
 /// The release's libraries, each after those that it needs. To 2.11 the functions that are not the
 /// framework's are in the extension module; then they have a library of their own, which the module
-/// needs. In 2.21 the module has no name of its own any more, so that nothing finds it loaded.
+/// needs. From 2.19 on the module has no name of its own any more, so that nothing finds it loaded.
 fn names(release: Release<'_>) -> &'static [&'static str] {
     match release.minor() {
         ..=11 => &[FRAMEWORK, PYWRAP],
-        12..=20 => &[FRAMEWORK, CC, PYWRAP],
+        12..=18 => &[FRAMEWORK, CC, PYWRAP],
         _ => &[FRAMEWORK, CC],
     }
 }

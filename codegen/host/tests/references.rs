@@ -40,9 +40,9 @@ fn a_step(host: &Host) {
     };
     assert_eq!(variable.dims(), [3]);
     let value = Tensor::from([3], &[1f32, 2.0, 3.0]);
-    let inputs = [variable.clone(), value.clone()];
-    assert_eq!(host.run(&assigned(), &inputs).unwrap(), [value.clone()]);
-    assert_eq!(host.run(&destroyed(), &[value.clone()]).unwrap(), [value]);
+    let assigned = host.run(&assigned(), &[variable.clone(), value.clone()]);
+    let last = host.run(&destroyed(), &assigned.unwrap());
+    assert_eq!(last.unwrap(), [value]);
 }
 
 fn refused(host: &Host) {
