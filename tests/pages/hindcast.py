@@ -177,21 +177,26 @@ def table(names, rows, verdicts):
     yield "| known up to | " + " | ".join(rows) + " |"
     yield "|---" * (len(rows) + 1) + "|"
     for name in names:
-        cells = [verdicts.get(release, {}).get(name, "").split(":")[0] for release in rows]
+        cells = [verdicts.get(release, {}).get(name, "") for release in rows]
+        cells = [cell if len(cell) < 32 else cell.split(":")[0] for cell in cells]
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
 def told(names, found):
-    """What each plugin says in the first release after its own."""
+    """What each plugin says in the first release after its own, once for all that differs in numbers."""
+    seen = set()
     for name in names:
         first = next((row[name] for row in found.values() if name in row), {"said": []})
         lines = first["said"] + ([first["problem"]] if "problem" in first else [])
-        yield from (f"- {name}: `{line}`" for line in lines)
+        for line in lines:
+            form = re.sub("[0-9.]+", "", line)
+            if form not in seen:
+                yield f"- {name}: `{line}`"
+            seen.add(form)
 
 
 def page(rows, known, found, verdicts, reference):
     trusting = [f"{name} {trust}=1" for name, trust in TRUSTING]
-    broken = {name: it for row in verdicts.values() for name, it in row.items() if it.startswith("fails")}
     later = dict.fromkeys((since, what) for since, what, *_ in LATER)
     return [
         "# What was known up to N, in every release after N",
@@ -214,26 +219,27 @@ def page(rows, known, found, verdicts, reference):
         "",
         "## What they say",
         "",
-        "In the first release after their own:",
+        "In the first release after their own, where it is another thing than what those before say:",
         "",
         *told(known, found),
         "",
         "## What trust would have cost",
         "",
         "The same files, told to trust what they cannot know: that a longer struct was only appended to, or that an",
-        "experimental function still takes the arguments that it took. The first holds from 2.8 to 2.9 and did not",
-        "hold from 2.6 to 2.7; the second ended at 2.10, when `TF_AssignVariable` grew an argument.",
+        "experimental function still takes the arguments that it took. The first holds from 2.8 on and did not hold",
+        "from 2.6 to 2.7; the second ended at 2.10, when `TF_AssignVariable` grew an argument.",
         "",
         *table(trusting, rows, verdicts),
         "",
-        *(f"- {name}: {it}" for name, it in broken.items()),
+        "From 2.19 on `tensorflow-cpu` exports no such function; that it dies in no release between is luck.",
         "",
         "## What was different before this page",
         "",
         "- A plugin that declined ended the process. Core asks a platform for its tables also where it has no devices,",
         "  and aborts where a status says no or a slot is null (`RegisterPluggableDevicePlugin` is not OK, seen in 2.12",
         "  and 2.21). Now every slot of the tables is filled, and none of them is ever called.",
-        "- A plugin of 2.9 with kernels of its own for variables died by SIGSEGV from 2.10 on, as in the table of trust.",
+        "- A plugin of 2.9 with kernels of its own for variables passed a status where core took a function, and died",
+        "  or happened not to, as in the table of trust.",
         "- Those of 2.8 to 2.18 would have kept such kernels in 2.19 and 2.20, whose `tensorflow-cpu` has no means for",
         "  them, in place of core's. Now a kernel names the functions that it needs.",
         "",
