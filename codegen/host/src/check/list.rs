@@ -32,7 +32,9 @@ checks! {
     "the library loads and exports an entry point",
     "TensorFlow opens the library, binds all its symbols at once, and looks for SE_InitPlugin, TF_InitKernel, \
      TF_InitGraph and TF_InitProfiler. A symbol that the running release does not export makes `import tensorflow` \
-     fail. Look functions up at run time, or name the library that has them and build for that release.";
+     fail. Look functions up at run time, or name the library that has them and build for that release. The report \
+     says which libraries and functions the plugin asks for, and the releases that have them. What sp-host cannot \
+     have (C++, functions of Python's) is no failure: where it is called the check is skipped, with its name.";
 
     struct_bounds: load::struct_bounds,
     "nothing is written outside the host's structs",
