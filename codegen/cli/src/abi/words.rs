@@ -19,11 +19,6 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
-/// `was` or `were`.
-pub fn were(count: usize) -> &'static str {
-    if count == 1 { "was" } else { "were" }
-}
-
 /// The first name that a change is about.
 pub fn first(told: &Relaid) -> String {
     told.names().first().copied().unwrap_or_default().into()
@@ -37,6 +32,16 @@ pub fn last(item: &str) -> &str {
 /// Where the members that a change is about begin.
 pub fn offset(told: &Relaid) -> u64 {
     told.fields.iter().map(|one| one.offset).min().unwrap_or(0)
+}
+
+/// What became of members, and where: `a and b were inserted at 256`.
+pub fn placed(told: &Relaid, done: &str) -> String {
+    let were = match told.fields.len() {
+        1 => "was",
+        _ => "were",
+    };
+    let names = list(&told.names());
+    format!("{names} {were} {done} {}", offset(told))
 }
 
 /// How many members moved, and what became of the size.

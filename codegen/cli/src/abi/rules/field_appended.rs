@@ -28,13 +28,7 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldAppended(told) = &change.kind else {
         return None;
     };
-    let message = format!(
-        "{} {} appended at {}{}",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told),
-        words::size(told)
-    );
+    let message = words::placed(told, "appended at") + &words::size(told);
     let remedy = "touch it only where the host's struct_size reaches behind it";
     Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

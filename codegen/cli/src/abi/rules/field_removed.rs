@@ -23,13 +23,7 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::FieldRemoved(told) = &change.kind else {
         return None;
     };
-    let message = format!(
-        "{} {} removed from {}{}",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told),
-        words::moves(told)
-    );
+    let message = words::placed(told, "removed from") + &words::moves(told);
     let remedy = "choose the layout by the struct_size that the host wrote";
     Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

@@ -25,10 +25,8 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let message = format!(
-        "{} {} appended at {}{}; others hold it by value",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told),
+        "{}{}; others hold it by value",
+        words::placed(told, "appended at"),
         words::size(told)
     );
     let remedy = "choose the stride and the offsets by the running release";

@@ -23,12 +23,7 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
     let Kind::PaddingFilled(told) = &change.kind else {
         return None;
     };
-    let message = format!(
-        "{} {} put into padding at {}",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told)
-    );
+    let message = words::placed(told, "put into padding at");
     let remedy = "clear such structs whole before filling them, and ask for the running release";
     Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))
 }

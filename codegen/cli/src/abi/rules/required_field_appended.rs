@@ -26,10 +26,8 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let message = format!(
-        "{} {} appended at {}, and the host demands it",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told)
+        "{}, and the host demands it",
+        words::placed(told, "appended at")
     );
     let remedy = "fill it where the host's struct_size reaches behind it";
     Some(RULE.finding(change, Said::of_layout(pair, told, message, remedy)))

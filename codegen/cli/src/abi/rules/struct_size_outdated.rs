@@ -28,10 +28,8 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let message = format!(
-        "{} {} appended at {}, and the size macro ends at {}",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told),
+        "{}, and the size macro ends at {}",
+        words::placed(told, "appended at"),
         words::announced(told)
     );
     let remedy = "do not trust struct_size for it: ask for the running release";

@@ -24,10 +24,8 @@ fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
         return None;
     };
     let message = format!(
-        "{} {} appended at {}{}, and nothing says the size",
-        words::list(&told.names()),
-        words::were(told.fields.len()),
-        words::offset(told),
+        "{}{}, and nothing says the size",
+        words::placed(told, "appended at"),
         words::size(told)
     );
     let remedy = "ask for the running release before touching it";
