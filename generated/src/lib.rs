@@ -35,8 +35,10 @@ pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 21);
 
 /// The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release
 /// whose layouts and functions they have.
-pub const PREVIEWS: &[(&str, sp_runtime::Release)] =
-    &[("2.22.0-rc0", sp_runtime::Release::new(2, 22))];
+#[rustfmt::skip]
+pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[
+    ("2.22.0-rc0", sp_runtime::Release::new(2, 22)),
+];
 
 #[rustfmt::skip]
 pub mod availability;

@@ -205,6 +205,7 @@ fn versions(timeline: &Timeline) -> TokenStream {
     quote! {
         #newest
         #(#[doc = #docs])*
+        #[rustfmt::skip]
         pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[#(#previews),*];
     }
 }

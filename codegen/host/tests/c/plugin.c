@@ -106,7 +106,7 @@ static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
   if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
 #endif
 #if defined(TRUSTS_SIZE)
-  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - 64)) abort();
+  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - HEADER)) abort();
 #endif
   give(mem->opaque);
 }
