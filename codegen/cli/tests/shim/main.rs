@@ -21,7 +21,7 @@ use sp_ir::{Api, Field, Item};
 /// What the plugin was built for.
 const BUILT: &str = "2.9";
 
-/// Releases that nobody knows yet: 2.21 with a struct that has grown.
+/// Releases that nobody knows yet: 2.22 with a struct that has grown.
 const UNKNOWN: [(&str, &str); 2] = [("2.30", "SP_Platform"), ("2.31", "SP_StreamExecutor")];
 
 /// One that has not grown.
@@ -41,12 +41,12 @@ const BEFORE: &[(&[u32], &str, &str)] = &[
         "SP_Platform.struct_size is 35, above the 34",
     ),
     (
-        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18, 22],
         "assigns",
         "not a live TF_Status",
     ),
     (
-        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18, 22],
         "optimizes",
         "pin_to_host_optimization",
     ),
@@ -206,9 +206,9 @@ fn apis(place: &Place, release: &str) -> Vec<Api> {
     if release != NEWER && grown.is_none() {
         return snapshots::some(place, parsed(release), &PLAYED).expect("its snapshots are there");
     }
-    let mut apis = apis(place, "2.21");
+    let mut apis = apis(place, "2.22");
     for api in &mut apis {
-        api.release = release.into();
+        (api.release, api.preview) = (release.into(), None);
         let item = grown.and_then(|(_, name)| api.items.get_mut(*name));
         item.into_iter().for_each(grow);
     }

@@ -163,12 +163,20 @@ static inline bool sp_is_known_preview(const char* version) {
   return false;
 }
 
+/** Returns true if the host is a pre-release that is known here. */
+static inline bool sp_runs_known_preview(void) {
+  typedef const char* version_type(void);
+  version_type* version = (version_type*)sp_look_up("TF_Version");
+  const char* text = version == NULL ? NULL : version();
+  return text != NULL && sp_is_known_preview(text);
+}
+
 /** Whether the host may be newer than all that is known here. What TensorFlow calls experimental has
  * changed under its name, which nothing in a process shows. */
 static inline bool sp_is_unsettled(void) {
   const sp_releases known = {SP_FIRST_RELEASE, SP_NEWEST_RELEASE};
   const char* assumed = getenv("SP_ASSUME_SAME");
-  return sp_is(known) != 1 && (assumed == NULL || strcmp(assumed, "1") != 0);
+  return sp_is(known) != 1 && !sp_runs_known_preview() && (assumed == NULL || strcmp(assumed, "1") != 0);
 }
 
 static inline sp_function sp_resolve(const sp_symbol* symbol) {
