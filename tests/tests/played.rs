@@ -19,8 +19,8 @@ struct Played {
 
 /// The newest structs in the release after them.
 const NEXT: Played = Played {
-    says: "2.22",
-    has: "2.21",
+    says: "2.23",
+    has: "2.22",
     changed: None,
 };
 
@@ -78,7 +78,7 @@ impl Played {
     fn apis(self) -> Vec<Api> {
         let mut apis = sp_tests::snapshots(self.has);
         for api in &mut apis {
-            api.release = self.says.into();
+            (api.release, api.preview) = (self.says.into(), None);
             let changed = self
                 .changed
                 .and_then(|(name, change)| Some((api.items.get_mut(name)?, change)));
