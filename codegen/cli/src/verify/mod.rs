@@ -173,9 +173,13 @@ pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
     }
     let played = known.into_iter().filter(|release| *release >= FIRST);
     let all: Vec<Release> = played.collect();
-    let chosen = match asked.map(Release::key) {
+    let chosen = match asked {
         None => all,
-        Some(release) if all.contains(&release) => vec![release],
+        Some(release)
+            if all.contains(&release.key()) && snapshots::at(place, release)?.is_some() =>
+        {
+            vec![release.key()]
+        }
         Some(release) => {
             let known: Vec<String> = all.iter().map(Release::to_string).collect();
             return Err(VerifyError::NoRelease(release, known.join(" ")).into());
