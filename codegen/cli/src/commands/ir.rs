@@ -163,7 +163,7 @@ fn unknown(api: &str, release: Release, known: Vec<String>) -> Unknown {
     let known: BTreeSet<String> = known.into_iter().collect();
     Unknown {
         api: api.into(),
-        release: release.key().to_string(),
+        release: release.to_string(),
         known: known.into_iter().collect::<Vec<_>>().join(", "),
     }
 }
