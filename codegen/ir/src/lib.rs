@@ -5,6 +5,7 @@
 //! dependency at all.
 
 mod api;
+mod canonical;
 mod contract;
 mod history;
 mod item;

@@ -8,9 +8,11 @@
 extern crate self as sp_runtime;
 
 pub mod availability;
+pub mod c_header;
 pub mod guard;
 pub mod handle;
 pub mod host;
+pub mod installation;
 mod prefix;
 mod status;
 mod symbol;
