@@ -14,6 +14,7 @@ pub mod host;
 mod prefix;
 mod status;
 mod symbol;
+pub mod writer;
 
 pub use host::{Host, Mark, Release, Releases};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
