@@ -1,8 +1,10 @@
 #[allow(non_upper_case_globals, missing_docs)]
 impl SP_Table {
-    pub const struct_size: ::sp_runtime::Field<Self, usize> = unsafe {
-        ::sp_runtime::Field::at(::core::mem::offset_of!(Self, struct_size))
-    };
+    pub const struct_size: ::sp_runtime::Field<
+        Self,
+        usize,
+        ::sp_runtime::writer::Announce,
+    > = unsafe { ::sp_runtime::Field::at(::core::mem::offset_of!(Self, struct_size)) };
     pub const ext: ::sp_runtime::Field<Self, *mut c_void> = unsafe {
         ::sp_runtime::Field::at(::core::mem::offset_of!(Self, ext))
     };

@@ -72,7 +72,7 @@ fn slots_stand_where_2_5_has_them() {
     assert_eq!(end(v2_5::SP_StreamExecutor::host_callback), 264);
 }
 
-fn end<T, F>(field: Field<T, F>) -> usize {
+fn end<T, F, W>(field: Field<T, F, W>) -> usize {
     field.end()
 }
 

@@ -7,7 +7,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use sp_ir::Presence;
+use sp_ir::{Presence, Writer};
 use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
 
 use crate::layout::{Epoch, Epochs, Places};
@@ -110,7 +110,20 @@ impl<'a> Member<'a> {
                 }
             }
         };
-        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty> = #made; })
+        let writer = self.writer();
+        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty #writer> = #made; })
+    }
+
+    /// Returns the argument of `Field` that says who stores the field, unless it is the plugin.
+    fn writer(&self) -> Option<TokenStream> {
+        if self.name == "struct_size" {
+            return Some(quote!(, ::sp_runtime::writer::Announce));
+        }
+        match self.facts.writer? {
+            Writer::Core => Some(quote!(, ::sp_runtime::writer::TensorFlow)),
+            Writer::Nobody => Some(quote!(, ::sp_runtime::writer::Nobody)),
+            Writer::Plugin => None,
+        }
     }
 
     /// The field's place in each epoch.
@@ -257,6 +270,33 @@ mod tests {
             struct A { struct_size: usize, #[abi(at = "17 = 8")] a: usize }
         };
         assert!(error(no_epoch).contains("no layout of 17 bytes"));
+    }
+
+    #[test]
+    fn a_field_names_its_writer_unless_it_is_the_plugin() {
+        let text = derive(quote! {
+            #[repr(C)]
+            struct A {
+                struct_size: usize,
+                #[abi(writer = "nobody")]
+                ext: *mut c_void,
+                #[abi(writer = "core")]
+                ordinal: i32,
+                handle: *mut c_void,
+            }
+        });
+        let text = text.unwrap().to_string();
+        for (name, writer) in [
+            ("struct_size", ", :: sp_runtime :: writer :: Announce"),
+            ("ext", ", :: sp_runtime :: writer :: Nobody"),
+            ("ordinal", ", :: sp_runtime :: writer :: TensorFlow"),
+            ("handle", ""),
+        ] {
+            let (_, rest) = text.split_once(&format!("const {name} :")).unwrap();
+            let (ty, _) = rest.split_once(" = ").unwrap();
+            assert!(ty.ends_with(&format!("{writer} >")), "{name}: {ty}");
+            assert_eq!(ty.contains("writer"), !writer.is_empty(), "{name}: {ty}");
+        }
     }
 
     #[test]

@@ -921,12 +921,12 @@ pub struct PJRT_Api_Version {
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:117`.
-    #[abi(direction = "out")]
+    #[abi(writer = "core", direction = "out")]
     pub major_version: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:118`.
-    #[abi(direction = "out")]
+    #[abi(writer = "core", direction = "out")]
     pub minor_version: i32,
 }
 
@@ -948,18 +948,22 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:841`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:842`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:843`.
+    #[abi(writer = "core")]
     pub transfer_metadata: *const PJRT_NamedValue,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:844`.
+    #[abi(writer = "core")]
     pub num_metadata: usize,
 }
 
@@ -981,10 +985,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:803`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:804`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
@@ -1011,14 +1017,17 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:814`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:815`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:816`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Value at byte 32.
     ///
@@ -1045,10 +1054,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:751`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:752`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
 }
 
@@ -1070,10 +1081,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:792`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:793`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
@@ -1100,14 +1113,17 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:780`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:781`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:782`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
@@ -1134,26 +1150,32 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:826`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:827`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:828`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:829`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:830`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:831`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -1175,30 +1197,37 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:763`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:764`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:765`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:766`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:767`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:768`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:769`.
+    #[abi(writer = "core")]
     pub is_last_transfer: bool,
     /// Pointer at byte 64.
     ///
@@ -1225,34 +1254,42 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:999`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1001`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1002`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1003`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1006`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1007`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1008`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1009`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 72.
     ///
@@ -1279,10 +1316,12 @@ pub struct PJRT_AsyncTrackingEvent_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1491`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1492`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_AsyncTrackingEvent,
 }
 
@@ -1342,18 +1381,22 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2340`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2341`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2342`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2343`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 40.
     ///
@@ -1392,22 +1435,27 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2326`.
+    #[abi(writer = "core")]
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2328`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2331`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2332`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2334`.
+    #[abi(writer = "core")]
     pub dst: *mut c_void,
 }
 
@@ -1429,22 +1477,27 @@ pub struct PJRT_Buffer_CopyRawToHost_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2309`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2310`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2311`.
+    #[abi(writer = "core")]
     pub dst: *mut c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2312`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2313`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 48.
     ///
@@ -1471,14 +1524,17 @@ pub struct PJRT_Buffer_CopyToDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2360`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2361`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2362`.
+    #[abi(writer = "core")]
     pub dst_device: *mut PJRT_Device,
     /// Pointer at byte 32.
     ///
@@ -1505,14 +1561,17 @@ pub struct PJRT_Buffer_CopyToMemory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2375`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2376`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2377`.
+    #[abi(writer = "core")]
     pub dst_memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
@@ -1539,10 +1598,12 @@ pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2472`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2473`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1564,10 +1625,12 @@ pub struct PJRT_Buffer_Delete_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2284`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2285`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1589,10 +1652,12 @@ pub struct PJRT_Buffer_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2157`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2158`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1614,10 +1679,12 @@ pub struct PJRT_Buffer_Device_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2401`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2402`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1644,10 +1711,12 @@ pub struct PJRT_Buffer_Dimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2179`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2180`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1679,10 +1748,12 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2511`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2512`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1723,18 +1794,22 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2501`.
+    #[abi(writer = "core")]
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2502`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2503`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2504`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -1756,10 +1831,12 @@ pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2212`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2213`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1791,10 +1868,12 @@ pub struct PJRT_Buffer_ElementType_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2168`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2169`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -1821,10 +1900,12 @@ pub struct PJRT_Buffer_GetMemoryLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2230`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2231`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -1851,10 +1932,12 @@ pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2456`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2457`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1876,10 +1959,12 @@ pub struct PJRT_Buffer_IsDeleted_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2298`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2299`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -1906,10 +1991,12 @@ pub struct PJRT_Buffer_IsOnCpu_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2390`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2391`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2048,10 +2135,12 @@ pub struct PJRT_Buffer_Memory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2412`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2413`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2078,10 +2167,12 @@ pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2271`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2272`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2109,10 +2200,12 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1407`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1408`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2132,10 +2225,12 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Value at byte 104.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1412`.
+    #[abi(writer = "core")]
     pub has_layout: bool,
     /// Value at byte 105.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1414`.
+    #[abi(writer = "core")]
     pub is_logical_on_device_shape: bool,
     /// Value at byte 112.
     ///
@@ -2162,10 +2257,12 @@ pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2486`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2487`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2192,10 +2289,12 @@ pub struct PJRT_Buffer_ReadyEvent_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2423`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2424`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2223,25 +2322,27 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2245`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2246`.
+    #[abi(writer = "core")]
     pub src: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2251`, 2.14 on.
-    #[abi(at = "56 = 24")]
+    #[abi(writer = "core", at = "56 = 24")]
     pub host_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2254`.
-    #[abi(direction = "inout", at = "48 = 24, 56 = 32")]
+    #[abi(writer = "core", direction = "inout", at = "48 = 24, 56 = 32")]
     pub dst: *mut c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2258`.
-    #[abi(direction = "inout", at = "48 = 32, 56 = 40")]
+    #[abi(writer = "core", direction = "inout", at = "48 = 32, 56 = 40")]
     pub dst_size: usize,
     /// Pointer at byte 48.
     ///
@@ -2268,10 +2369,12 @@ pub struct PJRT_Buffer_UnpaddedDimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2192`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2193`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2303,10 +2406,12 @@ pub struct PJRT_Buffer_UnsafePointer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2443`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2444`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2359,10 +2464,12 @@ pub struct PJRT_Client_AddressableDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:571`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:572`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -2394,10 +2501,12 @@ pub struct PJRT_Client_AddressableMemories_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:659`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:660`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -2430,52 +2539,62 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1122`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1123`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1125`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1127`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1129`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1130`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1137`.
+    #[abi(writer = "core")]
     pub byte_strides: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1138`.
+    #[abi(writer = "core")]
     pub num_byte_strides: usize,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1140`.
+    #[abi(writer = "core")]
     pub host_buffer_semantics: PJRT_HostBufferSemantics,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1143`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1147`, 2.15 on.
-    #[abi(at = "120 = 88")]
+    #[abi(writer = "core", at = "120 = 88")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1152`, 2.14 on.
-    #[abi(at = "112 = 88, 120 = 96")]
+    #[abi(writer = "core", at = "112 = 88, 120 = 96")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 104.
     ///
@@ -2507,22 +2626,27 @@ pub struct PJRT_Client_Compile_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:692`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:693`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:696`.
+    #[abi(writer = "core")]
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:699`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:700`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
@@ -2549,30 +2673,37 @@ pub struct PJRT_Client_CreateAliasBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1082`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1083`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1086`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1089`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1090`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1091`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1092`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
@@ -2604,30 +2735,37 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1220`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1221`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1222`.
+    #[abi(writer = "core")]
     pub shape_specs: *mut PJRT_ShapeSpec,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1223`.
+    #[abi(writer = "core")]
     pub num_shape_specs: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1224`.
+    #[abi(writer = "core")]
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1225`.
+    #[abi(writer = "core")]
     pub num_device_layouts: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1226`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 64.
     ///
@@ -2654,42 +2792,52 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1051`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1052`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1055`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1056`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1057`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1060`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1061`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1062`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1063`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1066`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 88.
     ///
@@ -2716,34 +2864,42 @@ pub struct PJRT_Client_CreateUninitializedBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1024`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1025`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1028`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1029`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1030`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1031`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1034`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1038`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 72.
     ///
@@ -2771,48 +2927,59 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1170`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1171`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1174`.
+    #[abi(writer = "core")]
     pub device_buffer_ptr: *mut c_void,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1175`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1176`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1177`.
+    #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1178`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1182`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Slot at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1185`.
+    #[abi(writer = "core")]
     pub on_delete_callback: Option<
         unsafe extern "C" fn(device_buffer_ptr: *mut c_void, user_arg: *mut c_void),
     >,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1188`.
+    #[abi(writer = "core")]
     pub on_delete_callback_arg: *mut c_void,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1195`.
+    #[abi(writer = "core")]
     pub stream: isize,
     /// Pointer at byte 96.
     ///
@@ -2822,7 +2989,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1198`, 2.19 on.
-    #[abi(at = "112 = 104")]
+    #[abi(writer = "core", at = "112 = 104")]
     pub memory: *mut PJRT_Memory,
 }
 
@@ -2845,34 +3012,37 @@ pub struct PJRT_Client_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:460`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:462`.
+    #[abi(writer = "core")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:463`.
+    #[abi(writer = "core")]
     pub num_options: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:467`, 2.14 on.
-    #[abi(at = "72 = 32, 88 = 32")]
+    #[abi(writer = "core", at = "72 = 32, 88 = 32")]
     pub kv_get_callback: PJRT_KeyValueGetCallback,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:469`, 2.14 on.
-    #[abi(at = "72 = 40, 88 = 40")]
+    #[abi(writer = "core", at = "72 = 40, 88 = 40")]
     pub kv_get_user_arg: *mut c_void,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:470`, 2.14 on.
-    #[abi(at = "72 = 48, 88 = 48")]
+    #[abi(writer = "core", at = "72 = 48, 88 = 48")]
     pub kv_put_callback: PJRT_KeyValuePutCallback,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:472`, 2.14 on.
-    #[abi(at = "72 = 56, 88 = 56")]
+    #[abi(writer = "core", at = "72 = 56, 88 = 56")]
     pub kv_put_user_arg: *mut c_void,
     /// Pointer at byte 64.
     ///
@@ -2882,12 +3052,12 @@ pub struct PJRT_Client_Create_Args {
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:479`, 2.19 on.
-    #[abi(at = "88 = 72")]
+    #[abi(writer = "core", at = "88 = 72")]
     pub kv_try_get_callback: PJRT_KeyValueTryGetCallback,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:481`, 2.19 on.
-    #[abi(at = "88 = 80")]
+    #[abi(writer = "core", at = "88 = 80")]
     pub kv_try_get_user_arg: *mut c_void,
 }
 
@@ -2909,26 +3079,32 @@ pub struct PJRT_Client_DefaultDeviceAssignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:711`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:712`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:713`.
+    #[abi(writer = "core")]
     pub num_replicas: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:714`.
+    #[abi(writer = "core")]
     pub num_partitions: i32,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:716`.
+    #[abi(writer = "core")]
     pub default_assignment_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:720`.
+    #[abi(writer = "core")]
     pub default_assignment: *mut i32,
 }
 
@@ -2950,10 +3126,12 @@ pub struct PJRT_Client_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:490`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:491`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
 }
 
@@ -2975,10 +3153,12 @@ pub struct PJRT_Client_Devices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:558`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:559`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3010,18 +3190,22 @@ pub struct PJRT_Client_DmaMap_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:730`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:731`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:732`.
+    #[abi(writer = "core")]
     pub data: *mut c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:733`.
+    #[abi(writer = "core")]
     pub size: usize,
 }
 
@@ -3043,14 +3227,17 @@ pub struct PJRT_Client_DmaUnmap_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:741`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:742`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:743`.
+    #[abi(writer = "core")]
     pub data: *mut c_void,
 }
 
@@ -3072,30 +3259,37 @@ pub struct PJRT_Client_FulfillAliasBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1105`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1106`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1108`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1109`.
+    #[abi(writer = "core")]
     pub status_code: PJRT_Error_Code,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1110`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1111`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1112`.
+    #[abi(writer = "core")]
     pub fulfill_alias_buffer_cb: *mut PJRT_FulfillAliasBufferCallback,
 }
 
@@ -3117,14 +3311,17 @@ pub struct PJRT_Client_LookupAddressableDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:602`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:603`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:604`.
+    #[abi(writer = "core")]
     pub local_hardware_id: i32,
     /// Pointer at byte 32.
     ///
@@ -3151,14 +3348,17 @@ pub struct PJRT_Client_LookupDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:587`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:588`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:589`.
+    #[abi(writer = "core")]
     pub id: i32,
     /// Pointer at byte 32.
     ///
@@ -3185,10 +3385,12 @@ pub struct PJRT_Client_PlatformName_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:500`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:501`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3220,10 +3422,12 @@ pub struct PJRT_Client_PlatformVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:527`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:528`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3255,10 +3459,12 @@ pub struct PJRT_Client_ProcessIndex_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:514`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:515`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
@@ -3285,10 +3491,12 @@ pub struct PJRT_Client_TopologyDescription_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:544`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:545`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3315,18 +3523,22 @@ pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:640`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:641`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:642`.
+    #[abi(writer = "core")]
     pub process_infos: *mut PJRT_ProcessInfo,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:643`.
+    #[abi(writer = "core")]
     pub num_process_infos: usize,
 }
 
@@ -3348,26 +3560,32 @@ pub struct PJRT_Compile_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2735`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2736`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2739`.
+    #[abi(writer = "core")]
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2742`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2743`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2745`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 56.
     ///
@@ -3395,14 +3613,17 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2541`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2542`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2544`.
+    #[abi(writer = "core")]
     pub chunk: *mut PJRT_Chunk,
     /// Pointer at byte 32.
     ///
@@ -3429,10 +3650,12 @@ pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2588`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2589`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3459,10 +3682,12 @@ pub struct PJRT_CopyToDeviceStream_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2530`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2531`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
 }
 
@@ -3484,10 +3709,12 @@ pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2574`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2575`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3514,10 +3741,12 @@ pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2562`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2563`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3544,10 +3773,12 @@ pub struct PJRT_DeviceDescription_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1276`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1277`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -3579,10 +3810,12 @@ pub struct PJRT_DeviceDescription_DebugString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1306`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1307`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -3614,10 +3847,12 @@ pub struct PJRT_DeviceDescription_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1245`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1246`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -3644,10 +3879,12 @@ pub struct PJRT_DeviceDescription_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1290`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1291`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -3679,10 +3916,12 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:39`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:40`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -3719,10 +3958,12 @@ pub struct PJRT_DeviceDescription_ProcessIndex_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1259`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1260`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -3749,10 +3990,12 @@ pub struct PJRT_DeviceDescription_ToString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1321`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1322`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -3785,10 +4028,12 @@ pub struct PJRT_Device_AddressableMemories_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1374`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1375`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -3820,18 +4065,22 @@ pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1476`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1477`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1478`.
+    #[abi(writer = "core")]
     pub description: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1479`.
+    #[abi(writer = "core")]
     pub description_size: usize,
     /// Pointer at byte 40.
     ///
@@ -3858,10 +4107,12 @@ pub struct PJRT_Device_DefaultMemory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1388`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1389`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -3888,10 +4139,12 @@ pub struct PJRT_Device_GetDescription_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1337`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1338`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -3918,10 +4171,12 @@ pub struct PJRT_Device_IsAddressable_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1349`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1350`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -3948,10 +4203,12 @@ pub struct PJRT_Device_LocalHardwareId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1361`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1362`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -3978,10 +4235,12 @@ pub struct PJRT_Device_MemoryStats_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1402`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1403`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -4108,26 +4367,32 @@ pub struct PJRT_Device_PoisonExecution_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1451`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1453`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1454`.
+    #[abi(writer = "core")]
     pub launch_id: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1457`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1458`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1459`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Value at byte 48.
     ///
@@ -4154,10 +4419,12 @@ pub struct PJRT_Error_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:133`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:134`.
+    #[abi(writer = "core")]
     pub error: *mut PJRT_Error,
 }
 
@@ -4180,10 +4447,12 @@ pub struct PJRT_Error_GetCode_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:178`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:179`.
+    #[abi(writer = "core")]
     pub error: *const PJRT_Error,
     /// Value at byte 24.
     ///
@@ -4210,10 +4479,12 @@ pub struct PJRT_Error_Message_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:143`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:144`.
+    #[abi(writer = "core")]
     pub error: *const PJRT_Error,
     /// Pointer at byte 24.
     ///
@@ -4245,10 +4516,12 @@ pub struct PJRT_Event_Await_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:304`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:305`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -4270,6 +4543,7 @@ pub struct PJRT_Event_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:337`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -4296,10 +4570,12 @@ pub struct PJRT_Event_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:264`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:265`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -4321,10 +4597,12 @@ pub struct PJRT_Event_Error_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:286`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:287`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -4346,10 +4624,12 @@ pub struct PJRT_Event_IsReady_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:274`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:275`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
@@ -4376,18 +4656,22 @@ pub struct PJRT_Event_OnReady_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:322`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:323`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:324`.
+    #[abi(writer = "core")]
     pub callback: PJRT_Event_OnReadyCallback,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:327`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -4409,22 +4693,27 @@ pub struct PJRT_Event_Set_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:347`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:348`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:349`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:350`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:351`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -4447,18 +4736,22 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2116`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2117`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2118`.
+    #[abi(writer = "core")]
     pub serialized_executable: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2119`.
+    #[abi(writer = "core")]
     pub serialized_executable_size: usize,
     /// Pointer at byte 40.
     ///
@@ -4468,12 +4761,12 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2123`, 2.20 on.
-    #[abi(at = "64 = 48")]
+    #[abi(writer = "core", at = "64 = 48")]
     pub overridden_serialized_compile_options: *const c_char,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2124`, 2.20 on.
-    #[abi(at = "64 = 56")]
+    #[abi(writer = "core", at = "64 = 56")]
     pub overridden_serialized_compile_options_size: usize,
 }
 
@@ -4495,10 +4788,12 @@ pub struct PJRT_Executable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1609`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1610`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
 }
 
@@ -4520,10 +4815,12 @@ pub struct PJRT_Executable_Fingerprint_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1946`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1947`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -4555,10 +4852,12 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2093`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2094`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -4573,6 +4872,7 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2101`.
+    #[abi(writer = "core")]
     pub serialized_compile_options: *mut PJRT_SerializedCompileOptions,
     /// Slot at byte 48.
     ///
@@ -4602,10 +4902,12 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1982`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1983`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -4687,10 +4989,12 @@ pub struct PJRT_Executable_GetCostAnalysis_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1964`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1965`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -4722,10 +5026,12 @@ pub struct PJRT_Executable_Name_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1673`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1674`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -4757,10 +5063,12 @@ pub struct PJRT_Executable_NumOutputs_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1922`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1923`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -4787,10 +5095,12 @@ pub struct PJRT_Executable_NumPartitions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1700`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1701`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -4817,10 +5127,12 @@ pub struct PJRT_Executable_NumReplicas_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1688`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1689`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -4847,10 +5159,12 @@ pub struct PJRT_Executable_OptimizedProgram_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1726`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1727`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -4877,14 +5191,17 @@ pub struct PJRT_Executable_OutputDimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2031`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2032`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2033`.
+    #[abi(writer = "core")]
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
@@ -4916,10 +5233,12 @@ pub struct PJRT_Executable_OutputElementTypes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2017`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2018`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -4951,14 +5270,17 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2049`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2050`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2051`.
+    #[abi(writer = "core")]
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
@@ -4991,10 +5313,12 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2070`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2071`.
+    #[abi(writer = "core")]
     pub executable: *const PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5009,7 +5333,7 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2077`.
-    #[abi(at = "32 = 24, 56 = 40")]
+    #[abi(writer = "core", at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
@@ -5038,10 +5362,12 @@ pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1934`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1935`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5068,6 +5394,7 @@ pub struct PJRT_ExecuteContext_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1585`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -5094,10 +5421,12 @@ pub struct PJRT_ExecuteContext_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1596`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1597`.
+    #[abi(writer = "core")]
     pub context: *mut PJRT_ExecuteContext,
 }
 
@@ -5120,61 +5449,67 @@ pub struct PJRT_ExecuteOptions {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1832`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1840`.
+    #[abi(writer = "core")]
     pub send_callbacks: *mut *mut PJRT_SendCallbackInfo,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1841`.
+    #[abi(writer = "core")]
     pub recv_callbacks: *mut *mut PJRT_RecvCallbackInfo,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1842`.
+    #[abi(writer = "core")]
     pub num_send_ops: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1843`.
+    #[abi(writer = "core")]
     pub num_recv_ops: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1848`.
+    #[abi(writer = "core")]
     pub launch_id: i32,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1857`, 2.16 on.
-    #[abi(at = "72 = 56, 80 = 56, 112 = 56")]
+    #[abi(writer = "core", at = "72 = 56, 80 = 56, 112 = 56")]
     pub non_donatable_input_indices: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1858`, 2.16 on.
-    #[abi(at = "72 = 64, 80 = 64, 112 = 64")]
+    #[abi(writer = "core", at = "72 = 64, 80 = 64, 112 = 64")]
     pub num_non_donatable_input_indices: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1859`, 2.19 on.
-    #[abi(at = "80 = 72, 112 = 72")]
+    #[abi(writer = "core", at = "80 = 72, 112 = 72")]
     pub context: *mut PJRT_ExecuteContext,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1871`, 2.21 on.
-    #[abi(at = "112 = 80")]
+    #[abi(writer = "core", at = "112 = 80")]
     pub call_location: *const c_char,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1875`, 2.21 on.
-    #[abi(at = "112 = 88")]
+    #[abi(writer = "core", at = "112 = 88")]
     pub num_tasks: usize,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1876`, 2.21 on.
-    #[abi(at = "112 = 96")]
+    #[abi(writer = "core", at = "112 = 96")]
     pub task_ids: *mut i32,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1877`, 2.21 on.
-    #[abi(at = "112 = 104")]
+    #[abi(writer = "core", at = "112 = 104")]
     pub incarnation_ids: *mut i64,
 }
 
@@ -5247,26 +5582,32 @@ pub struct PJRT_FFI_Register_Handler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:82`.
+    #[abi(writer = "core")]
     pub target_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:83`.
+    #[abi(writer = "core")]
     pub target_name_size: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:84`.
+    #[abi(writer = "core")]
     pub handler: *mut c_void,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:85`.
+    #[abi(writer = "core")]
     pub platform_name: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:86`.
+    #[abi(writer = "core")]
     pub platform_name_size: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:87`.
+    #[abi(writer = "core")]
     pub traits: PJRT_FFI_Handler_TraitsBits,
 }
 
@@ -5288,18 +5629,22 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:37`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:39`.
+    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:40`.
+    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
+    #[abi(writer = "core")]
     pub type_id: i64,
 }
 
@@ -5341,22 +5686,27 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:43`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:45`.
+    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:46`.
+    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
+    #[abi(writer = "core")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:48`.
+    #[abi(writer = "core")]
     pub type_info: *mut PJRT_FFI_Type_Info,
 }
 
@@ -5395,15 +5745,17 @@ pub struct PJRT_FFI_UserData_Add_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:66`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:68`.
+    #[abi(writer = "core")]
     pub context: *mut PJRT_ExecuteContext,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:69`.
-    #[abi(at = "40 = 24")]
+    #[abi(writer = "core", at = "40 = 24")]
     pub user_data: PJRT_FFI_UserData,
 }
 
@@ -5425,6 +5777,7 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:31`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 16.
     ///
@@ -5451,18 +5804,22 @@ pub struct PJRT_HostAllocator_Allocate_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:46`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:48`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:49`.
+    #[abi(writer = "core")]
     pub size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:50`.
+    #[abi(writer = "core")]
     pub alignment: usize,
     /// Pointer at byte 40.
     ///
@@ -5519,14 +5876,17 @@ pub struct PJRT_HostAllocator_Free_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:61`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:63`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:64`.
+    #[abi(writer = "core")]
     pub ptr: *mut c_void,
 }
 
@@ -5548,10 +5908,12 @@ pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:32`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:34`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
@@ -5654,26 +6016,32 @@ pub struct PJRT_KeyValueGetCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:384`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:385`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:386`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:387`.
+    #[abi(writer = "core")]
     pub timeout_in_ms: i32,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:388`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:389`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
     /// Pointer at byte 56.
     ///
@@ -5710,30 +6078,37 @@ pub struct PJRT_KeyValuePutCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:439`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:440`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:441`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:444`.
+    #[abi(writer = "core")]
     pub value: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:445`.
+    #[abi(writer = "core")]
     pub value_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:446`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:447`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -5755,22 +6130,27 @@ pub struct PJRT_KeyValueTryGetCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:414`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:415`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:416`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:417`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:418`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
     /// Pointer at byte 48.
     ///
@@ -5850,10 +6230,12 @@ pub struct PJRT_Layouts_MemoryLayout_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:51`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:52`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
 }
 
@@ -5875,10 +6257,12 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:62`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:63`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
     /// Pointer at byte 24.
     ///
@@ -5893,6 +6277,7 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:69`.
+    #[abi(writer = "core")]
     pub serialized_layout: *mut PJRT_Layouts_SerializedLayout,
     /// Slot at byte 48.
     ///
@@ -5921,10 +6306,12 @@ pub struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:85`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:86`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -5951,22 +6338,27 @@ pub struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:98`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:99`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:100`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:101`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:102`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -5993,10 +6385,12 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:131`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:132`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -6028,22 +6422,27 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:114`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:115`.
+    #[abi(writer = "core")]
     pub topology_description: *mut PJRT_TopologyDescription,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:116`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:117`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:118`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -6070,10 +6469,12 @@ pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1712`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1713`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -6105,10 +6506,12 @@ pub struct PJRT_LoadedExecutable_Delete_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1760`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1761`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
@@ -6130,10 +6533,12 @@ pub struct PJRT_LoadedExecutable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1619`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1620`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
@@ -6155,40 +6560,47 @@ pub struct PJRT_LoadedExecutable_Execute_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1883`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1884`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1886`.
+    #[abi(writer = "core")]
     pub options: *mut PJRT_ExecuteOptions,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1888`.
+    #[abi(writer = "core")]
     pub argument_lists: *const *const *mut PJRT_Buffer,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1889`.
+    #[abi(writer = "core")]
     pub num_devices: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1890`.
+    #[abi(writer = "core")]
     pub num_args: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1896`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub output_lists: *const *mut *mut PJRT_Buffer,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1903`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub device_complete_events: *mut *mut PJRT_Event,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1912`.
+    #[abi(writer = "core")]
     pub execute_device: *mut PJRT_Device,
 }
 
@@ -6210,10 +6622,12 @@ pub struct PJRT_LoadedExecutable_Fingerprint_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2137`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2138`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -6245,10 +6659,12 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:930`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:931`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
@@ -6280,10 +6696,12 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1646`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1647`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -6298,6 +6716,7 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1654`.
+    #[abi(writer = "core")]
     pub serialized_device_assignment: *mut PJRT_DeviceAssignmentSerialized,
     /// Slot at byte 48.
     ///
@@ -6326,10 +6745,12 @@ pub struct PJRT_LoadedExecutable_GetExecutable_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1631`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1632`.
+    #[abi(writer = "core")]
     pub loaded_executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -6356,10 +6777,12 @@ pub struct PJRT_LoadedExecutable_IsDeleted_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1775`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1776`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
@@ -6386,10 +6809,12 @@ pub struct PJRT_MemoryDescription_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:56`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:57`.
+    #[abi(writer = "core")]
     pub memory_description: *const PJRT_MemoryDescription,
     /// Pointer at byte 24.
     ///
@@ -6453,10 +6878,12 @@ pub struct PJRT_Memory_AddressableByDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1564`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1565`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -6488,10 +6915,12 @@ pub struct PJRT_Memory_DebugString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1539`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1540`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -6519,10 +6948,12 @@ pub struct PJRT_Memory_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1504`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1505`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
@@ -6549,10 +6980,12 @@ pub struct PJRT_Memory_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1515`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1516`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -6584,10 +7017,12 @@ pub struct PJRT_Memory_Kind_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1528`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1529`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
@@ -6614,10 +7049,12 @@ pub struct PJRT_Memory_ToString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1552`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1553`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -6649,26 +7086,32 @@ pub struct PJRT_NamedValue {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:208`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:209`.
+    #[abi(writer = "core")]
     pub name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:210`.
+    #[abi(writer = "core")]
     pub name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:211`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_NamedValue_Type,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:212`.
+    #[abi(writer = "core")]
     pub anonymous: PJRT_NamedValue__anonymous,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:221`.
+    #[abi(writer = "core")]
     pub value_size: usize,
 }
 
@@ -6724,18 +7167,22 @@ pub struct PJRT_PhaseCompile_C_Buffers_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:126`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:127`.
+    #[abi(writer = "core")]
     pub char_buffers: *mut *const c_char,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:128`.
+    #[abi(writer = "core")]
     pub char_buffer_sizes: *const usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:130`.
+    #[abi(writer = "core")]
     pub num_char_buffers: usize,
 }
 
@@ -6757,10 +7204,12 @@ pub struct PJRT_PhaseCompile_Destroy_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:49`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:50`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -6821,10 +7270,12 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:36`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -6846,22 +7297,27 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:105`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:107`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
+    #[abi(writer = "core")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
+    #[abi(writer = "core")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
+    #[abi(writer = "core")]
     pub num_phase_names: usize,
 }
 
@@ -6883,58 +7339,72 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:62`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:64`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:66`.
+    #[abi(writer = "core")]
     pub input_programs: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:69`.
+    #[abi(writer = "core")]
     pub input_programs_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:72`.
+    #[abi(writer = "core")]
     pub num_input_programs: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:74`.
+    #[abi(writer = "core")]
     pub phases_to_run: *mut *const c_char,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:77`.
+    #[abi(writer = "core")]
     pub phases_to_run_sizes: *const usize,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:80`.
+    #[abi(writer = "core")]
     pub num_phases_to_run: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:81`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:82`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:85`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
+    #[abi(writer = "core")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
+    #[abi(writer = "core")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
+    #[abi(writer = "core")]
     pub num_output_programs: usize,
 }
 
@@ -6957,6 +7427,7 @@ pub struct PJRT_Plugin_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:238`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -6988,6 +7459,7 @@ pub struct PJRT_Plugin_Initialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:229`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
 }
 
@@ -7072,23 +7544,27 @@ pub struct PJRT_Program {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:675`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:678`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub code: *mut c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:679`.
+    #[abi(writer = "core")]
     pub code_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:685`.
+    #[abi(writer = "core")]
     pub format: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:686`.
+    #[abi(writer = "core")]
     pub format_size: usize,
 }
 
@@ -7162,10 +7638,12 @@ pub struct PJRT_SerializedExecutable_Data_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1251`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1252`.
+    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7197,10 +7675,12 @@ pub struct PJRT_SerializedExecutable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1237`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1238`.
+    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
 }
 
@@ -7293,10 +7773,12 @@ pub struct PJRT_TopologyDescription_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2719`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2720`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -7329,26 +7811,27 @@ pub struct PJRT_TopologyDescription_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2604`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2605`, 2.14 on.
-    #[abi(at = "56 = 16")]
+    #[abi(writer = "core", at = "56 = 16")]
     pub topology_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.14 on.
-    #[abi(at = "56 = 24")]
+    #[abi(writer = "core", at = "56 = 24")]
     pub topology_name_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2608`, 2.14 on.
-    #[abi(at = "56 = 32")]
+    #[abi(writer = "core", at = "56 = 32")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2609`, 2.14 on.
-    #[abi(at = "56 = 40")]
+    #[abi(writer = "core", at = "56 = 40")]
     pub num_options: usize,
     /// Pointer at byte 48.
     ///
@@ -7375,14 +7858,17 @@ pub struct PJRT_TopologyDescription_Deserialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2706`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2707`.
+    #[abi(writer = "core")]
     pub serialized_topology: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2708`.
+    #[abi(writer = "core")]
     pub serialized_topology_size: usize,
     /// Pointer at byte 32.
     ///
@@ -7409,10 +7895,12 @@ pub struct PJRT_TopologyDescription_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2621`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2622`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
@@ -7434,10 +7922,12 @@ pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2665`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2666`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -7469,10 +7959,12 @@ pub struct PJRT_TopologyDescription_PlatformName_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2649`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2650`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -7504,10 +7996,12 @@ pub struct PJRT_TopologyDescription_PlatformVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2632`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2633`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -7539,10 +8033,12 @@ pub struct PJRT_TopologyDescription_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2684`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2685`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -7586,14 +8082,17 @@ pub struct PJRT_TpuTopology_ChipBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:425`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:428`.
+    #[abi(writer = "core")]
     pub chip_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:431`.
+    #[abi(writer = "core")]
     pub chip_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -7620,18 +8119,22 @@ pub struct PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:384`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:385`.
+    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:388`.
+    #[abi(writer = "core")]
     pub chip_coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:391`.
+    #[abi(writer = "core")]
     pub chip_coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -7663,6 +8166,7 @@ pub struct PJRT_TpuTopology_ChipCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:184`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -7689,14 +8193,17 @@ pub struct PJRT_TpuTopology_ChipIdFromCoord_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:353`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:354`.
+    #[abi(writer = "core")]
     pub coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:355`.
+    #[abi(writer = "core")]
     pub coords_num_dims: usize,
     /// Value at byte 32.
     ///
@@ -7723,14 +8230,17 @@ pub struct PJRT_TpuTopology_ChipsPerProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:406`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:409`.
+    #[abi(writer = "core")]
     pub chip_per_process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:412`.
+    #[abi(writer = "core")]
     pub chip_per_process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -7757,6 +8267,7 @@ pub struct PJRT_TpuTopology_ChipsPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:158`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -7783,6 +8294,7 @@ pub struct PJRT_TpuTopology_CoreCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:171`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -7809,6 +8321,7 @@ pub struct PJRT_TpuTopology_CoreCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:250`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -7835,6 +8348,7 @@ pub struct PJRT_TpuTopology_CoreCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:196`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8004,10 +8518,12 @@ pub struct PJRT_TpuTopology_GetDefaultPlatformConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:513`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:514`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Value at byte 24.
     ///
@@ -8039,14 +8555,17 @@ pub struct PJRT_TpuTopology_GetRoutingStrategy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:463`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:464`.
+    #[abi(writer = "core")]
     pub routing_strategy: *mut c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:465`.
+    #[abi(writer = "core")]
     pub routing_strategy_len: usize,
 }
 
@@ -8068,22 +8587,27 @@ pub struct PJRT_TpuTopology_GetSliceConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:484`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:485`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:486`.
+    #[abi(writer = "core")]
     pub slice_name: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:487`.
+    #[abi(writer = "core")]
     pub slice_name_len: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:488`.
+    #[abi(writer = "core")]
     pub slice_config: *mut PJRT_TpuTopology_SliceConfig,
 }
 
@@ -8105,18 +8629,22 @@ pub struct PJRT_TpuTopology_GetSliceConfigs_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:498`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:499`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:500`.
+    #[abi(writer = "core")]
     pub slice_configs: *mut PJRT_TpuTopology_SliceConfig,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:501`.
+    #[abi(writer = "core")]
     pub max_slice_configs: usize,
     /// Value at byte 40.
     ///
@@ -8143,6 +8671,7 @@ pub struct PJRT_TpuTopology_HasLimitedIciConnectivity_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:117`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8169,6 +8698,7 @@ pub struct PJRT_TpuTopology_IsEnhancedBarrierEnabled_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:104`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8195,14 +8725,17 @@ pub struct PJRT_TpuTopology_IsReachableOverLimitedIci_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:130`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:131`.
+    #[abi(writer = "core")]
     pub source_chip_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:132`.
+    #[abi(writer = "core")]
     pub dest_chip_id: i32,
     /// Value at byte 24.
     ///
@@ -8229,6 +8762,7 @@ pub struct PJRT_TpuTopology_IsSubsliceTopology_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:54`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8255,6 +8789,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:236`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8281,6 +8816,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:222`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8307,6 +8843,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:209`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8333,18 +8870,22 @@ pub struct PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:367`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:368`.
+    #[abi(writer = "core")]
     pub chip_coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:369`.
+    #[abi(writer = "core")]
     pub chip_coords_num_dims: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:370`.
+    #[abi(writer = "core")]
     pub logical_device_index_on_chip: i32,
     /// Value at byte 36.
     ///
@@ -8371,18 +8912,22 @@ pub struct PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:281`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:282`.
+    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:286`.
+    #[abi(writer = "core")]
     pub max_logical_device_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:289`.
+    #[abi(writer = "core")]
     pub logical_device_of_default_type_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -8409,10 +8954,12 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:302`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:303`.
+    #[abi(writer = "core")]
     pub chip_id: i32,
     /// Value at byte 20.
     ///
@@ -8444,10 +8991,12 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:317`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:318`.
+    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 20.
     ///
@@ -8479,14 +9028,17 @@ pub struct PJRT_TpuTopology_ProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:444`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:447`.
+    #[abi(writer = "core")]
     pub process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:450`.
+    #[abi(writer = "core")]
     pub process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -8513,18 +9065,22 @@ pub struct PJRT_TpuTopology_ProcessCoordFromId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:333`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:334`.
+    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:337`.
+    #[abi(writer = "core")]
     pub coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:340`.
+    #[abi(writer = "core")]
     pub coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -8551,6 +9107,7 @@ pub struct PJRT_TpuTopology_ProcessCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:146`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8577,14 +9134,17 @@ pub struct PJRT_TpuTopology_ProcessIds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:263`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:266`.
+    #[abi(writer = "core")]
     pub max_process_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:269`.
+    #[abi(writer = "core")]
     pub process_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -8611,14 +9171,17 @@ pub struct PJRT_TpuTopology_ReplaceHostBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:85`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:86`.
+    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:87`.
+    #[abi(writer = "core")]
     pub host_bounds_dim_num: usize,
     /// Pointer at byte 32.
     ///
@@ -8675,22 +9238,27 @@ pub struct PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:67`.
+    #[abi(writer = "core")]
     pub client_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:68`.
+    #[abi(writer = "core")]
     pub subslice_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:69`.
+    #[abi(writer = "core")]
     pub subslice_origin: *const i32,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:70`.
+    #[abi(writer = "core")]
     pub subslice_origin_dim_num: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:71`.
+    #[abi(writer = "core")]
     pub full_device_id: i32,
     /// Value at byte 44.
     ///
@@ -8717,22 +9285,27 @@ pub struct PJRT_TpuTopology_Subslice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:35`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:36`.
+    #[abi(writer = "core")]
     pub chips_per_host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:37`.
+    #[abi(writer = "core")]
     pub chips_per_host_bounds_num_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:38`.
+    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:39`.
+    #[abi(writer = "core")]
     pub host_bounds_num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -8759,10 +9332,12 @@ pub struct PJRT_Wait_Until_Buffer_Ready_On_Stream_Args {
     /// Value at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:44`.
+    #[abi(writer = "core")]
     pub stream: isize,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:45`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -8935,11 +9510,12 @@ pub struct PLUGIN_Profiler_CollectData_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:115`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:116`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub buffer: *mut u8,
     /// Value at byte 24.
     ///
@@ -8966,10 +9542,12 @@ pub struct PLUGIN_Profiler_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:77`.
+    #[abi(writer = "core")]
     pub options: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:78`.
+    #[abi(writer = "core")]
     pub options_size: usize,
     /// Pointer at byte 24.
     ///
@@ -8996,6 +9574,7 @@ pub struct PLUGIN_Profiler_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:88`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 
@@ -9017,10 +9596,12 @@ pub struct PLUGIN_Profiler_Error_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:40`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:41`.
+    #[abi(writer = "core")]
     pub error: *mut PLUGIN_Profiler_Error,
 }
 
@@ -9042,10 +9623,12 @@ pub struct PLUGIN_Profiler_Error_GetCode_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:66`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:67`.
+    #[abi(writer = "core")]
     pub error: *const PLUGIN_Profiler_Error,
     /// Value at byte 24.
     ///
@@ -9072,10 +9655,12 @@ pub struct PLUGIN_Profiler_Error_Message_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:51`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:52`.
+    #[abi(writer = "core")]
     pub error: *const PLUGIN_Profiler_Error,
     /// Pointer at byte 24.
     ///
@@ -9107,6 +9692,7 @@ pub struct PLUGIN_Profiler_Start_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:97`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 
@@ -9128,6 +9714,7 @@ pub struct PLUGIN_Profiler_Stop_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:106`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 

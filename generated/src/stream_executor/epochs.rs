@@ -30,7 +30,7 @@ pub mod v2_5 {
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
-        #[abi(presence = "optional")]
+        #[abi(writer = "nobody", presence = "optional")]
         pub ext: *mut c_void,
         /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
         ///

@@ -22,12 +22,12 @@ pub struct SE_CreateDeviceFnsParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:227`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:229`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub device_fns: *mut SP_DeviceFns,
 }
 
@@ -49,16 +49,17 @@ pub struct SE_CreateDeviceParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:189`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The number of the device to make.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:190`.
+    #[abi(writer = "core")]
     pub ordinal: i32,
     /// The device to fill in; core sets its struct_size first.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:192`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub device: *mut SP_Device,
 }
 
@@ -80,12 +81,12 @@ pub struct SE_CreateStreamExecutorParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:422`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub stream_executor: *mut SP_StreamExecutor,
 }
 
@@ -107,29 +108,42 @@ pub struct SE_PlatformRegistrationParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:514`.
+    #[abi(writer = "core")]
     pub major_version: i32,
     /// Minor version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:515`.
+    #[abi(writer = "core")]
     pub minor_version: i32,
     /// Patch version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:516`.
+    #[abi(writer = "core")]
     pub patch_version: i32,
     /// The platform to describe; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
-    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
+    #[abi(
+        filled_by = "plugin",
+        writer = "core",
+        direction = "out",
+        presence = "required"
+    )]
     pub platform: *mut SP_Platform,
     /// The platform's functions to fill in; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:519`.
-    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
+    #[abi(
+        filled_by = "plugin",
+        writer = "core",
+        direction = "out",
+        presence = "required"
+    )]
     pub platform_fns: *mut SP_PlatformFns,
     /// Frees what the plugin put into its platform, not the platform itself.
     ///
@@ -277,7 +291,7 @@ pub struct SP_DeviceFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:201`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
@@ -316,7 +330,7 @@ pub struct SP_DeviceMemoryBase {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:143`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// What stands for the memory: an address or whatever else the plugin means by it; null is no memory.
     ///
@@ -397,7 +411,7 @@ pub struct SP_PlatformFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:466`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
@@ -508,7 +522,7 @@ pub struct SP_StreamExecutor {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
     ///
@@ -894,7 +908,7 @@ pub struct SP_TimerFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:101`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Nanoseconds between a timer's start and its stop.
     ///

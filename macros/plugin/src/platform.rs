@@ -129,6 +129,7 @@ fn name(about: About, platform: &mut PrefixMut<'_, SP_Platform>) {
 }
 
 fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
+    platform.set(SP_Platform::ext, D::platform_ext());
     platform.set(
         SP_Platform::supports_unified_memory,
         D::SUPPORTS_UNIFIED_MEMORY.into(),
@@ -251,6 +252,8 @@ fn hand_over<D: Device>(
             "TensorFlow's SP_Device has no room for a device handle",
         ));
     }
+    // SAFETY: given just above, and not taken before TensorFlow destroys the device.
+    target.set(SP_Device::ext, unsafe { handle::borrow::<D>(handle) }.ext());
     remember::<D>(handle, ordinal);
     Ok(())
 }

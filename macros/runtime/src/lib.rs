@@ -16,6 +16,7 @@ pub mod installation;
 mod prefix;
 mod status;
 mod symbol;
+pub mod writer;
 
 pub use host::{Host, Mark, Release, Releases};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};

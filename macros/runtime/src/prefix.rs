@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::sync::LazyLock;
 
 use crate::host::{Host, Release, Releases};
+use crate::writer::{self, Settable};
 use crate::{Code, Error, Result};
 
 /// A struct that opens with `struct_size`.
@@ -38,23 +39,23 @@ pub struct Epoch {
     pub releases: Releases,
 }
 
-/// A field of `T` with type `F`: where each layout of `T` has it.
-pub struct Field<T, F> {
+/// A field of `T` with type `F`: where each layout of `T` has it, and which party `W` stores it.
+pub struct Field<T, F, W = writer::Plugin> {
     offset: usize,
     /// By epoch; empty where it is the same in all.
     places: &'static [Option<usize>],
-    of: PhantomData<fn(T) -> F>,
+    of: PhantomData<fn(T, W) -> F>,
 }
 
-impl<T, F> Clone for Field<T, F> {
+impl<T, F, W> Clone for Field<T, F, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, F> Copy for Field<T, F> {}
+impl<T, F, W> Copy for Field<T, F, W> {}
 
-impl<T, F> Field<T, F> {
+impl<T, F, W> Field<T, F, W> {
     /// The field that starts `offset` bytes into `T`, in every layout.
     ///
     /// # Safety
@@ -105,7 +106,7 @@ impl<T, F> Field<T, F> {
     }
 }
 
-impl<T: Versioned, F> Field<T, F> {
+impl<T: Versioned, F, W> Field<T, F, W> {
     /// Whether the struct has this field in `release`.
     pub const fn is_in(self, release: Release) -> bool {
         let mut epoch = 0;
@@ -150,7 +151,7 @@ impl Reach {
         }
     }
 
-    fn place<T, F>(self, size: usize, field: Field<T, F>) -> Option<usize> {
+    fn place<T, F, W>(self, size: usize, field: Field<T, F, W>) -> Option<usize> {
         match self {
             Self::Epoch(epoch) => field.place(epoch),
             Self::Fixed => field.fixed(),
@@ -245,7 +246,7 @@ impl<'a, T: Versioned> Prefix<'a, T> {
     }
 
     /// The field's value, or `None` where the other side does not know the field.
-    pub fn get<F: Copy>(&self, field: Field<T, F>) -> Option<F> {
+    pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
         let place = self.reach.place(self.size, field)?;
         // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
         Some(unsafe { self.start.byte_add(place).cast::<F>().read() })
@@ -319,12 +320,14 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
     }
 
     /// The field's value, or `None` where the other side does not know the field.
-    pub fn get<F: Copy>(&self, field: Field<T, F>) -> Option<F> {
+    pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
         self.as_prefix().get(field)
     }
 
     /// Writes the field; `false`, and no byte touched, where the other side does not know it.
-    pub fn set<F: Copy>(&mut self, field: Field<T, F>, value: F) -> bool {
+    ///
+    /// Only fields that the plugin stores can be set; the others belong to TensorFlow.
+    pub fn set<F: Copy, W: Settable>(&mut self, field: Field<T, F, W>, value: F) -> bool {
         let Some(place) = self.reach.place(self.size, field) else {
             return false;
         };
