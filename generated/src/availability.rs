@@ -37,12 +37,12 @@ pub static MARKS: &[Mark] = &[
         exported: &LIKE_TF_IsRefInput,
     },
     Mark {
-        symbol: c"TF_AddNVariant",
-        exported: &LIKE_TF_AddNVariant,
-    },
-    Mark {
         symbol: c"TF_GetOpKernelName",
         exported: &LIKE_TF_GetOpKernelName,
+    },
+    Mark {
+        symbol: c"TF_AddNVariant",
+        exported: &LIKE_TF_AddNVariant,
     },
     Mark {
         symbol: c"TF_GetFrameId",
@@ -65,12 +65,16 @@ pub static MARKS: &[Mark] = &[
         exported: &LIKE_TF_ForEachPayload,
     },
     Mark {
-        symbol: c"TF_DestroyTemporaryVariable",
-        exported: &LIKE_TF_DestroyTemporaryVariable,
+        symbol: c"TF_ResetPjRtCClient",
+        exported: &LIKE_TF_ResetPjRtCClient,
     },
     Mark {
         symbol: c"TF_DecNumDeferredOps",
         exported: &LIKE_TF_DecNumDeferredOps,
+    },
+    Mark {
+        symbol: c"TF_DestroyTemporaryVariable",
+        exported: &LIKE_TF_DestroyTemporaryVariable,
     },
     Mark {
         symbol: c"TF_CoordinationServiceGetKeyValueWithTimeout",
@@ -252,7 +256,7 @@ pub mod of {
     pub use super::LIKE_TF_GetOpKernelName as TF_RegisterKernelBuilderWithKernelDef;
     pub use super::LIKE_TF_AllocateOutput as TF_RegisterOpDefinition;
     pub use super::LIKE_TF_AssignUpdateVariable as TF_ReleaseVariableInputLockHolder;
-    pub use super::LIKE_TF_DestroyTemporaryVariable as TF_ResetPjRtCClient;
+    pub use super::LIKE_TF_ResetPjRtCClient as TF_ResetPjRtCClient;
     pub use super::LIKE_TF_NewAsyncKernelBuilder as TF_RunAsyncOpKernelDoneCallback;
     pub use super::LIKE_TF_AllocateOutput as TF_SetOutput;
     pub use super::LIKE_TF_SetPayload as TF_SetPayload;
@@ -332,6 +336,7 @@ pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
         (2, 19),
         (2, 20),
         (2, 21),
+        (2, 22),
     ],
 };
 
@@ -339,21 +344,21 @@ pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
 pub static TENSORFLOW_AARCH64_APPLE_DARWIN: Wheels = Wheels {
     package: "tensorflow",
     platform: "aarch64-apple-darwin",
-    read: &[(2, 19), (2, 20), (2, 21)],
+    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// `tensorflow` for aarch64-unknown-linux-gnu, as far as it was read.
 pub static TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
     package: "tensorflow",
     platform: "aarch64-unknown-linux-gnu",
-    read: &[(2, 19), (2, 20), (2, 21)],
+    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// `tensorflow` for x86_64-unknown-linux-gnu, as far as it was read.
 pub static TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
     package: "tensorflow",
     platform: "x86_64-unknown-linux-gnu",
-    read: &[(2, 19), (2, 20), (2, 21)],
+    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// Where `TF_AllocateOutput` and 84 more functions are exported.
@@ -361,19 +366,19 @@ pub static LIKE_TF_AllocateOutput: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 4), (2, 21))],
+            spans: &[((2, 4), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -405,19 +410,19 @@ pub static LIKE_TF_AppendWritableFile: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 5), (2, 21))],
+            spans: &[((2, 5), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -427,19 +432,19 @@ pub static LIKE_TF_AssignUpdateVariable: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 6), (2, 18))],
+            spans: &[((2, 6), (2, 18)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
     ],
 );
@@ -449,19 +454,19 @@ pub static LIKE_TF_SetPayload: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 7), (2, 21))],
+            spans: &[((2, 7), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -471,19 +476,19 @@ pub static LIKE_TF_OpKernelConstruction_GetAttrTensor: Availability = Availabili
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 8), (2, 21))],
+            spans: &[((2, 8), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -493,41 +498,19 @@ pub static LIKE_TF_IsRefInput: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 9), (2, 18))],
+            spans: &[((2, 9), (2, 18)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
-        },
-    ],
-);
-
-/// Where `TF_AddNVariant` and 2 more functions are exported.
-pub static LIKE_TF_AddNVariant: Availability = Availability(
-    &[
-        Exports {
-            wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 10), (2, 18))],
-        },
-        Exports {
-            wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 19))],
-        },
-        Exports {
-            wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
-        },
-        Exports {
-            wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 19))],
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
     ],
 );
@@ -537,19 +520,41 @@ pub static LIKE_TF_GetOpKernelName: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 10), (2, 21))],
+            spans: &[((2, 10), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
+        },
+    ],
+);
+
+/// Where `TF_AddNVariant` and 2 more functions are exported.
+pub static LIKE_TF_AddNVariant: Availability = Availability(
+    &[
+        Exports {
+            wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 10), (2, 18)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
     ],
 );
@@ -559,19 +564,19 @@ pub static LIKE_TF_GetFrameId: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 11), (2, 21))],
+            spans: &[((2, 11), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -581,19 +586,19 @@ pub static LIKE_TF_GetDeviceId: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 12), (2, 21))],
+            spans: &[((2, 12), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -625,19 +630,19 @@ pub static LIKE_TF_NewAsyncKernelBuilder: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 13), (2, 21))],
+            spans: &[((2, 13), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -647,25 +652,25 @@ pub static LIKE_TF_ForEachPayload: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 14), (2, 21))],
+            spans: &[((2, 14), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
 
-/// Where `TF_DestroyTemporaryVariable` and 2 more functions are exported.
-pub static LIKE_TF_DestroyTemporaryVariable: Availability = Availability(
+/// Where `TF_ResetPjRtCClient` is exported.
+pub static LIKE_TF_ResetPjRtCClient: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
@@ -691,19 +696,41 @@ pub static LIKE_TF_DecNumDeferredOps: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 15), (2, 21))],
+            spans: &[((2, 15), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
+        },
+    ],
+);
+
+/// Where `TF_DestroyTemporaryVariable` and 1 more functions are exported.
+pub static LIKE_TF_DestroyTemporaryVariable: Availability = Availability(
+    &[
+        Exports {
+            wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 15), (2, 18)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
+        },
+        Exports {
+            wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
+            spans: &[((2, 19), (2, 19)), ((2, 22), (2, 22))],
         },
     ],
 );
@@ -735,19 +762,19 @@ pub static LIKE_TF_GetDeviceName: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 16), (2, 21))],
+            spans: &[((2, 16), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );
@@ -757,19 +784,19 @@ pub static LIKE_TF_TensorDefaultAlignment: Availability = Availability(
     &[
         Exports {
             wheels: &TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 17), (2, 21))],
+            spans: &[((2, 17), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_APPLE_DARWIN,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
         Exports {
             wheels: &TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU,
-            spans: &[((2, 19), (2, 21))],
+            spans: &[((2, 19), (2, 22))],
         },
     ],
 );

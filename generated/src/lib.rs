@@ -2,22 +2,22 @@
 //! The C ABI of TensorFlow plugins: one module per API, C names kept as they are.
 //! A module is there where the feature of its name is on.
 //!
-//! - `c_api`: TensorFlow 2.21
-//! - `env`: TensorFlow 2.21
-//! - `filesystem`: TensorFlow 2.21
-//! - `grappler`: TensorFlow 2.21
-//! - `kernels`: TensorFlow 2.21
-//! - `kernels_experimental`: TensorFlow 2.21
-//! - `next_pluggable_device`: TensorFlow 2.21
-//! - `ops`: TensorFlow 2.21
-//! - `pjrt`: TensorFlow 2.21
-//! - `pluggable_profiler`: TensorFlow 2.21
-//! - `stream_executor`: TensorFlow 2.21
-//! - `tf_buffer`: TensorFlow 2.21
-//! - `tf_datatype`: TensorFlow 2.21
-//! - `tf_status`: TensorFlow 2.21
-//! - `tf_tensor`: TensorFlow 2.21
-//! - `tf_tstring`: TensorFlow 2.21
+//! - `c_api`: TensorFlow 2.22.0rc0 (preview)
+//! - `env`: TensorFlow 2.22.0rc0 (preview)
+//! - `filesystem`: TensorFlow 2.22.0rc0 (preview)
+//! - `grappler`: TensorFlow 2.22.0rc0 (preview)
+//! - `kernels`: TensorFlow 2.22.0rc0 (preview)
+//! - `kernels_experimental`: TensorFlow 2.22.0rc0 (preview)
+//! - `next_pluggable_device`: TensorFlow 2.22.0rc0 (preview)
+//! - `ops`: TensorFlow 2.22.0rc0 (preview)
+//! - `pjrt`: TensorFlow 2.22.0rc0 (preview)
+//! - `pluggable_profiler`: TensorFlow 2.22.0rc0 (preview)
+//! - `stream_executor`: TensorFlow 2.22.0rc0 (preview)
+//! - `tf_buffer`: TensorFlow 2.22.0rc0 (preview)
+//! - `tf_datatype`: TensorFlow 2.22.0rc0 (preview)
+//! - `tf_status`: TensorFlow 2.22.0rc0 (preview)
+//! - `tf_tensor`: TensorFlow 2.22.0rc0 (preview)
+//! - `tf_tstring`: TensorFlow 2.22.0rc0 (preview)
 
 #![allow(
     non_camel_case_types,
@@ -30,8 +30,13 @@
     clippy::type_complexity,
     reason = "the signatures are the headers'"
 )]
-/// The newest release that this crate was made of.
+/// The newest final release that this crate was made of.
 pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 21);
+
+/// The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release
+/// whose layouts and functions they have.
+pub const PREVIEWS: &[(&str, sp_runtime::Release)] =
+    &[("2.22.0-rc0", sp_runtime::Release::new(2, 22))];
 
 #[rustfmt::skip]
 pub mod availability;

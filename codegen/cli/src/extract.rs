@@ -171,6 +171,7 @@ fn api(notes: &Notes, items: Items, release: &str) -> Api {
         schema: SCHEMA,
         name: notes.api.clone(),
         release: release.into(),
+        preview: None,
         version: version(notes, &items),
         items,
         imports: Imports::new(),

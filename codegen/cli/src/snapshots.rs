@@ -73,7 +73,11 @@ type Sources = BTreeMap<(String, Release), Source>;
 /// # Errors
 /// As [`read`].
 pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    parse(sources(place)?, &place.snapshots, release)
+    let sources = match release {
+        Some(release) => sources_with(place, release)?,
+        None => sources(place)?,
+    };
+    parse(sources, &place.snapshots, release)
 }
 
 /// What there is of the releases up to `release`, which itself need not be there.
@@ -81,7 +85,7 @@ pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError
 /// # Errors
 /// Where one cannot be read.
 pub fn until(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
-    load(sources(place)?, release)
+    load(sources_with(place, release)?, release)
 }
 
 /// Every API in every release up to `release`, or in all of them, from `folder` alone.
@@ -97,8 +101,8 @@ pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadErr
 /// # Errors
 /// Where one cannot be read.
 pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError> {
-    let sources = sources(place)?.into_iter();
-    let of_it = sources.filter(|((_, one), _)| *one == release.minor());
+    let sources = sources_with(place, release)?.into_iter();
+    let of_it = sources.filter(|((_, one), _)| *one == release.key());
     let apis = of_it.map(|(_, source)| snapshot(&source));
     let apis = apis.collect::<Result<Vec<_>, _>>()?;
     Ok((!apis.is_empty()).then_some(apis))
@@ -109,9 +113,9 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
 /// # Errors
 /// Where one cannot be read.
 pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>, ReadError> {
-    let sources = sources(place)?.into_iter();
+    let sources = sources_with(place, release)?.into_iter();
     let wanted =
-        sources.filter(|((api, one), _)| *one == release.minor() && names.contains(&api.as_str()));
+        sources.filter(|((api, one), _)| *one == release.key() && names.contains(&api.as_str()));
     wanted.map(|(_, source)| snapshot(&source)).collect()
 }
 
@@ -122,6 +126,27 @@ pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>,
 pub fn releases(place: &Place) -> Result<Vec<Release>, ReadError> {
     let releases: BTreeSet<Release> = sources(place)?.into_keys().map(|(_, one)| one).collect();
     Ok(releases.into_iter().collect())
+}
+
+/// Returns the snapshots of `place`, and those of `release` if it is a nightly build.
+fn sources_with(place: &Place, release: Release) -> Result<Sources, ReadError> {
+    let mut sources = sources(place)?;
+    if let Some(nightlies) = Place::of_nightlies().filter(|_| release.is_nightly()) {
+        let builds = stored(&nightlies.snapshots)?;
+        sources.extend(builds.into_iter().filter(|((_, one), _)| *one == release));
+    }
+    Ok(sources)
+}
+
+/// Returns the newest nightly build that is imported.
+///
+/// # Errors
+/// Returns an error if the folder of their snapshots cannot be read.
+pub fn newest_nightly() -> Result<Option<Release>, ReadError> {
+    let Some(place) = Place::of_nightlies() else {
+        return Ok(None);
+    };
+    Ok(releases(&place)?.pop())
 }
 
 fn sources(place: &Place) -> Result<Sources, ReadError> {
@@ -135,7 +160,7 @@ fn sources(place: &Place) -> Result<Sources, ReadError> {
 
 fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let releases = || sources.keys().map(|(_, release)| *release);
-    let last = release.map(Release::minor).or(releases().max());
+    let last = release.map(Release::key).or(releases().max());
     match last.filter(|last| releases().any(|release| release == *last)) {
         Some(last) => load(sources, last),
         None => {
@@ -147,7 +172,7 @@ fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Ve
 
 fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {
     let sources = sources.into_iter();
-    let chosen = sources.filter(|((_, release), _)| *release <= last.minor());
+    let chosen = sources.filter(|((_, release), _)| *release <= last.key());
     let chosen: Vec<_> = chosen.map(|(_, source)| source).collect();
     crew::each(&chosen, snapshot).into_iter().collect()
 }

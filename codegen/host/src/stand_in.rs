@@ -341,6 +341,7 @@ mod tests {
             schema: sp_ir::SCHEMA,
             name: "demo".into(),
             release: "2.21".into(),
+            preview: None,
             version: None,
             items: [("TF_Demo".to_owned(), Item::Function(function))].into(),
             imports: Default::default(),

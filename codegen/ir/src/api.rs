@@ -43,8 +43,15 @@ pub struct Api {
     pub schema: u32,
     /// The API's name, as its notes file has it: `stream_executor`.
     pub name: String,
-    /// The TensorFlow minor release: `2.21`.
+    /// The TensorFlow minor release: `2.21`; the whole version of a nightly build.
     pub release: String,
+    /// The exact version if it is not a final release: `2.22.0rc0`. In JSON `preview` is `true` and
+    /// `exact` is the version.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub preview: Option<String>,
     /// The API's own version macros, where it has them: `0.0.1`.
     #[cfg_attr(
         feature = "serde",
@@ -68,6 +75,14 @@ pub struct Api {
 }
 
 impl Api {
+    /// Returns the release as pages name it: `2.21`, or `2.22.0rc0 (preview)`.
+    pub fn release_name(&self) -> String {
+        match &self.preview {
+            Some(exact) => format!("{exact} (preview)"),
+            None => self.release.clone(),
+        }
+    }
+
     /// The struct called `name`, if this API declares one.
     pub fn structure(&self, name: &str) -> Option<&Struct> {
         match self.items.get(name) {

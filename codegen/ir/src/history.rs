@@ -11,7 +11,7 @@ mod alike;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Api, Discriminator, Field, Item, Layout, Signature, Stated, StructSize, Type, Variant,
+    Api, Discriminator, Field, Item, Layout, Release, Signature, Stated, StructSize, Type, Variant,
 };
 use alike::{Declared, Pair};
 
@@ -128,6 +128,8 @@ pub type Epochs<T> = BTreeMap<String, Vec<Epoch<T>>>;
 pub struct History {
     /// The releases it is of, oldest first.
     pub releases: Vec<String>,
+    /// The releases that are not final, each with its exact version.
+    pub previews: BTreeMap<String, String>,
     /// The APIs and what their version macros said.
     pub apis: Epochs<Option<String>>,
     /// Every item: where it is declared, and as what.
@@ -151,7 +153,10 @@ pub struct History {
 impl History {
     /// The history that `apis` tell: any number of APIs of any number of releases, in any order.
     pub fn of(apis: &[Api]) -> Self {
-        let mut history = Self::default();
+        let mut history = Self {
+            previews: previews(apis),
+            ..Self::default()
+        };
         let held = held_by_value(apis);
         let mut before: Option<Declared> = None;
         for release in releases(apis) {
@@ -325,14 +330,16 @@ fn held_by_value(apis: &[Api]) -> BTreeSet<&str> {
     held.collect()
 }
 
+/// The releases that are not final, each with its exact version.
+fn previews(apis: &[Api]) -> BTreeMap<String, String> {
+    let exact = |api: &Api| Some((api.release.clone(), api.preview.clone()?));
+    apis.iter().filter_map(exact).collect()
+}
+
 /// The releases that occur, oldest first; `2.10` comes after `2.9`.
 fn releases(apis: &[Api]) -> Vec<&str> {
     let mut found: Vec<&str> = apis.iter().map(|api| api.release.as_str()).collect();
-    let number = |text: &&str| -> Vec<u32> {
-        let parts = text.split('.');
-        parts.map(|part| part.parse().unwrap_or(0)).collect()
-    };
-    found.sort_by_key(number);
+    found.sort_by_key(|text| text.parse::<Release>().ok());
     found.dedup();
     found
 }

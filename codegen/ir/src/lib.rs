@@ -10,6 +10,7 @@ mod contract;
 mod history;
 mod item;
 mod layout;
+mod release;
 #[cfg(feature = "serde")]
 mod snapshot;
 #[cfg(feature = "serde")]
@@ -26,6 +27,7 @@ pub use item::{
     Alias, Callback, Constant, Enum, Field, Function, Handle, Item, Struct, Union, Value, Variant,
 };
 pub use layout::{Layout, StructSize};
+pub use release::{Release, Stage};
 #[cfg(feature = "serde")]
 pub use snapshot::SnapshotError;
 pub use ty::{Param, Signature, Type};

@@ -57,6 +57,9 @@ struct Written {
     schema: u32,
     name: String,
     release: String,
+    #[serde(default)]
+    preview: bool,
+    exact: Option<String>,
     version: Option<String>,
     #[serde(default)]
     headers: Vec<String>,
@@ -98,6 +101,10 @@ impl Api {
         let mut part = |key: &str, value: String| text += &format!(",\n\"{key}\":{value}");
         part("name", json(&api.name));
         part("release", json(&api.release));
+        if let Some(exact) = &api.preview {
+            part("preview", "true".into());
+            part("exact", json(exact));
+        }
         if let Some(version) = &api.version {
             part("version", json(version));
         }
@@ -145,6 +152,9 @@ impl Written {
             None => Ok(Api {
                 schema: self.schema,
                 name: self.name,
+                preview: self
+                    .preview
+                    .then(|| self.exact.unwrap_or_else(|| self.release.clone())),
                 release: self.release,
                 version: self.version,
                 items: self.items,
@@ -234,6 +244,7 @@ mod tests {
             schema,
             name: "demo".into(),
             release: "2.21".into(),
+            preview: None,
             version: None,
             items: Default::default(),
             imports: Default::default(),
@@ -258,6 +269,7 @@ mod tests {
         let mut api = empty(SCHEMA);
         assert_eq!(Api::from_json(&api.to_json()).unwrap(), api);
         api.version = Some("0.1".into());
+        api.preview = Some("2.22.0rc0".into());
         api.items.insert("A".into(), handle(1));
         api.imports.insert("B".into(), "other".into());
         let differs = Differs {
@@ -267,6 +279,16 @@ mod tests {
         let differing = [("A".to_string(), differs)];
         api.targets.insert("i686".into(), differing.into());
         assert_eq!(Api::from_json(&api.to_json()).unwrap(), api);
+    }
+
+    #[test]
+    fn writes_preview_and_exact_version_of_pre_releases_only() {
+        let mut api = empty(SCHEMA);
+        assert!(!api.to_json().contains("preview"));
+        api.preview = Some("2.22.0rc0".into());
+        let text = api.to_json();
+        let lines = "\"preview\":true,\n\"exact\":\"2.22.0rc0\",";
+        assert!(text.contains(lines), "{text}");
     }
 
     #[test]

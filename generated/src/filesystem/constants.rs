@@ -3,60 +3,60 @@
 
 /// `TF_FILESYSTEM_OPS_ABI` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:987`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:860`, 2.4 on.
 pub const TF_FILESYSTEM_OPS_ABI: i32 = 0;
 
 /// `TF_FILESYSTEM_OPS_API` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:986`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:859`, 2.4 on.
 pub const TF_FILESYSTEM_OPS_API: i32 = 0;
 
-/// `TF_FILESYSTEM_OPS_SIZE` is 264.
+/// `TF_FILESYSTEM_OPS_SIZE` is 216.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:988`, 2.4 on.
-pub const TF_FILESYSTEM_OPS_SIZE: i32 = 264;
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:861`, 2.4 on.
+pub const TF_FILESYSTEM_OPS_SIZE: i32 = 216;
 
 /// `TF_RANDOM_ACCESS_FILE_OPS_ABI` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:967`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:840`, 2.4 on.
 pub const TF_RANDOM_ACCESS_FILE_OPS_ABI: i32 = 0;
 
 /// `TF_RANDOM_ACCESS_FILE_OPS_API` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:966`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:839`, 2.4 on.
 pub const TF_RANDOM_ACCESS_FILE_OPS_API: i32 = 0;
 
 /// `TF_RANDOM_ACCESS_FILE_OPS_SIZE` is 16.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:968`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:841`, 2.4 on.
 pub const TF_RANDOM_ACCESS_FILE_OPS_SIZE: i32 = 16;
 
 /// `TF_READ_ONLY_MEMORY_REGION_OPS_ABI` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:980`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:853`, 2.4 on.
 pub const TF_READ_ONLY_MEMORY_REGION_OPS_ABI: i32 = 0;
 
 /// `TF_READ_ONLY_MEMORY_REGION_OPS_API` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:979`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:852`, 2.4 on.
 pub const TF_READ_ONLY_MEMORY_REGION_OPS_API: i32 = 0;
 
 /// `TF_READ_ONLY_MEMORY_REGION_OPS_SIZE` is 24.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:981`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:854`, 2.4 on.
 pub const TF_READ_ONLY_MEMORY_REGION_OPS_SIZE: i32 = 24;
 
 /// `TF_WRITABLE_FILE_OPS_ABI` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:974`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:847`, 2.4 on.
 pub const TF_WRITABLE_FILE_OPS_ABI: i32 = 0;
 
 /// `TF_WRITABLE_FILE_OPS_API` is 0.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:973`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:846`, 2.4 on.
 pub const TF_WRITABLE_FILE_OPS_API: i32 = 0;
 
 /// `TF_WRITABLE_FILE_OPS_SIZE` is 48.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:975`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:848`, 2.4 on.
 pub const TF_WRITABLE_FILE_OPS_SIZE: i32 = 48;

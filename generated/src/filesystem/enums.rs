@@ -3,7 +3,7 @@
 
 /// What kind of values a setting has.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:105`, 2.6 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:100`, 2.6 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct TF_Filesystem_Option_Type(pub u32);

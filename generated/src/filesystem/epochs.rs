@@ -396,3 +396,399 @@ pub mod v2_5 {
         assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_keys) == 256);
     };
 }
+
+/// What began with 2.6 and a later release broke.
+pub mod v2_6 {
+    use super::super::*;
+    use core::ffi::c_char;
+    use core::mem::offset_of;
+
+    /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
+    ///
+    /// It lies otherwise in some releases, and only the running release tells which.
+    ///
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:323`, 2.6 to 2.21.
+    #[derive(Clone, Copy, Debug)]
+    #[repr(C)]
+    pub struct TF_FilesystemOps {
+        /// Slot at byte 0, required.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:327`.
+        pub init: Option<
+            unsafe extern "C" fn(filesystem: *mut TF_Filesystem, status: *mut TF_Status),
+        >,
+        /// Slot at byte 8, required.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:343`.
+        pub cleanup: Option<unsafe extern "C" fn(filesystem: *mut TF_Filesystem)>,
+        /// Slot at byte 16, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:360`.
+        pub new_random_access_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                file: *mut TF_RandomAccessFile,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 24, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:379`.
+        pub new_writable_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                file: *mut TF_WritableFile,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 32, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:397`.
+        pub new_appendable_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                file: *mut TF_WritableFile,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 40, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:416`.
+        pub new_read_only_memory_region_from_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                region: *mut TF_ReadOnlyMemoryRegion,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 48, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:430`.
+        pub create_dir: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 56, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:448`.
+        pub recursively_create_dir: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 64, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:459`.
+        pub delete_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 72, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:470`.
+        pub delete_dir: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 80, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:498`.
+        pub delete_recursively: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                undeleted_files: *mut u64,
+                undeleted_dirs: *mut u64,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 88, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:518`.
+        pub rename_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                src: *const c_char,
+                dst: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 96, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:541`.
+        pub copy_file: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                src: *const c_char,
+                dst: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 104, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:554`.
+        pub path_exists: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 112, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:574`.
+        pub paths_exist: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                paths: *mut *mut c_char,
+                num_files: i32,
+                statuses: *mut *mut TF_Status,
+            ) -> bool,
+        >,
+        /// Slot at byte 120, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:587`.
+        pub stat: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                stats: *mut TF_FileStatistics,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 128, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:604`.
+        pub is_directory: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ) -> bool,
+        >,
+        /// Slot at byte 136, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:622`.
+        pub get_file_size: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                status: *mut TF_Status,
+            ) -> i64,
+        >,
+        /// Slot at byte 144, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:650`.
+        pub translate_name: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                uri: *const c_char,
+            ) -> *mut c_char,
+        >,
+        /// Slot at byte 152, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:675`.
+        pub get_children: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                entries: *mut *mut *mut c_char,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 160, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:713`.
+        pub get_matching_paths: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                glob: *const c_char,
+                entries: *mut *mut *mut c_char,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 168, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:719`.
+        pub flush_caches: Option<unsafe extern "C" fn(filesystem: *const TF_Filesystem)>,
+        /// Slot at byte 176, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:739`.
+        pub start_transaction: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                token: *mut *mut TF_TransactionToken,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 184, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:756`.
+        pub end_transaction: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                token: *mut TF_TransactionToken,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 192, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:775`.
+        pub add_to_transaction: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                token: *mut TF_TransactionToken,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 200, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:799`.
+        pub get_transaction_for_path: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                token: *mut *mut TF_TransactionToken,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 208, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:825`.
+        pub get_or_start_transaction_for_path: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                path: *const c_char,
+                token: *mut *mut TF_TransactionToken,
+                status: *mut TF_Status,
+            ) -> i32,
+        >,
+        /// Slot at byte 216, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:844`.
+        pub decode_transaction_token: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                token: *const TF_TransactionToken,
+            ) -> *mut c_char,
+        >,
+        /// Slot at byte 224, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:859`.
+        pub get_filesystem_configuration: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                options: *mut *mut TF_Filesystem_Option,
+                num_options: *mut i32,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 232, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:875`.
+        pub set_filesystem_configuration: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                options: *const TF_Filesystem_Option,
+                num_options: i32,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 240, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:891`.
+        pub get_filesystem_configuration_option: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                key: *const c_char,
+                option: *mut *mut TF_Filesystem_Option,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 248, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:908`.
+        pub set_filesystem_configuration_option: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                option: *const TF_Filesystem_Option,
+                status: *mut TF_Status,
+            ),
+        >,
+        /// Slot at byte 256, optional.
+        ///
+        /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:922`.
+        pub get_filesystem_configuration_keys: Option<
+            unsafe extern "C" fn(
+                filesystem: *const TF_Filesystem,
+                keys: *mut *mut c_char,
+                num_keys: *mut i32,
+                status: *mut TF_Status,
+            ),
+        >,
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    const _: () = {
+        let (size, align) = (
+            size_of::<TF_FilesystemOps>(),
+            align_of::<TF_FilesystemOps>(),
+        );
+        assert!(size == 264 && align == 8);
+        assert!(offset_of!(TF_FilesystemOps, init) == 0);
+        assert!(offset_of!(TF_FilesystemOps, cleanup) == 8);
+        assert!(offset_of!(TF_FilesystemOps, new_random_access_file) == 16);
+        assert!(offset_of!(TF_FilesystemOps, new_writable_file) == 24);
+        assert!(offset_of!(TF_FilesystemOps, new_appendable_file) == 32);
+        assert!(
+            offset_of!(TF_FilesystemOps, new_read_only_memory_region_from_file) == 40
+        );
+        assert!(offset_of!(TF_FilesystemOps, create_dir) == 48);
+        assert!(offset_of!(TF_FilesystemOps, recursively_create_dir) == 56);
+        assert!(offset_of!(TF_FilesystemOps, delete_file) == 64);
+        assert!(offset_of!(TF_FilesystemOps, delete_dir) == 72);
+        assert!(offset_of!(TF_FilesystemOps, delete_recursively) == 80);
+        assert!(offset_of!(TF_FilesystemOps, rename_file) == 88);
+        assert!(offset_of!(TF_FilesystemOps, copy_file) == 96);
+        assert!(offset_of!(TF_FilesystemOps, path_exists) == 104);
+        assert!(offset_of!(TF_FilesystemOps, paths_exist) == 112);
+        assert!(offset_of!(TF_FilesystemOps, stat) == 120);
+        assert!(offset_of!(TF_FilesystemOps, is_directory) == 128);
+        assert!(offset_of!(TF_FilesystemOps, get_file_size) == 136);
+        assert!(offset_of!(TF_FilesystemOps, translate_name) == 144);
+        assert!(offset_of!(TF_FilesystemOps, get_children) == 152);
+        assert!(offset_of!(TF_FilesystemOps, get_matching_paths) == 160);
+        assert!(offset_of!(TF_FilesystemOps, flush_caches) == 168);
+        assert!(offset_of!(TF_FilesystemOps, start_transaction) == 176);
+        assert!(offset_of!(TF_FilesystemOps, end_transaction) == 184);
+        assert!(offset_of!(TF_FilesystemOps, add_to_transaction) == 192);
+        assert!(offset_of!(TF_FilesystemOps, get_transaction_for_path) == 200);
+        assert!(offset_of!(TF_FilesystemOps, get_or_start_transaction_for_path) == 208);
+        assert!(offset_of!(TF_FilesystemOps, decode_transaction_token) == 216);
+        assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration) == 224);
+        assert!(offset_of!(TF_FilesystemOps, set_filesystem_configuration) == 232);
+        assert!(
+            offset_of!(TF_FilesystemOps, get_filesystem_configuration_option) == 240
+        );
+        assert!(
+            offset_of!(TF_FilesystemOps, set_filesystem_configuration_option) == 248
+        );
+        assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_keys) == 256);
+    };
+}

@@ -7,5 +7,5 @@ use super::*;
 ///
 /// Writes `plugin_info`.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1119`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:992`, 2.4 on.
 pub type TF_InitPlugin = unsafe extern "C" fn(plugin_info: *mut TF_FilesystemPluginInfo);

@@ -26,7 +26,7 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (size_of::<TF_FilesystemOps>(), align_of::<TF_FilesystemOps>());
-    assert!(size == 264 && align == 8);
+    assert!(size == 216 && align == 8);
     assert!(offset_of!(TF_FilesystemOps, init) == 0);
     assert!(offset_of!(TF_FilesystemOps, cleanup) == 8);
     assert!(offset_of!(TF_FilesystemOps, new_random_access_file) == 16);
@@ -49,17 +49,11 @@ const _: () = {
     assert!(offset_of!(TF_FilesystemOps, get_children) == 152);
     assert!(offset_of!(TF_FilesystemOps, get_matching_paths) == 160);
     assert!(offset_of!(TF_FilesystemOps, flush_caches) == 168);
-    assert!(offset_of!(TF_FilesystemOps, start_transaction) == 176);
-    assert!(offset_of!(TF_FilesystemOps, end_transaction) == 184);
-    assert!(offset_of!(TF_FilesystemOps, add_to_transaction) == 192);
-    assert!(offset_of!(TF_FilesystemOps, get_transaction_for_path) == 200);
-    assert!(offset_of!(TF_FilesystemOps, get_or_start_transaction_for_path) == 208);
-    assert!(offset_of!(TF_FilesystemOps, decode_transaction_token) == 216);
-    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration) == 224);
-    assert!(offset_of!(TF_FilesystemOps, set_filesystem_configuration) == 232);
-    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_option) == 240);
-    assert!(offset_of!(TF_FilesystemOps, set_filesystem_configuration_option) == 248);
-    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_keys) == 256);
+    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration) == 176);
+    assert!(offset_of!(TF_FilesystemOps, set_filesystem_configuration) == 184);
+    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_option) == 192);
+    assert!(offset_of!(TF_FilesystemOps, set_filesystem_configuration_option) == 200);
+    assert!(offset_of!(TF_FilesystemOps, get_filesystem_configuration_keys) == 208);
 };
 
 #[cfg(target_pointer_width = "64")]

@@ -40,23 +40,23 @@ pub struct TF_Filesystem {
 ///
 /// It lies otherwise in some releases, and only the running release tells which.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:323`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:318`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_FilesystemOps {
     /// Slot at byte 0, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:327`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:322`.
     pub init: Option<
         unsafe extern "C" fn(filesystem: *mut TF_Filesystem, status: *mut TF_Status),
     >,
     /// Slot at byte 8, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:343`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:338`.
     pub cleanup: Option<unsafe extern "C" fn(filesystem: *mut TF_Filesystem)>,
     /// Slot at byte 16, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:360`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:355`.
     pub new_random_access_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -67,7 +67,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 24, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:379`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:374`.
     pub new_writable_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -78,7 +78,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 32, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:397`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:392`.
     pub new_appendable_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -89,7 +89,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 40, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:416`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:411`.
     pub new_read_only_memory_region_from_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -100,7 +100,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 48, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:430`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:425`.
     pub create_dir: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -110,7 +110,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 56, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:448`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:443`.
     pub recursively_create_dir: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -120,7 +120,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 64, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:459`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:454`.
     pub delete_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -130,7 +130,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 72, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:470`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:465`.
     pub delete_dir: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -140,7 +140,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 80, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:498`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:493`.
     pub delete_recursively: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -152,7 +152,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 88, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:518`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:513`.
     pub rename_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -163,7 +163,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 96, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:541`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:536`.
     pub copy_file: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -174,7 +174,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 104, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:554`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:549`.
     pub path_exists: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -184,7 +184,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 112, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:574`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:569`.
     pub paths_exist: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -195,7 +195,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 120, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:587`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:582`.
     pub stat: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -206,7 +206,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 128, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:604`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:599`.
     pub is_directory: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -216,7 +216,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 136, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:622`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:617`.
     pub get_file_size: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -226,7 +226,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 144, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:650`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:645`.
     pub translate_name: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -235,7 +235,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 152, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:675`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:670`.
     pub get_children: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -246,7 +246,7 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 160, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:713`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:708`.
     pub get_matching_paths: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -257,73 +257,11 @@ pub struct TF_FilesystemOps {
     >,
     /// Slot at byte 168, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:719`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:714`.
     pub flush_caches: Option<unsafe extern "C" fn(filesystem: *const TF_Filesystem)>,
     /// Slot at byte 176, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:739`.
-    pub start_transaction: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            token: *mut *mut TF_TransactionToken,
-            status: *mut TF_Status,
-        ) -> i32,
-    >,
-    /// Slot at byte 184, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:756`.
-    pub end_transaction: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            token: *mut TF_TransactionToken,
-            status: *mut TF_Status,
-        ) -> i32,
-    >,
-    /// Slot at byte 192, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:775`.
-    pub add_to_transaction: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            path: *const c_char,
-            token: *mut TF_TransactionToken,
-            status: *mut TF_Status,
-        ) -> i32,
-    >,
-    /// Slot at byte 200, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:799`.
-    pub get_transaction_for_path: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            path: *const c_char,
-            token: *mut *mut TF_TransactionToken,
-            status: *mut TF_Status,
-        ) -> i32,
-    >,
-    /// Slot at byte 208, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:825`.
-    pub get_or_start_transaction_for_path: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            path: *const c_char,
-            token: *mut *mut TF_TransactionToken,
-            status: *mut TF_Status,
-        ) -> i32,
-    >,
-    /// Slot at byte 216, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:844`.
-    pub decode_transaction_token: Option<
-        unsafe extern "C" fn(
-            filesystem: *const TF_Filesystem,
-            token: *const TF_TransactionToken,
-        ) -> *mut c_char,
-    >,
-    /// Slot at byte 224, optional.
-    ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:859`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:732`, 2.5 on.
     pub get_filesystem_configuration: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -332,9 +270,9 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 232, optional.
+    /// Slot at byte 184, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:875`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:748`, 2.5 on.
     pub set_filesystem_configuration: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -343,9 +281,9 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 240, optional.
+    /// Slot at byte 192, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:891`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:764`, 2.5 on.
     pub get_filesystem_configuration_option: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -354,9 +292,9 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 248, optional.
+    /// Slot at byte 200, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:908`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:781`, 2.5 on.
     pub set_filesystem_configuration_option: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -364,9 +302,9 @@ pub struct TF_FilesystemOps {
             status: *mut TF_Status,
         ),
     >,
-    /// Slot at byte 256, optional.
+    /// Slot at byte 208, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:922`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:795`, 2.5 on.
     pub get_filesystem_configuration_keys: Option<
         unsafe extern "C" fn(
             filesystem: *const TF_Filesystem,
@@ -379,165 +317,165 @@ pub struct TF_FilesystemOps {
 
 /// What the plugin fills in its entry point: a filesystem for each URI scheme, and its own allocator.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1071`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:944`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_FilesystemPluginInfo {
     /// Value at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1072`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:945`.
     pub num_schemes: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1073`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:946`.
     pub ops: *mut TF_FilesystemPluginOps,
     /// Slot at byte 16, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1074`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:947`.
     pub plugin_memory_allocate: Option<unsafe extern "C" fn(size: usize) -> *mut c_void>,
     /// Slot at byte 24, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1075`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:948`.
     pub plugin_memory_free: Option<unsafe extern "C" fn(ptr: *mut c_void)>,
 }
 
 /// One URI scheme and its four tables, each with the version and size that it was built with.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1035`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:908`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_FilesystemPluginOps {
     /// Pointer at byte 0, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1036`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:909`.
     pub scheme: *mut c_char,
     /// Value at byte 8.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1037`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:910`.
     pub filesystem_ops_abi: i32,
     /// Value at byte 12.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1038`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:911`.
     pub filesystem_ops_api: i32,
     /// Value at byte 16.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1039`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:912`.
     pub filesystem_ops_size: usize,
     /// Pointer at byte 24, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1040`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:913`.
     pub filesystem_ops: *mut TF_FilesystemOps,
     /// Value at byte 32.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1041`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:914`.
     pub random_access_file_ops_abi: i32,
     /// Value at byte 36.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1042`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:915`.
     pub random_access_file_ops_api: i32,
     /// Value at byte 40.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1043`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:916`.
     pub random_access_file_ops_size: usize,
     /// Pointer at byte 48, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1044`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:917`.
     pub random_access_file_ops: *mut TF_RandomAccessFileOps,
     /// Value at byte 56.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1045`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:918`.
     pub writable_file_ops_abi: i32,
     /// Value at byte 60.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1046`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:919`.
     pub writable_file_ops_api: i32,
     /// Value at byte 64.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1047`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:920`.
     pub writable_file_ops_size: usize,
     /// Pointer at byte 72, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1048`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:921`.
     pub writable_file_ops: *mut TF_WritableFileOps,
     /// Value at byte 80.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1049`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:922`.
     pub read_only_memory_region_ops_abi: i32,
     /// Value at byte 84.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1050`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:923`.
     pub read_only_memory_region_ops_api: i32,
     /// Value at byte 88.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1051`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:924`.
     pub read_only_memory_region_ops_size: usize,
     /// Pointer at byte 96, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:1052`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:925`.
     pub read_only_memory_region_ops: *mut TF_ReadOnlyMemoryRegionOps,
 }
 
 /// A setting of a filesystem.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:112`, 2.5 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:107`, 2.5 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_Filesystem_Option {
     /// Pointer at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:113`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:108`.
     pub name: *mut c_char,
     /// Pointer at byte 8.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:114`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:109`.
     pub description: *mut c_char,
     /// Value at byte 16.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:115`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:110`.
     pub per_file: i32,
     /// Pointer at byte 24.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:116`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:111`.
     pub value: *mut TF_Filesystem_Option_Value,
 }
 
 /// The values of a setting.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:98`, 2.5 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:93`, 2.5 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_Filesystem_Option_Value {
     /// Value at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:99`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:94`.
     pub type_tag: i32,
     /// Value at byte 4.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:100`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:95`.
     pub num_values: i32,
     /// Pointer at byte 8.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:102`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:97`.
     pub values: *mut TF_Filesystem_Option_Value_Union,
 }
 
 /// A union of 16 bytes.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:89`, 2.6 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:84`, 2.6 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union TF_Filesystem_Option_Value_Union {
     /// Value at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:90`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:85`.
     pub int_val: i64,
     /// Value at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:91`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:86`.
     pub real_val: f64,
     /// Value at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:95`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:90`.
     pub buffer_val: TF_Filesystem_Option_Value_Union__buffer_val,
 }
 
@@ -549,17 +487,17 @@ impl core::fmt::Debug for TF_Filesystem_Option_Value_Union {
 
 /// A struct; 16 bytes.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:92`, 2.6 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:87`, 2.6 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_Filesystem_Option_Value_Union__buffer_val {
     /// Pointer at byte 0.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:93`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:88`.
     pub buf: *mut c_char,
     /// Value at byte 8.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:94`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:89`.
     pub buf_length: i32,
 }
 
@@ -619,17 +557,17 @@ pub struct TF_RandomAccessFile {
 
 /// How core reads a file.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:205`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:200`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_RandomAccessFileOps {
     /// Slot at byte 0, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:212`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:207`.
     pub cleanup: Option<unsafe extern "C" fn(file: *mut TF_RandomAccessFile)>,
     /// Slot at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:233`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:228`.
     pub read: Option<
         unsafe extern "C" fn(
             file: *const TF_RandomAccessFile,
@@ -655,23 +593,23 @@ pub struct TF_ReadOnlyMemoryRegion {
 
 /// How core reads a file that is mapped into memory.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:301`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:296`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_ReadOnlyMemoryRegionOps {
     /// Slot at byte 0, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:308`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:303`.
     pub cleanup: Option<unsafe extern "C" fn(region: *mut TF_ReadOnlyMemoryRegion)>,
     /// Slot at byte 8, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:313`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:308`.
     pub data: Option<
         unsafe extern "C" fn(region: *const TF_ReadOnlyMemoryRegion) -> *const c_void,
     >,
     /// Slot at byte 16, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:318`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:313`.
     pub length: Option<
         unsafe extern "C" fn(region: *const TF_ReadOnlyMemoryRegion) -> u64,
     >,
@@ -679,7 +617,7 @@ pub struct TF_ReadOnlyMemoryRegionOps {
 
 /// A transaction of a filesystem.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:81`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:81`, 2.4 to 2.21.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_TransactionToken {
@@ -707,17 +645,17 @@ pub struct TF_WritableFile {
 
 /// How core writes a file.
 ///
-/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:239`, 2.4 on.
+/// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:234`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_WritableFileOps {
     /// Slot at byte 0, required.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:246`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:241`.
     pub cleanup: Option<unsafe extern "C" fn(file: *mut TF_WritableFile)>,
     /// Slot at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:260`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:255`.
     pub append: Option<
         unsafe extern "C" fn(
             file: *const TF_WritableFile,
@@ -728,25 +666,25 @@ pub struct TF_WritableFileOps {
     >,
     /// Slot at byte 16, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:271`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:266`.
     pub tell: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status) -> i64,
     >,
     /// Slot at byte 24, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:279`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:274`.
     pub flush: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status),
     >,
     /// Slot at byte 32, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:287`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:282`.
     pub sync: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status),
     >,
     /// Slot at byte 40, optional.
     ///
-    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:296`.
+    /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:291`.
     pub close: Option<
         unsafe extern "C" fn(file: *const TF_WritableFile, status: *mut TF_Status),
     >,

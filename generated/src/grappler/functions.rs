@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// Takes over `fn_lib`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:281`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -25,7 +25,7 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
 ///
 /// Takes over `graph_properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:229`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -41,7 +41,7 @@ pub static TF_DeleteGraphProperties: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:210`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -65,7 +65,7 @@ pub static TF_GetFetchNodesList: Function<
 ///
 /// Writes `num_values`, `storage_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:197`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -104,7 +104,7 @@ pub static TF_GetGrapplerItem: Function<
 ///
 /// Reads and writes `properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:261`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -126,7 +126,7 @@ pub static TF_GetInputPropertiesList: Function<
 ///
 /// Writes `num_values`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:250`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -147,7 +147,7 @@ pub static TF_GetInputPropertiesListSize: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:191`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -171,7 +171,7 @@ pub static TF_GetNodesToPreserveList: Function<
 ///
 /// Writes `num_values`, `storage_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:177`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -192,7 +192,7 @@ pub static TF_GetNodesToPreserveListSize: Function<
 ///
 /// Reads and writes `properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:267`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -214,7 +214,7 @@ pub static TF_GetOutputPropertiesList: Function<
 ///
 /// Writes `num_values`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:255`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -233,7 +233,7 @@ pub static TF_GetOutputPropertiesListSize: Function<
 
 /// Infers shapes and types.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:244`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -266,7 +266,7 @@ pub type TF_InitGraph = unsafe extern "C" fn(
 ///
 /// Reads and writes `buf`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:286`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -287,7 +287,7 @@ pub static TF_LookUpOpDef: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:278`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -306,7 +306,7 @@ pub static TF_NewFunctionLibraryDefinition: Function<
 ///
 /// Keeps `item`; what it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:225`, 2.5 on.
 // SAFETY: the signature is the header's.

@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:499`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -32,7 +32,7 @@ pub static TF_AllocateOutput: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:521`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -52,7 +52,7 @@ pub static TF_AllocateTemp: Function<
 
 /// Says that such work has ended.
 ///
-/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:537`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -67,7 +67,7 @@ pub static TF_DecNumDeferredOps: Function<
 ///
 /// Takes over `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:155`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -80,7 +80,7 @@ pub static TF_DeleteKernelBuilder: Function<
 
 /// The element type that the output at i must have; the process aborts where there is none.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:248`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -95,7 +95,7 @@ pub static TF_ExpectedOutputDataType: Function<
 ///
 /// Writes `forwarded_input`; what it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:510`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -117,7 +117,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
 
 /// The number of the device that the kernel runs on.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:282`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -129,7 +129,7 @@ pub static TF_GetDeviceId: Function<
 
 /// The name of the device that the kernel runs on; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:288`, 2.16 on.
 // SAFETY: the signature is the header's.
@@ -142,7 +142,7 @@ pub static TF_GetDeviceName: Function<
 
 /// The number of the frame, in a loop.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:269`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -154,7 +154,7 @@ pub static TF_GetFrameId: Function<
 
 /// The version of the graph's format.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:296`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -169,7 +169,7 @@ pub static TF_GetGraphDefVersion: Function<
 ///
 /// Hands out `tensor`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:182`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -186,7 +186,7 @@ pub static TF_GetInput: Function<
 
 /// The number of the iteration, in a loop.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:272`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -200,7 +200,7 @@ pub static TF_GetIterId: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:219`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -217,7 +217,7 @@ pub static TF_GetMutableOutput: Function<
 
 /// The name of the node; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:302`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -230,7 +230,7 @@ pub static TF_GetOpKernelName: Function<
 
 /// The name of the input at index; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:315`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -243,7 +243,7 @@ pub static TF_GetOpKernelRequestedInput: Function<
 
 /// The rendezvous, through which devices exchange tensors.
 ///
-/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.16 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:292`, 2.16 on.
 #[cfg(feature = "next_pluggable_device")]
@@ -257,7 +257,7 @@ pub static TF_GetRendezvous: Function<
 
 /// The container that resources go to by default; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:308`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -270,7 +270,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
 
 /// Writes the session's configuration into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:228`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -287,7 +287,7 @@ pub static TF_GetSerializedConfigProto: Function<
 
 /// Writes the graph's function library into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:223`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -304,7 +304,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
 
 /// Writes the resource handle that is the input at i into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:233`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -322,7 +322,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
 
 /// The number of the step.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:275`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -336,7 +336,7 @@ pub static TF_GetStepId: Function<
 
 /// The plugin's own stream that the kernel shall use.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:167`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -352,7 +352,7 @@ pub static TF_GetStream: Function<
 
 /// Says that work goes on after the kernel has returned.
 ///
-/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.15 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:536`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -370,7 +370,7 @@ pub type TF_InitKernel = unsafe extern "C" fn();
 
 /// The element type of the input at index; the process aborts where there is none.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:203`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -383,7 +383,7 @@ pub static TF_InputDatatype: Function<
 
 /// Where the inputs of a named list begin and end.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:197`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -399,7 +399,7 @@ pub static TF_InputRange: Function<
 
 /// Whether the input at i is in host memory; false and OUT_OF_RANGE where there is none.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:253`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -416,7 +416,7 @@ pub static TF_IsHostMemoryInput: Function<
 
 /// Whether the output at i is to be in host memory; false and OUT_OF_RANGE where there is none.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:258`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -433,7 +433,7 @@ pub static TF_IsHostMemoryOutput: Function<
 
 /// Asks for an input or output to be in host memory.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:123`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -446,7 +446,7 @@ pub static TF_KernelBuilder_HostMemory: Function<
 
 /// Sets the kernel's label, which a node may ask for.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:131`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -459,7 +459,7 @@ pub static TF_KernelBuilder_Label: Function<
 
 /// Sets the kernel's priority among those that fit a node; higher wins.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:127`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -472,7 +472,7 @@ pub static TF_KernelBuilder_Priority: Function<
 
 /// Restricts the kernel to one type of one attribute.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:117`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -492,7 +492,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
 ///
 /// Keeps `create_func`, `compute_async_func`, `delete_func`; what it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:109`, 2.13 on.
 // SAFETY: the signature is the header's.
@@ -522,7 +522,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
 ///
 /// Keeps `create_func`, `compute_func`, `delete_func`; what it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:98`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -543,7 +543,7 @@ pub static TF_NewKernelBuilder: Function<
 
 /// How many inputs there are.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:171`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -555,7 +555,7 @@ pub static TF_NumInputs: Function<
 
 /// How many outputs there are.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:175`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -568,7 +568,7 @@ pub static TF_NumOutputs: Function<
 
 /// Says that the kernel cannot be made.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:238`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -583,7 +583,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:377`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -603,7 +603,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:450`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -624,7 +624,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:368`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -644,7 +644,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:440`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -665,7 +665,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:483`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -684,7 +684,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:350`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -704,7 +704,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:420`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -725,7 +725,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:359`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -745,7 +745,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:430`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -766,7 +766,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
 ///
 /// Writes `list_size`, `total_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:332`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -787,7 +787,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:389`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -808,7 +808,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:462`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -832,7 +832,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
 ///
 /// Hands out `val`.
 ///
-/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:400`, 2.8 on.
 // SAFETY: the signature is the header's.
@@ -852,7 +852,7 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
 ///
 /// Hands out `vals`.
 ///
-/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.8 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:475`, 2.8 on.
 // SAFETY: the signature is the header's.
@@ -873,7 +873,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:341`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -893,7 +893,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:410`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -912,7 +912,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
 
 /// The name of the node that the kernel is for.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:491`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -927,7 +927,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.11 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:265`, 2.11 on.
 // SAFETY: the signature is the header's.
@@ -943,7 +943,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
 
 /// Whether the node has an attribute.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.5 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:487`, 2.5 on.
 // SAFETY: the signature is the header's.
@@ -960,7 +960,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
 
 /// Says that this computation failed.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:243`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -975,7 +975,7 @@ pub static TF_OpKernelContext_Failure: Function<
 ///
 /// Takes over `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:138`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -994,7 +994,7 @@ pub static TF_RegisterKernelBuilder: Function<
 ///
 /// Takes over `builder`.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.10 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -1013,7 +1013,7 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
 
 /// Tells core that an async kernel has finished.
 ///
-/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.13 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:62`, 2.13 on.
 // SAFETY: the signature is the header's.
@@ -1026,7 +1026,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
 
 /// Makes a tensor the output at i; the caller still deletes its handle.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:210`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -1043,7 +1043,7 @@ pub static TF_SetOutput: Function<
 
 /// The number of the step, as TF_GetStepId.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:262`, 2.4 on.
 // SAFETY: the signature is the header's.

@@ -7,7 +7,7 @@ use sp_runtime::{Function, Older, Release, Releases};
 
 /// Adds variants by binary_add_func.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:166`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -32,7 +32,7 @@ pub static TF_AddNVariant: Function<
 
 /// As TF_AssignVariable, for a reference variable.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:58`, 2.10 on.
 // SAFETY: the signature is the header's.
@@ -61,7 +61,7 @@ pub static TF_AssignRefVariable: Function<
 
 /// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:72`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -121,7 +121,7 @@ unsafe extern "C" fn TF_AssignVariable_v2_6(
 ///
 /// In 2.6 to 2.9 `validate_shape` is not looked at.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:45`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -156,7 +156,7 @@ pub static TF_AssignVariable: Function<
 
 /// Ends a temporary variable.
 ///
-/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:103`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -177,7 +177,7 @@ pub static TF_DestroyTemporaryVariable: Function<
 ///
 /// Hands out `tensor`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:142`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -199,7 +199,7 @@ pub static TF_GetInputByName: Function<
 ///
 /// Hands out `out`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:124`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -228,7 +228,7 @@ pub static TF_GetInputTensorFromVariable: Function<
 
 /// Whether an input is a reference.
 ///
-/// Exported by tensorflow-cpu 2.9 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.9 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:156`, 2.9 on.
 // SAFETY: the signature is the header's.
@@ -248,7 +248,7 @@ pub static TF_IsRefInput: Function<
 ///
 /// Hands out `lockHolder`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:114`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -279,7 +279,7 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
 ///
 /// Writes `dims`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:152`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -300,7 +300,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
 
 /// Makes a reference input a reference output; nothing where it is a resource.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:133`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -320,7 +320,7 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
 ///
 /// Takes over `lockHolder`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:138`, 2.6 on.
 // SAFETY: the signature is the header's.
@@ -334,7 +334,7 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
 
 /// Makes a temporary variable, allocated by plugin_allocator.
 ///
-/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:90`, 2.15 on.
 // SAFETY: the signature is the header's.
@@ -365,7 +365,7 @@ pub static TF_TemporaryVariable: Function<
 
 /// Makes zeros of a variant by zeros_like_func.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:178`, 2.10 on.
 // SAFETY: the signature is the header's.

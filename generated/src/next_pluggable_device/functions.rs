@@ -435,6 +435,6 @@ pub static TF_ResetPjRtCClient: Function<
     unsafe extern "C" fn(device_type: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_ResetPjRtCClient")
-        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .exported(&crate::availability::LIKE_TF_ResetPjRtCClient)
         .experimental(crate::NEWEST)
 };

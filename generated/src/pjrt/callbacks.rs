@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_void};
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:848`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:929`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_AddMetadata = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args,
@@ -19,7 +19,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_AddMetadata = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:809`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:890`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_BufferCount = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args,
@@ -30,7 +30,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_BufferCount = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:821`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:902`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_BufferSize = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args,
@@ -41,7 +41,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_BufferSize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:758`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:839`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_Destroy_Args,
@@ -52,7 +52,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:798`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:879`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_Device = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_Device_Args,
@@ -63,7 +63,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_Device = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:787`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:868`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args,
@@ -74,7 +74,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:836`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:917`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_SetBufferError = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args,
@@ -85,7 +85,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_SetBufferError = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:775`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:856`, 2.19 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_TransferData = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_TransferData_Args,
@@ -96,7 +96,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_TransferData = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1019`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1108`, 2.21 on.
 pub type PJRT_AsyncHostToDeviceTransferManager_TransferLiteral = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args,
@@ -107,7 +107,7 @@ pub type PJRT_AsyncHostToDeviceTransferManager_TransferLiteral = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1497`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1624`, 2.21 on.
 pub type PJRT_AsyncTrackingEvent_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_AsyncTrackingEvent_Destroy_Args,
@@ -118,7 +118,16 @@ pub type PJRT_AsyncTrackingEvent_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2318`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.22 on.
+pub type PJRT_Buffer_Bitcast = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Buffer_Bitcast_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2518`, 2.19 on.
 pub type PJRT_Buffer_CopyRawToHost = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyRawToHost_Args) -> *mut PJRT_Error,
 >;
@@ -127,7 +136,7 @@ pub type PJRT_Buffer_CopyRawToHost = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2355`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2555`, 2.21 on.
 pub type PJRT_Buffer_CopyRawToHostFuture = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_CopyRawToHostFuture_Args,
@@ -138,7 +147,7 @@ pub type PJRT_Buffer_CopyRawToHostFuture = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2370`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2570`, 2.13 on.
 pub type PJRT_Buffer_CopyToDevice = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyToDevice_Args) -> *mut PJRT_Error,
 >;
@@ -147,7 +156,7 @@ pub type PJRT_Buffer_CopyToDevice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2385`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2585`, 2.15 on.
 pub type PJRT_Buffer_CopyToMemory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyToMemory_Args) -> *mut PJRT_Error,
 >;
@@ -156,7 +165,7 @@ pub type PJRT_Buffer_CopyToMemory = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2481`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2701`, 2.15 on.
 pub type PJRT_Buffer_DecreaseExternalReferenceCount = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_DecreaseExternalReferenceCount_Args,
@@ -167,7 +176,7 @@ pub type PJRT_Buffer_DecreaseExternalReferenceCount = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2294`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2494`, 2.13 on.
 pub type PJRT_Buffer_Delete = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Delete_Args) -> *mut PJRT_Error,
 >;
@@ -176,7 +185,7 @@ pub type PJRT_Buffer_Delete = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2164`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2364`, 2.13 on.
 pub type PJRT_Buffer_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -185,7 +194,7 @@ pub type PJRT_Buffer_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2408`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2628`, 2.13 on.
 pub type PJRT_Buffer_Device = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Device_Args) -> *mut PJRT_Error,
 >;
@@ -194,7 +203,7 @@ pub type PJRT_Buffer_Device = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2188`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2388`, 2.14 on.
 pub type PJRT_Buffer_Dimensions = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Dimensions_Args) -> *mut PJRT_Error,
 >;
@@ -203,7 +212,7 @@ pub type PJRT_Buffer_Dimensions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2523`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2743`, 2.21 on.
 pub type PJRT_Buffer_DonateWithControlDependency = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_DonateWithControlDependency_Args,
@@ -214,7 +223,7 @@ pub type PJRT_Buffer_DonateWithControlDependency = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2225`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2425`, 2.14 on.
 pub type PJRT_Buffer_DynamicDimensionIndices = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_DynamicDimensionIndices_Args,
@@ -225,7 +234,7 @@ pub type PJRT_Buffer_DynamicDimensionIndices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2375`, 2.14 on.
 pub type PJRT_Buffer_ElementType = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ElementType_Args) -> *mut PJRT_Error,
 >;
@@ -234,7 +243,7 @@ pub type PJRT_Buffer_ElementType = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2240`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2440`, 2.14 on.
 pub type PJRT_Buffer_GetMemoryLayout = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_GetMemoryLayout_Args) -> *mut PJRT_Error,
 >;
@@ -243,7 +252,7 @@ pub type PJRT_Buffer_GetMemoryLayout = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2467`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2687`, 2.15 on.
 pub type PJRT_Buffer_IncreaseExternalReferenceCount = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_IncreaseExternalReferenceCount_Args,
@@ -254,7 +263,7 @@ pub type PJRT_Buffer_IncreaseExternalReferenceCount = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2305`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2505`, 2.13 on.
 pub type PJRT_Buffer_IsDeleted = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_IsDeleted_Args) -> *mut PJRT_Error,
 >;
@@ -263,7 +272,7 @@ pub type PJRT_Buffer_IsDeleted = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2397`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2617`, 2.13 on.
 pub type PJRT_Buffer_IsOnCpu = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_IsOnCpu_Args) -> *mut PJRT_Error,
 >;
@@ -272,7 +281,7 @@ pub type PJRT_Buffer_IsOnCpu = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2419`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2639`, 2.15 on.
 pub type PJRT_Buffer_Memory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Memory_Args) -> *mut PJRT_Error,
 >;
@@ -281,7 +290,7 @@ pub type PJRT_Buffer_Memory = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2279`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2479`, 2.13 on.
 pub type PJRT_Buffer_OnDeviceSizeInBytes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_OnDeviceSizeInBytes_Args,
@@ -303,7 +312,7 @@ pub type PJRT_Buffer_OnDeviceTrimmedShape = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2496`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2716`, 2.15 on.
 pub type PJRT_Buffer_OpaqueDeviceMemoryDataPointer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args,
@@ -314,7 +323,7 @@ pub type PJRT_Buffer_OpaqueDeviceMemoryDataPointer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2439`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2659`, 2.13 on.
 pub type PJRT_Buffer_ReadyEvent = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ReadyEvent_Args) -> *mut PJRT_Error,
 >;
@@ -323,7 +332,7 @@ pub type PJRT_Buffer_ReadyEvent = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2266`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2466`, 2.13 on.
 pub type PJRT_Buffer_ToHostBuffer = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_ToHostBuffer_Args) -> *mut PJRT_Error,
 >;
@@ -332,7 +341,7 @@ pub type PJRT_Buffer_ToHostBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2207`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2407`, 2.14 on.
 pub type PJRT_Buffer_UnpaddedDimensions = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Buffer_UnpaddedDimensions_Args,
@@ -343,7 +352,7 @@ pub type PJRT_Buffer_UnpaddedDimensions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2451`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2671`, 2.13 on.
 pub type PJRT_Buffer_UnsafePointer = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_UnsafePointer_Args) -> *mut PJRT_Error,
 >;
@@ -352,7 +361,7 @@ pub type PJRT_Buffer_UnsafePointer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:191`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:239`, 2.13 on.
 pub type PJRT_CallbackError = Option<
     unsafe extern "C" fn(
         code: PJRT_Error_Code,
@@ -363,9 +372,25 @@ pub type PJRT_CallbackError = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:96`, 2.22 on.
+pub type PJRT_Callback_Function = Option<
+    unsafe extern "C" fn(args: *mut c_void, user_arg: *mut c_void),
+>;
+
+/// A function that the other side hands over; it may be null.
+///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:582`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:130`, 2.22 on.
+pub type PJRT_Callback_InvokeCallback = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Callback_InvokeCallback_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:648`, 2.13 on.
 pub type PJRT_Client_AddressableDevices = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_AddressableDevices_Args,
@@ -376,7 +401,7 @@ pub type PJRT_Client_AddressableDevices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:670`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:736`, 2.15 on.
 pub type PJRT_Client_AddressableMemories = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_AddressableMemories_Args,
@@ -387,7 +412,7 @@ pub type PJRT_Client_AddressableMemories = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1165`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1258`, 2.13 on.
 pub type PJRT_Client_BufferFromHostBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_BufferFromHostBuffer_Args,
@@ -398,7 +423,7 @@ pub type PJRT_Client_BufferFromHostBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:707`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:773`, 2.13 on.
 pub type PJRT_Client_Compile = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Compile_Args) -> *mut PJRT_Error,
 >;
@@ -407,7 +432,7 @@ pub type PJRT_Client_Compile = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:486`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:552`, 2.13 on.
 pub type PJRT_Client_Create = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Create_Args) -> *mut PJRT_Error,
 >;
@@ -416,7 +441,7 @@ pub type PJRT_Client_Create = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1100`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1193`, 2.21 on.
 pub type PJRT_Client_CreateAliasBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_CreateAliasBuffer_Args,
@@ -427,7 +452,7 @@ pub type PJRT_Client_CreateAliasBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1231`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1324`, 2.19 on.
 pub type PJRT_Client_CreateBuffersForAsyncHostToDevice = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_CreateBuffersForAsyncHostToDevice_Args,
@@ -438,7 +463,7 @@ pub type PJRT_Client_CreateBuffersForAsyncHostToDevice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1077`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1170`, 2.21 on.
 pub type PJRT_Client_CreateErrorBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_CreateErrorBuffer_Args,
@@ -449,7 +474,7 @@ pub type PJRT_Client_CreateErrorBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1046`, 2.20 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1135`, 2.20 on.
 pub type PJRT_Client_CreateUninitializedBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_CreateUninitializedBuffer_Args,
@@ -460,7 +485,7 @@ pub type PJRT_Client_CreateUninitializedBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1206`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1299`, 2.15 on.
 pub type PJRT_Client_CreateViewOfDeviceBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_CreateViewOfDeviceBuffer_Args,
@@ -471,7 +496,7 @@ pub type PJRT_Client_CreateViewOfDeviceBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:725`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:806`, 2.13 on.
 pub type PJRT_Client_DefaultDeviceAssignment = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_DefaultDeviceAssignment_Args,
@@ -482,7 +507,7 @@ pub type PJRT_Client_DefaultDeviceAssignment = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:496`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:562`, 2.13 on.
 pub type PJRT_Client_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -491,7 +516,7 @@ pub type PJRT_Client_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:567`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:633`, 2.13 on.
 pub type PJRT_Client_Devices = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Devices_Args) -> *mut PJRT_Error,
 >;
@@ -500,7 +525,7 @@ pub type PJRT_Client_Devices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:737`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:818`, 2.19 on.
 pub type PJRT_Client_DmaMap = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_DmaMap_Args) -> *mut PJRT_Error,
 >;
@@ -509,7 +534,7 @@ pub type PJRT_Client_DmaMap = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:747`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:828`, 2.19 on.
 pub type PJRT_Client_DmaUnmap = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_DmaUnmap_Args) -> *mut PJRT_Error,
 >;
@@ -518,7 +543,7 @@ pub type PJRT_Client_DmaUnmap = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1117`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1210`, 2.21 on.
 pub type PJRT_Client_FulfillAliasBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_FulfillAliasBuffer_Args,
@@ -529,7 +554,16 @@ pub type PJRT_Client_FulfillAliasBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:614`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:788`, 2.22 on.
+pub type PJRT_Client_Load = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Client_Load_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:680`, 2.13 on.
 pub type PJRT_Client_LookupAddressableDevice = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_LookupAddressableDevice_Args,
@@ -540,7 +574,7 @@ pub type PJRT_Client_LookupAddressableDevice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:597`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:663`, 2.13 on.
 pub type PJRT_Client_LookupDevice = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_LookupDevice_Args) -> *mut PJRT_Error,
 >;
@@ -549,7 +583,7 @@ pub type PJRT_Client_LookupDevice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:509`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:575`, 2.13 on.
 pub type PJRT_Client_PlatformName = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_PlatformName_Args) -> *mut PJRT_Error,
 >;
@@ -558,7 +592,7 @@ pub type PJRT_Client_PlatformName = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:539`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:605`, 2.13 on.
 pub type PJRT_Client_PlatformVersion = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_PlatformVersion_Args) -> *mut PJRT_Error,
 >;
@@ -567,7 +601,7 @@ pub type PJRT_Client_PlatformVersion = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:522`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:588`, 2.13 on.
 pub type PJRT_Client_ProcessIndex = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_ProcessIndex_Args) -> *mut PJRT_Error,
 >;
@@ -576,7 +610,18 @@ pub type PJRT_Client_ProcessIndex = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:553`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:41`, 2.22 on.
+pub type PJRT_Client_RuntimeAbiVersion = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Client_RuntimeAbiVersion_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:619`, 2.16 on.
 pub type PJRT_Client_TopologyDescription = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_TopologyDescription_Args,
@@ -587,7 +632,7 @@ pub type PJRT_Client_TopologyDescription = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:654`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:720`, 2.21 on.
 pub type PJRT_Client_UpdateGlobalProcessInfo = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_UpdateGlobalProcessInfo_Args,
@@ -598,7 +643,7 @@ pub type PJRT_Client_UpdateGlobalProcessInfo = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2753`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:3023`, 2.13 on.
 pub type PJRT_Compile = Option<
     unsafe extern "C" fn(args: *mut PJRT_Compile_Args) -> *mut PJRT_Error,
 >;
@@ -607,7 +652,7 @@ pub type PJRT_Compile = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2557`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2777`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_AddChunk = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_CopyToDeviceStream_AddChunk_Args,
@@ -618,7 +663,7 @@ pub type PJRT_CopyToDeviceStream_AddChunk = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2597`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2817`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_CurrentBytes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_CopyToDeviceStream_CurrentBytes_Args,
@@ -629,7 +674,7 @@ pub type PJRT_CopyToDeviceStream_CurrentBytes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2536`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2756`, 2.14 on.
 pub type PJRT_CopyToDeviceStream_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_CopyToDeviceStream_Destroy_Args,
@@ -640,7 +685,7 @@ pub type PJRT_CopyToDeviceStream_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2583`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2803`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_GranuleSize = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_CopyToDeviceStream_GranuleSize_Args,
@@ -651,7 +696,7 @@ pub type PJRT_CopyToDeviceStream_GranuleSize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2569`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2789`, 2.13 on.
 pub type PJRT_CopyToDeviceStream_TotalBytes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_CopyToDeviceStream_TotalBytes_Args,
@@ -662,7 +707,7 @@ pub type PJRT_CopyToDeviceStream_TotalBytes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1285`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1378`, 2.13 on.
 pub type PJRT_DeviceDescription_Attributes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_DeviceDescription_Attributes_Args,
@@ -673,7 +718,7 @@ pub type PJRT_DeviceDescription_Attributes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1316`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1409`, 2.13 on.
 pub type PJRT_DeviceDescription_DebugString = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_DeviceDescription_DebugString_Args,
@@ -684,7 +729,7 @@ pub type PJRT_DeviceDescription_DebugString = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1254`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1347`, 2.13 on.
 pub type PJRT_DeviceDescription_Id = Option<
     unsafe extern "C" fn(args: *mut PJRT_DeviceDescription_Id_Args) -> *mut PJRT_Error,
 >;
@@ -693,7 +738,7 @@ pub type PJRT_DeviceDescription_Id = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1301`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1394`, 2.13 on.
 pub type PJRT_DeviceDescription_Kind = Option<
     unsafe extern "C" fn(args: *mut PJRT_DeviceDescription_Kind_Args) -> *mut PJRT_Error,
 >;
@@ -713,7 +758,7 @@ pub type PJRT_DeviceDescription_MemoryDescriptions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1271`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1364`, 2.13 on.
 pub type PJRT_DeviceDescription_ProcessIndex = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_DeviceDescription_ProcessIndex_Args,
@@ -724,7 +769,7 @@ pub type PJRT_DeviceDescription_ProcessIndex = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1330`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1423`, 2.13 on.
 pub type PJRT_DeviceDescription_ToString = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_DeviceDescription_ToString_Args,
@@ -733,9 +778,14 @@ pub type PJRT_DeviceDescription_ToString = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:28`, 2.22 on.
+pub type PJRT_DeviceEvent_AndThen = Option<unsafe extern "C" fn(user_arg: *mut c_void)>;
+
+/// A function that the other side hands over; it may be null.
+///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1383`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1475`, 2.14 on.
 pub type PJRT_Device_AddressableMemories = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Device_AddressableMemories_Args,
@@ -746,7 +796,16 @@ pub type PJRT_Device_AddressableMemories = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1486`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1552`, 2.22 on.
+pub type PJRT_Device_ClearMemoryStats = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Device_ClearMemoryStats_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1613`, 2.21 on.
 pub type PJRT_Device_CreateAsyncTrackingEvent = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Device_CreateAsyncTrackingEvent_Args,
@@ -757,7 +816,7 @@ pub type PJRT_Device_CreateAsyncTrackingEvent = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1397`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1489`, 2.15 on.
 pub type PJRT_Device_DefaultMemory = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_DefaultMemory_Args) -> *mut PJRT_Error,
 >;
@@ -766,7 +825,16 @@ pub type PJRT_Device_DefaultMemory = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1344`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1594`, 2.22 on.
+pub type PJRT_Device_GetAttributes = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Device_GetAttributes_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1436`, 2.13 on.
 pub type PJRT_Device_GetDescription = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_GetDescription_Args) -> *mut PJRT_Error,
 >;
@@ -775,7 +843,7 @@ pub type PJRT_Device_GetDescription = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1356`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1448`, 2.13 on.
 pub type PJRT_Device_IsAddressable = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_IsAddressable_Args) -> *mut PJRT_Error,
 >;
@@ -784,7 +852,7 @@ pub type PJRT_Device_IsAddressable = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1369`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1461`, 2.13 on.
 pub type PJRT_Device_LocalHardwareId = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_LocalHardwareId_Args) -> *mut PJRT_Error,
 >;
@@ -793,7 +861,7 @@ pub type PJRT_Device_LocalHardwareId = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1447`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1543`, 2.14 on.
 pub type PJRT_Device_MemoryStats = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_MemoryStats_Args) -> *mut PJRT_Error,
 >;
@@ -802,14 +870,14 @@ pub type PJRT_Device_MemoryStats = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1467`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1577`, 2.21 on.
 pub type PJRT_Device_PoisonExecution = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_PoisonExecution_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:139`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:151`, 2.13 on.
 pub type PJRT_Error_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Error_Destroy_Args),
 >;
@@ -818,23 +886,45 @@ pub type PJRT_Error_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:184`, 2.13 on.
-pub type PJRT_Error_GetCode = Option<
-    unsafe extern "C" fn(args: *mut PJRT_Error_GetCode_Args) -> *mut PJRT_Error,
->;
-
-/// A function that the other side hands over; it may be null.
-///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:153`, 2.13 on.
-pub type PJRT_Error_Message = Option<
-    unsafe extern "C" fn(args: *mut PJRT_Error_Message_Args),
+/// Source: `xla/pjrt/c/pjrt_c_api.h:231`, 2.22 on.
+pub type PJRT_Error_ForEachPayload = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Error_ForEachPayload_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:312`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:218`, 2.13 on.
+pub type PJRT_Error_GetCode = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Error_GetCode_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:165`, 2.13 on.
+pub type PJRT_Error_Message = Option<
+    unsafe extern "C" fn(args: *mut PJRT_Error_Message_Args),
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:188`, 2.22 on.
+pub type PJRT_Error_PayloadVisitor = Option<
+    unsafe extern "C" fn(
+        key: *const c_char,
+        key_size: usize,
+        value: *const c_char,
+        value_size: usize,
+        user_arg: *mut c_void,
+    ),
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:360`, 2.13 on.
 pub type PJRT_Event_Await = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Await_Args) -> *mut PJRT_Error,
 >;
@@ -843,7 +933,7 @@ pub type PJRT_Event_Await = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:343`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:391`, 2.21 on.
 pub type PJRT_Event_Create = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Create_Args) -> *mut PJRT_Error,
 >;
@@ -852,7 +942,7 @@ pub type PJRT_Event_Create = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:270`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:318`, 2.13 on.
 pub type PJRT_Event_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -861,7 +951,7 @@ pub type PJRT_Event_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:300`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:348`, 2.13 on.
 pub type PJRT_Event_Error = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Error_Args) -> *mut PJRT_Error,
 >;
@@ -870,7 +960,7 @@ pub type PJRT_Event_Error = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:282`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:330`, 2.13 on.
 pub type PJRT_Event_IsReady = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_IsReady_Args) -> *mut PJRT_Error,
 >;
@@ -879,14 +969,14 @@ pub type PJRT_Event_IsReady = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:333`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:381`, 2.13 on.
 pub type PJRT_Event_OnReady = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_OnReady_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:318`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:366`, 2.13 on.
 pub type PJRT_Event_OnReadyCallback = Option<
     unsafe extern "C" fn(error: *mut PJRT_Error, user_arg: *mut c_void),
 >;
@@ -895,7 +985,7 @@ pub type PJRT_Event_OnReadyCallback = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:356`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:404`, 2.21 on.
 pub type PJRT_Event_Set = Option<
     unsafe extern "C" fn(args: *mut PJRT_Event_Set_Args) -> *mut PJRT_Error,
 >;
@@ -904,7 +994,51 @@ pub type PJRT_Event_Set = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2132`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:116`, 2.22 on.
+pub type PJRT_ExecutableAbiVersion_Destroy = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_ExecutableAbiVersion_Destroy_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:164`, 2.22 on.
+pub type PJRT_ExecutableAbiVersion_FromProto = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_ExecutableAbiVersion_FromProto_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:141`, 2.22 on.
+pub type PJRT_ExecutableAbiVersion_PlatformId = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_ExecutableAbiVersion_PlatformId_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:130`, 2.22 on.
+pub type PJRT_ExecutableAbiVersion_ToProto = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_ExecutableAbiVersion_ToProto_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2332`, 2.13 on.
 pub type PJRT_Executable_DeserializeAndLoad = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_DeserializeAndLoad_Args,
@@ -915,7 +1049,7 @@ pub type PJRT_Executable_DeserializeAndLoad = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1615`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1742`, 2.13 on.
 pub type PJRT_Executable_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -924,7 +1058,7 @@ pub type PJRT_Executable_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1959`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2129`, 2.16 on.
 pub type PJRT_Executable_Fingerprint = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Fingerprint_Args) -> *mut PJRT_Error,
 >;
@@ -933,7 +1067,18 @@ pub type PJRT_Executable_Fingerprint = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2111`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:51`, 2.22 on.
+pub type PJRT_Executable_GetAbiVersion = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Executable_GetAbiVersion_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2301`, 2.21 on.
 pub type PJRT_Executable_GetCompileOptions = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_GetCompileOptions_Args,
@@ -944,7 +1089,7 @@ pub type PJRT_Executable_GetCompileOptions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2012`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2185`, 2.16 on.
 pub type PJRT_Executable_GetCompiledMemoryStats = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_GetCompiledMemoryStats_Args,
@@ -955,7 +1100,7 @@ pub type PJRT_Executable_GetCompiledMemoryStats = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1977`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2147`, 2.14 on.
 pub type PJRT_Executable_GetCostAnalysis = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_GetCostAnalysis_Args,
@@ -966,7 +1111,7 @@ pub type PJRT_Executable_GetCostAnalysis = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1683`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1810`, 2.13 on.
 pub type PJRT_Executable_Name = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Name_Args) -> *mut PJRT_Error,
 >;
@@ -975,7 +1120,7 @@ pub type PJRT_Executable_Name = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1929`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2099`, 2.13 on.
 pub type PJRT_Executable_NumOutputs = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_NumOutputs_Args) -> *mut PJRT_Error,
 >;
@@ -984,7 +1129,7 @@ pub type PJRT_Executable_NumOutputs = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1707`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1834`, 2.13 on.
 pub type PJRT_Executable_NumPartitions = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_NumPartitions_Args,
@@ -995,7 +1140,7 @@ pub type PJRT_Executable_NumPartitions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1695`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1822`, 2.13 on.
 pub type PJRT_Executable_NumReplicas = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_NumReplicas_Args) -> *mut PJRT_Error,
 >;
@@ -1004,7 +1149,7 @@ pub type PJRT_Executable_NumReplicas = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1755`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1902`, 2.13 on.
 pub type PJRT_Executable_OptimizedProgram = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_OptimizedProgram_Args,
@@ -1015,7 +1160,7 @@ pub type PJRT_Executable_OptimizedProgram = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2044`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2217`, 2.15 on.
 pub type PJRT_Executable_OutputDimensions = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_OutputDimensions_Args,
@@ -1026,7 +1171,7 @@ pub type PJRT_Executable_OutputDimensions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2026`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2199`, 2.15 on.
 pub type PJRT_Executable_OutputElementTypes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_OutputElementTypes_Args,
@@ -1037,7 +1182,7 @@ pub type PJRT_Executable_OutputElementTypes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2061`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2251`, 2.15 on.
 pub type PJRT_Executable_OutputMemoryKinds = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_OutputMemoryKinds_Args,
@@ -1048,7 +1193,18 @@ pub type PJRT_Executable_OutputMemoryKinds = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2088`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2234`, 2.22 on.
+pub type PJRT_Executable_ParameterMemoryKinds = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Executable_ParameterMemoryKinds_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2278`, 2.13 on.
 pub type PJRT_Executable_Serialize = Option<
     unsafe extern "C" fn(args: *mut PJRT_Executable_Serialize_Args) -> *mut PJRT_Error,
 >;
@@ -1057,7 +1213,7 @@ pub type PJRT_Executable_Serialize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1941`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2111`, 2.13 on.
 pub type PJRT_Executable_SizeOfGeneratedCodeInBytes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_SizeOfGeneratedCodeInBytes_Args,
@@ -1068,7 +1224,7 @@ pub type PJRT_Executable_SizeOfGeneratedCodeInBytes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1591`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1718`, 2.17 on.
 pub type PJRT_ExecuteContext_Create = Option<
     unsafe extern "C" fn(args: *mut PJRT_ExecuteContext_Create_Args) -> *mut PJRT_Error,
 >;
@@ -1077,7 +1233,7 @@ pub type PJRT_ExecuteContext_Create = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1602`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1729`, 2.17 on.
 pub type PJRT_ExecuteContext_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_ExecuteContext_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -1131,9 +1287,25 @@ pub type PJRT_Get_Stream_For_External_Ready_Events = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1975`, 2.22 on.
+pub type PJRT_HloOutputCallback = Option<
+    unsafe extern "C" fn(
+        replica_id: i64,
+        partition_id: i64,
+        data: *const c_void,
+        shape_dims: *const i64,
+        shape_num_dims: usize,
+        shape_element_type: PJRT_Buffer_Type,
+        operand_index: i64,
+        user_arg: *mut c_void,
+    ),
+>;
+
+/// A function that the other side hands over; it may be null.
+///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:56`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:56`, 2.21.
 pub type PJRT_HostAllocator_Allocate = Option<
     unsafe extern "C" fn(args: *mut PJRT_HostAllocator_Allocate_Args) -> *mut PJRT_Error,
 >;
@@ -1142,7 +1314,7 @@ pub type PJRT_HostAllocator_Allocate = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:69`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:69`, 2.21.
 pub type PJRT_HostAllocator_Free = Option<
     unsafe extern "C" fn(args: *mut PJRT_HostAllocator_Free_Args) -> *mut PJRT_Error,
 >;
@@ -1151,7 +1323,7 @@ pub type PJRT_HostAllocator_Free = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:41`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:41`, 2.21.
 pub type PJRT_HostAllocator_GetPreferredAlignment = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_HostAllocator_GetPreferredAlignment_Args,
@@ -1162,14 +1334,25 @@ pub type PJRT_HostAllocator_GetPreferredAlignment = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:405`, 2.14 on.
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:49`, 2.22 on.
+pub type PJRT_HostMemoryAllocator_Allocate = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_HostMemoryAllocator_Allocate_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:471`, 2.14 on.
 pub type PJRT_KeyValueGetCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_KeyValueGetCallback_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:380`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:446`, 2.14 on.
 pub type PJRT_KeyValueGetCallback_ValueDeleter = Option<
     unsafe extern "C" fn(value: *mut c_char),
 >;
@@ -1178,7 +1361,7 @@ pub type PJRT_KeyValueGetCallback_ValueDeleter = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:455`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:521`, 2.14 on.
 pub type PJRT_KeyValuePutCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_KeyValuePutCallback_Args) -> *mut PJRT_Error,
 >;
@@ -1187,14 +1370,14 @@ pub type PJRT_KeyValuePutCallback = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:434`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:500`, 2.19 on.
 pub type PJRT_KeyValueTryGetCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_KeyValueTryGetCallback_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:410`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:476`, 2.19 on.
 pub type PJRT_KeyValueTryGetCallback_ValueDeleter = Option<
     unsafe extern "C" fn(value: *mut c_char),
 >;
@@ -1258,6 +1441,17 @@ pub type PJRT_Layouts_PJRT_Executable_GetOutputLayouts = Option<
 ///
 /// What it returns is the caller's to end.
 ///
+/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:160`, 2.22 on.
+pub type PJRT_Layouts_PJRT_Executable_GetParameterLayouts = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:125`, 2.21 on.
 pub type PJRT_Layouts_PJRT_Topology_GetDefaultLayout = Option<
     unsafe extern "C" fn(
@@ -1269,7 +1463,18 @@ pub type PJRT_Layouts_PJRT_Topology_GetDefaultLayout = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1721`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1868`, 2.22 on.
+pub type PJRT_LoadedExecutable_AddressableDeviceLogicalIds = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1853`, 2.13 on.
 pub type PJRT_LoadedExecutable_AddressableDevices = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_AddressableDevices_Args,
@@ -1280,7 +1485,7 @@ pub type PJRT_LoadedExecutable_AddressableDevices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1770`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1917`, 2.13 on.
 pub type PJRT_LoadedExecutable_Delete = Option<
     unsafe extern "C" fn(args: *mut PJRT_LoadedExecutable_Delete_Args) -> *mut PJRT_Error,
 >;
@@ -1289,7 +1494,7 @@ pub type PJRT_LoadedExecutable_Delete = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1626`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1753`, 2.13 on.
 pub type PJRT_LoadedExecutable_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_Destroy_Args,
@@ -1300,7 +1505,7 @@ pub type PJRT_LoadedExecutable_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1917`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2087`, 2.13 on.
 pub type PJRT_LoadedExecutable_Execute = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_Execute_Args,
@@ -1311,7 +1516,7 @@ pub type PJRT_LoadedExecutable_Execute = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2150`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2350`, 2.15 on.
 pub type PJRT_LoadedExecutable_Fingerprint = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_Fingerprint_Args,
@@ -1333,7 +1538,7 @@ pub type PJRT_LoadedExecutable_GetCostAnalysis = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1668`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1795`, 2.21 on.
 pub type PJRT_LoadedExecutable_GetDeviceAssignment = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_GetDeviceAssignment_Args,
@@ -1344,7 +1549,7 @@ pub type PJRT_LoadedExecutable_GetDeviceAssignment = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1639`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1766`, 2.13 on.
 pub type PJRT_LoadedExecutable_GetExecutable = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_GetExecutable_Args,
@@ -1355,7 +1560,7 @@ pub type PJRT_LoadedExecutable_GetExecutable = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1782`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1929`, 2.13 on.
 pub type PJRT_LoadedExecutable_IsDeleted = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_IsDeleted_Args,
@@ -1375,7 +1580,7 @@ pub type PJRT_MemoryDescription_Kind = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1572`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1699`, 2.15 on.
 pub type PJRT_Memory_AddressableByDevices = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Memory_AddressableByDevices_Args,
@@ -1386,7 +1591,7 @@ pub type PJRT_Memory_AddressableByDevices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1548`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1675`, 2.15 on.
 pub type PJRT_Memory_DebugString = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_DebugString_Args) -> *mut PJRT_Error,
 >;
@@ -1395,7 +1600,7 @@ pub type PJRT_Memory_DebugString = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1511`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1638`, 2.15 on.
 pub type PJRT_Memory_Id = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_Id_Args) -> *mut PJRT_Error,
 >;
@@ -1404,7 +1609,7 @@ pub type PJRT_Memory_Id = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1524`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1651`, 2.15 on.
 pub type PJRT_Memory_Kind = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_Kind_Args) -> *mut PJRT_Error,
 >;
@@ -1413,7 +1618,7 @@ pub type PJRT_Memory_Kind = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1662`, 2.17 on.
 pub type PJRT_Memory_Kind_Id = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_Kind_Id_Args) -> *mut PJRT_Error,
 >;
@@ -1422,9 +1627,64 @@ pub type PJRT_Memory_Kind_Id = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1560`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1687`, 2.15 on.
 pub type PJRT_Memory_ToString = Option<
     unsafe extern "C" fn(args: *mut PJRT_Memory_ToString_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:46`, 2.22 on.
+pub type PJRT_MultiSlice_Config_Destroy = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_MultiSlice_Config_Destroy_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:82`, 2.22 on.
+pub type PJRT_MultiSlice_Config_NumDevicesPerSlice = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_MultiSlice_Config_NumDevicesPerSlice_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:56`, 2.22 on.
+pub type PJRT_MultiSlice_Config_NumSlices = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_MultiSlice_Config_NumSlices_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:97`, 2.22 on.
+pub type PJRT_MultiSlice_Config_Serialize = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_MultiSlice_Config_Serialize_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:66`, 2.22 on.
+pub type PJRT_MultiSlice_Config_SliceId = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_MultiSlice_Config_SliceId_Args,
+    ) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
@@ -1476,7 +1736,7 @@ pub type PJRT_PhaseCompile_Run_Phase = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:248`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:296`, 2.14 on.
 pub type PJRT_Plugin_Attributes = Option<
     unsafe extern "C" fn(args: *mut PJRT_Plugin_Attributes_Args) -> *mut PJRT_Error,
 >;
@@ -1485,14 +1745,89 @@ pub type PJRT_Plugin_Attributes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:234`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:282`, 2.14 on.
 pub type PJRT_Plugin_Initialize = Option<
     unsafe extern "C" fn(args: *mut PJRT_Plugin_Initialize_Args) -> *mut PJRT_Error,
 >;
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1809`, 2.13 on.
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:175`, 2.22 on.
+pub type PJRT_RawBuffer_CopyRawDeviceToHost = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_CopyRawDeviceToHost_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:189`, 2.22 on.
+pub type PJRT_RawBuffer_CopyRawHostToDevice = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_CopyRawHostToDevice_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:114`, 2.22 on.
+pub type PJRT_RawBuffer_CreateRawAliasOfBuffer = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_CreateRawAliasOfBuffer_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:125`, 2.22 on.
+pub type PJRT_RawBuffer_Destroy = Option<
+    unsafe extern "C" fn(args: *mut PJRT_RawBuffer_Destroy_Args) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:136`, 2.22 on.
+pub type PJRT_RawBuffer_GetHostPointer = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_GetHostPointer_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:161`, 2.22 on.
+pub type PJRT_RawBuffer_GetMemorySpace = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_GetMemorySpace_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:149`, 2.22 on.
+pub type PJRT_RawBuffer_GetOnDeviceSizeInBytes = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1954`, 2.13 on.
 pub type PJRT_RecvCallback = Option<
     unsafe extern "C" fn(stream: *mut PJRT_CopyToDeviceStream, user_arg: *mut c_void),
 >;
@@ -1501,7 +1836,84 @@ pub type PJRT_RecvCallback = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1803`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:113`, 2.22 on.
+pub type PJRT_Register_Callback = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Callback_RegisterCallback_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:60`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_Destroy = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_Destroy_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:152`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_FromProto = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_FromProto_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:83`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:71`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:107`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_PlatformId = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_PlatformId_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:97`, 2.22 on.
+pub type PJRT_RuntimeAbiVersion_ToProto = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_RuntimeAbiVersion_ToProto_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1948`, 2.13 on.
 pub type PJRT_SendCallback = Option<
     unsafe extern "C" fn(
         chunk: *mut PJRT_Chunk,
@@ -1538,7 +1950,29 @@ pub type PJRT_SerializedExecutable_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2730`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:79`, 2.22 on.
+pub type PJRT_Shardings_PJRT_Executable_OutputShardings = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Shardings_PJRT_Executable_OutputShardings_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:56`, 2.22 on.
+pub type PJRT_Shardings_PJRT_Executable_ParameterShardings = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2950`, 2.15 on.
 pub type PJRT_TopologyDescription_Attributes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Attributes_Args,
@@ -1549,7 +1983,7 @@ pub type PJRT_TopologyDescription_Attributes = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2616`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2836`, 2.13 on.
 pub type PJRT_TopologyDescription_Create = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Create_Args,
@@ -1560,7 +1994,7 @@ pub type PJRT_TopologyDescription_Create = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2714`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2934`, 2.21 on.
 pub type PJRT_TopologyDescription_Deserialize = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Deserialize_Args,
@@ -1571,7 +2005,7 @@ pub type PJRT_TopologyDescription_Deserialize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2627`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2847`, 2.13 on.
 pub type PJRT_TopologyDescription_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Destroy_Args,
@@ -1582,7 +2016,18 @@ pub type PJRT_TopologyDescription_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2677`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2963`, 2.22 on.
+pub type PJRT_TopologyDescription_Fingerprint = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_TopologyDescription_Fingerprint_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2897`, 2.14 on.
 pub type PJRT_TopologyDescription_GetDeviceDescriptions = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_GetDeviceDescriptions_Args,
@@ -1593,7 +2038,29 @@ pub type PJRT_TopologyDescription_GetDeviceDescriptions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2660`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:3000`, 2.22 on.
+pub type PJRT_TopologyDescription_GetMemorySpaceKindIds = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_TopologyDescription_GetMemorySpaceKindIds_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2987`, 2.22 on.
+pub type PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace = Option<
+    unsafe extern "C" fn(
+        args: *mut PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+    ) -> *mut PJRT_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2880`, 2.13 on.
 pub type PJRT_TopologyDescription_PlatformName = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_PlatformName_Args,
@@ -1604,7 +2071,7 @@ pub type PJRT_TopologyDescription_PlatformName = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2644`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2864`, 2.13 on.
 pub type PJRT_TopologyDescription_PlatformVersion = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_PlatformVersion_Args,
@@ -1615,7 +2082,7 @@ pub type PJRT_TopologyDescription_PlatformVersion = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2701`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2921`, 2.15 on.
 pub type PJRT_TopologyDescription_Serialize = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Serialize_Args,
@@ -1968,7 +2435,7 @@ pub type PJRT_Wait_Until_Buffer_Ready_On_Stream = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:128`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:129`, 2.17 on.
 pub type PLUGIN_Profiler_CollectData = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_CollectData_Args,
@@ -1979,7 +2446,25 @@ pub type PLUGIN_Profiler_CollectData = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:83`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:139`, 2.22 on.
+pub type PLUGIN_Profiler_Consume = Option<
+    unsafe extern "C" fn(
+        args: *mut PLUGIN_Profiler_Consume_Args,
+    ) -> *mut PLUGIN_Profiler_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:149`, 2.22 on.
+pub type PLUGIN_Profiler_ConsumeResult_Destroy = Option<
+    unsafe extern "C" fn(args: *mut PLUGIN_Profiler_ConsumeResult_Destroy_Args),
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:84`, 2.17 on.
 pub type PLUGIN_Profiler_Create = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Create_Args,
@@ -1990,7 +2475,7 @@ pub type PLUGIN_Profiler_Create = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:92`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:93`, 2.17 on.
 pub type PLUGIN_Profiler_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Destroy_Args,
@@ -1999,7 +2484,7 @@ pub type PLUGIN_Profiler_Destroy = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:46`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:47`, 2.17 on.
 pub type PLUGIN_Profiler_Error_Destroy = Option<
     unsafe extern "C" fn(args: *mut PLUGIN_Profiler_Error_Destroy_Args),
 >;
@@ -2008,7 +2493,7 @@ pub type PLUGIN_Profiler_Error_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:72`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:73`, 2.17 on.
 pub type PLUGIN_Profiler_Error_GetCode = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Error_GetCode_Args,
@@ -2017,7 +2502,7 @@ pub type PLUGIN_Profiler_Error_GetCode = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:61`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:62`, 2.17 on.
 pub type PLUGIN_Profiler_Error_Message = Option<
     unsafe extern "C" fn(args: *mut PLUGIN_Profiler_Error_Message_Args),
 >;
@@ -2026,7 +2511,18 @@ pub type PLUGIN_Profiler_Error_Message = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:101`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:161`, 2.22 on.
+pub type PLUGIN_Profiler_Serialize = Option<
+    unsafe extern "C" fn(
+        args: *mut PLUGIN_Profiler_Serialize_Args,
+    ) -> *mut PLUGIN_Profiler_Error,
+>;
+
+/// A function that the other side hands over; it may be null.
+///
+/// What it returns is the caller's to end.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:102`, 2.17 on.
 pub type PLUGIN_Profiler_Start = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Start_Args,
@@ -2037,7 +2533,7 @@ pub type PLUGIN_Profiler_Start = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:110`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:111`, 2.17 on.
 pub type PLUGIN_Profiler_Stop = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Stop_Args,

@@ -3,7 +3,7 @@
 
 /// An open enumeration; 2 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:948`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1037`, 2.14 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Buffer_MemoryLayout_Type(pub u32);
@@ -32,9 +32,9 @@ impl core::fmt::Debug for PJRT_Buffer_MemoryLayout_Type {
     }
 }
 
-/// An open enumeration; 30 values are known.
+/// An open enumeration; 34 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:851`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:932`, 2.13 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Buffer_Type(pub u32);
@@ -100,6 +100,14 @@ impl PJRT_Buffer_Type {
     pub const PJRT_Buffer_Type_F8E8M0FNU: Self = Self(28);
     /// `PJRT_Buffer_Type_F4E2M1FN` is 29; 2.19 on.
     pub const PJRT_Buffer_Type_F4E2M1FN: Self = Self(29);
+    /// `PJRT_Buffer_Type_S1` is 30; 2.22 on.
+    pub const PJRT_Buffer_Type_S1: Self = Self(30);
+    /// `PJRT_Buffer_Type_U1` is 31; 2.22 on.
+    pub const PJRT_Buffer_Type_U1: Self = Self(31);
+    /// `PJRT_Buffer_Type_F6E2M3FN` is 32; 2.22 on.
+    pub const PJRT_Buffer_Type_F6E2M3FN: Self = Self(32);
+    /// `PJRT_Buffer_Type_F6E3M2FN` is 33; 2.22 on.
+    pub const PJRT_Buffer_Type_F6E3M2FN: Self = Self(33);
     /// The C name of the value, if it is a known one.
     pub const fn name(self) -> Option<&'static str> {
         match self.0 {
@@ -133,6 +141,10 @@ impl PJRT_Buffer_Type {
             27 => Some("PJRT_Buffer_Type_F8E3M4"),
             28 => Some("PJRT_Buffer_Type_F8E8M0FNU"),
             29 => Some("PJRT_Buffer_Type_F4E2M1FN"),
+            30 => Some("PJRT_Buffer_Type_S1"),
+            31 => Some("PJRT_Buffer_Type_U1"),
+            32 => Some("PJRT_Buffer_Type_F6E2M3FN"),
+            33 => Some("PJRT_Buffer_Type_F6E3M2FN"),
             _ => None,
         }
     }
@@ -147,9 +159,120 @@ impl core::fmt::Debug for PJRT_Buffer_Type {
     }
 }
 
+/// An open enumeration; 6 values are known.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:44`, 2.22 on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct PJRT_Callback_Tpu_SliceFailureType(pub i32);
+
+impl PJRT_Callback_Tpu_SliceFailureType {
+    /// `SLICE_FAILURE_UNKNOWN` is 0.
+    pub const SLICE_FAILURE_UNKNOWN: Self = Self(0);
+    /// `SLICE_FAILURE_INIT_ERROR` is 1.
+    pub const SLICE_FAILURE_INIT_ERROR: Self = Self(1);
+    /// `SLICE_FAILURE_WORKER_UNAVAILABLE` is 2.
+    pub const SLICE_FAILURE_WORKER_UNAVAILABLE: Self = Self(2);
+    /// `SLICE_FAILURE_FLAPPING_TASK_ERROR` is 3.
+    pub const SLICE_FAILURE_FLAPPING_TASK_ERROR: Self = Self(3);
+    /// `SLICE_FAILURE_SW_INJECT_ERROR` is 4.
+    pub const SLICE_FAILURE_SW_INJECT_ERROR: Self = Self(4);
+    /// `SLICE_FAILURE_CHIP_DRIVER_ERROR` is 5.
+    pub const SLICE_FAILURE_CHIP_DRIVER_ERROR: Self = Self(5);
+    /// The C name of the value, if it is a known one.
+    pub const fn name(self) -> Option<&'static str> {
+        match self.0 {
+            0 => Some("SLICE_FAILURE_UNKNOWN"),
+            1 => Some("SLICE_FAILURE_INIT_ERROR"),
+            2 => Some("SLICE_FAILURE_WORKER_UNAVAILABLE"),
+            3 => Some("SLICE_FAILURE_FLAPPING_TASK_ERROR"),
+            4 => Some("SLICE_FAILURE_SW_INJECT_ERROR"),
+            5 => Some("SLICE_FAILURE_CHIP_DRIVER_ERROR"),
+            _ => None,
+        }
+    }
+}
+
+impl core::fmt::Debug for PJRT_Callback_Tpu_SliceFailureType {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "PJRT_Callback_Tpu_SliceFailureType({})", self.0),
+        }
+    }
+}
+
+/// An open enumeration; 3 values are known.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:34`, 2.22 on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct PJRT_Callback_Type(pub u32);
+
+impl PJRT_Callback_Type {
+    /// `PJRT_Callback_Type_Unknown` is 0.
+    pub const PJRT_Callback_Type_Unknown: Self = Self(0);
+    /// `PJRT_Callback_Type_Tpu_SliceBuilder` is 1.
+    pub const PJRT_Callback_Type_Tpu_SliceBuilder: Self = Self(1);
+    /// `PJRT_Callback_Type_Prefatal` is 2.
+    pub const PJRT_Callback_Type_Prefatal: Self = Self(2);
+    /// The C name of the value, if it is a known one.
+    pub const fn name(self) -> Option<&'static str> {
+        match self.0 {
+            0 => Some("PJRT_Callback_Type_Unknown"),
+            1 => Some("PJRT_Callback_Type_Tpu_SliceBuilder"),
+            2 => Some("PJRT_Callback_Type_Prefatal"),
+            _ => None,
+        }
+    }
+}
+
+impl core::fmt::Debug for PJRT_Callback_Type {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "PJRT_Callback_Type({})", self.0),
+        }
+    }
+}
+
+/// An open enumeration; 3 values are known.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:30`, 2.22 on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct PJRT_DeviceEvent_State(pub u32);
+
+impl PJRT_DeviceEvent_State {
+    /// `PJRT_DeviceEvent_State_Unavailable` is 0.
+    pub const PJRT_DeviceEvent_State_Unavailable: Self = Self(0);
+    /// `PJRT_DeviceEvent_State_Ready` is 1.
+    pub const PJRT_DeviceEvent_State_Ready: Self = Self(1);
+    /// `PJRT_DeviceEvent_State_Error` is 2.
+    pub const PJRT_DeviceEvent_State_Error: Self = Self(2);
+    /// The C name of the value, if it is a known one.
+    pub const fn name(self) -> Option<&'static str> {
+        match self.0 {
+            0 => Some("PJRT_DeviceEvent_State_Unavailable"),
+            1 => Some("PJRT_DeviceEvent_State_Ready"),
+            2 => Some("PJRT_DeviceEvent_State_Error"),
+            _ => None,
+        }
+    }
+}
+
+impl core::fmt::Debug for PJRT_DeviceEvent_State {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "PJRT_DeviceEvent_State({})", self.0),
+        }
+    }
+}
+
 /// What kind of failure it was; the values are those of gRPC.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:156`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:168`, 2.13 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Error_Code(pub u32);
@@ -223,9 +346,9 @@ impl core::fmt::Debug for PJRT_Error_Code {
     }
 }
 
-/// An open enumeration; 19 values are known.
+/// An open enumeration; 25 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:55`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:61`, 2.17 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Extension_Type(pub u32);
@@ -269,6 +392,18 @@ impl PJRT_Extension_Type {
     pub const PJRT_Extension_Type_TpuExecutable: Self = Self(17);
     /// `PJRT_Extension_Type_Megascale` is 18; 2.21 on.
     pub const PJRT_Extension_Type_Megascale: Self = Self(18);
+    /// `PJRT_Extension_Type_Shardings` is 19; 2.22 on.
+    pub const PJRT_Extension_Type_Shardings: Self = Self(19);
+    /// `PJRT_Extension_Type_AbiVersion` is 20; 2.22 on.
+    pub const PJRT_Extension_Type_AbiVersion: Self = Self(20);
+    /// `PJRT_Extension_Type_Collectives` is 21; 2.22 on.
+    pub const PJRT_Extension_Type_Collectives: Self = Self(21);
+    /// `PJRT_Extension_Type_MultiSlice` is 22; 2.22 on.
+    pub const PJRT_Extension_Type_MultiSlice: Self = Self(22);
+    /// `PJRT_Extension_Type_HostMemoryAllocator` is 23; 2.22 on.
+    pub const PJRT_Extension_Type_HostMemoryAllocator: Self = Self(23);
+    /// `PJRT_Extension_Type_XlaTransform` is 24; 2.22 on.
+    pub const PJRT_Extension_Type_XlaTransform: Self = Self(24);
     /// The C name of the value, if it is a known one.
     pub const fn name(self) -> Option<&'static str> {
         match self.0 {
@@ -291,6 +426,12 @@ impl PJRT_Extension_Type {
             16 => Some("PJRT_Extension_Type_TpuTopology"),
             17 => Some("PJRT_Extension_Type_TpuExecutable"),
             18 => Some("PJRT_Extension_Type_Megascale"),
+            19 => Some("PJRT_Extension_Type_Shardings"),
+            20 => Some("PJRT_Extension_Type_AbiVersion"),
+            21 => Some("PJRT_Extension_Type_Collectives"),
+            22 => Some("PJRT_Extension_Type_MultiSlice"),
+            23 => Some("PJRT_Extension_Type_HostMemoryAllocator"),
+            24 => Some("PJRT_Extension_Type_XlaTransform"),
             _ => None,
         }
     }
@@ -335,7 +476,7 @@ impl core::fmt::Debug for PJRT_FFI_Handler_TraitsBits {
 
 /// An open enumeration; 5 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:913`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1002`, 2.13 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_HostBufferSemantics(pub u32);
@@ -374,7 +515,7 @@ impl core::fmt::Debug for PJRT_HostBufferSemantics {
 
 /// An open enumeration; 5 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:197`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:245`, 2.13 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_NamedValue_Type(pub u32);
@@ -414,7 +555,7 @@ impl core::fmt::Debug for PJRT_NamedValue_Type {
 
 /// An open enumeration; 5 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:617`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:683`, 2.21 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_ProcessState(pub u32);

@@ -5,7 +5,7 @@ use core::marker::{PhantomData, PhantomPinned};
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:370`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:436`, 2.19 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_AsyncHostToDeviceTransferManager {
@@ -15,7 +15,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1472`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1599`, 2.21 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_AsyncTrackingEvent {
@@ -25,7 +25,7 @@ pub struct PJRT_AsyncTrackingEvent {
 
 /// An array in a device's memory.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:368`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:434`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Buffer {
@@ -35,7 +35,7 @@ pub struct PJRT_Buffer {
 
 /// A connection to the plugin's devices.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:360`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:408`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Client {
@@ -45,7 +45,7 @@ pub struct PJRT_Client {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1795`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1942`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_CopyToDeviceStream {
@@ -55,7 +55,7 @@ pub struct PJRT_CopyToDeviceStream {
 
 /// A device as the client has it.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:361`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:409`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Device {
@@ -65,7 +65,7 @@ pub struct PJRT_Device {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1642`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1769`, 2.21 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_DeviceAssignmentSerialized {
@@ -75,7 +75,7 @@ pub struct PJRT_DeviceAssignmentSerialized {
 
 /// What a device is, attached or not.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:364`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:430`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_DeviceDescription {
@@ -83,19 +83,19 @@ pub struct PJRT_DeviceDescription {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A failure; the plugin's memory, which the caller ends with PJRT_Error_Destroy.
+/// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:129`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1580`, 2.22 on.
 #[derive(Debug)]
 #[repr(C)]
-pub struct PJRT_Error {
+pub struct PJRT_Device_Attributes {
     _opaque: [u8; 0],
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
 /// Something that will have happened; the caller ends it.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:260`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:308`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Event {
@@ -105,7 +105,7 @@ pub struct PJRT_Event {
 
 /// A compiled program.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:366`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:432`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Executable {
@@ -115,7 +115,17 @@ pub struct PJRT_Executable {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1581`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:31`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_ExecutableAbiVersion {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1708`, 2.17 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_ExecuteContext {
@@ -125,7 +135,7 @@ pub struct PJRT_ExecuteContext {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:369`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:435`, 2.21 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_FulfillAliasBufferCallback {
@@ -155,20 +165,10 @@ pub struct PJRT_Layouts_SerializedLayout {
 
 /// A compiled program on its devices, ready to run.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:367`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:433`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_LoadedExecutable {
-    _opaque: [u8; 0],
-    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-/// A memory of a device.
-///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:362`, 2.14 on.
-#[derive(Debug)]
-#[repr(C)]
-pub struct PJRT_Memory {
     _opaque: [u8; 0],
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -185,7 +185,37 @@ pub struct PJRT_MemoryDescription {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:372`, 2.20 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1990`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_MultiSlice_Config {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:34`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_MultiSlice_NumDevicesPerSlice {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:37`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_MultiSlice_SerializedConfig {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:438`, 2.20 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_PhaseCompiler {
@@ -195,7 +225,17 @@ pub struct PJRT_PhaseCompiler {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2066`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:30`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_RuntimeAbiVersion {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2256`, 2.21 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_SerializedCompileOptions {
@@ -205,7 +245,7 @@ pub struct PJRT_SerializedCompileOptions {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2064`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2254`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_SerializedExecutable {
@@ -215,7 +255,17 @@ pub struct PJRT_SerializedExecutable {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2680`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:32`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PJRT_SerializedProto {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2900`, 2.15 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_SerializedTopology {
@@ -225,7 +275,7 @@ pub struct PJRT_SerializedTopology {
 
 /// How devices are connected, without any being attached.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:365`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:431`, 2.13 on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_TopologyDescription {
@@ -235,7 +285,7 @@ pub struct PJRT_TopologyDescription {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1797`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1797`, 2.13 to 2.21.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_TransferMetadata {
@@ -249,6 +299,16 @@ pub struct PJRT_TransferMetadata {
 #[derive(Debug)]
 #[repr(C)]
 pub struct PLUGIN_Profiler {
+    _opaque: [u8; 0],
+    _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// An opaque type.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:37`, 2.22 on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PLUGIN_Profiler_ConsumeResult {
     _opaque: [u8; 0],
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }

@@ -64,8 +64,47 @@ const _: () = {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_AbiVersion_Extension>(),
+        align_of::<PJRT_AbiVersion_Extension>(),
+    );
+    assert!(size == 120 && align == 8);
+    assert!(offset_of!(PJRT_AbiVersion_Extension, base) == 0);
+    assert!(offset_of!(PJRT_AbiVersion_Extension, client_runtime_abi_version) == 24);
+    assert!(offset_of!(PJRT_AbiVersion_Extension, executable_get_abi_version) == 32);
+    assert!(offset_of!(PJRT_AbiVersion_Extension, runtime_abi_version_destroy) == 40);
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension,
+        runtime_abi_version_is_compatible_with_runtime) == 48
+    );
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension,
+        runtime_abi_version_is_compatible_with_executable) == 56
+    );
+    assert!(offset_of!(PJRT_AbiVersion_Extension, runtime_abi_version_to_proto) == 64);
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension, runtime_abi_version_platform_id) == 72
+    );
+    assert!(offset_of!(PJRT_AbiVersion_Extension, executable_abi_version_destroy) == 80);
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension, executable_abi_version_to_proto) == 88
+    );
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension, executable_abi_version_platform_id) == 96
+    );
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension, runtime_abi_version_from_proto) == 104
+    );
+    assert!(
+        offset_of!(PJRT_AbiVersion_Extension, executable_abi_version_from_proto) == 112
+    );
+    assert!(PJRT_AbiVersion_Extension::STRUCT_SIZE == 120);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
     let (size, align) = (size_of::<PJRT_Api>(), align_of::<PJRT_Api>());
-    assert!(size == 1064 && align == 8);
+    assert!(size == 1144 && align == 8);
     assert!(offset_of!(PJRT_Api, struct_size) == 0);
     assert!(offset_of!(PJRT_Api, extension_start) == 8);
     assert!(offset_of!(PJRT_Api, pjrt_api_version) == 16);
@@ -212,7 +251,24 @@ const _: () = {
     assert!(offset_of!(PJRT_Api, PJRT_Buffer_DonateWithControlDependency) == 1040);
     assert!(offset_of!(PJRT_Api, PJRT_Event_Create) == 1048);
     assert!(offset_of!(PJRT_Api, PJRT_Event_Set) == 1056);
-    assert!(PJRT_Api::STRUCT_SIZE == 1064);
+    assert!(offset_of!(PJRT_Api, PJRT_Device_GetAttributes) == 1064);
+    assert!(offset_of!(PJRT_Api, PJRT_Client_Load) == 1072);
+    assert!(
+        offset_of!(PJRT_Api, PJRT_LoadedExecutable_AddressableDeviceLogicalIds) == 1080
+    );
+    assert!(offset_of!(PJRT_Api, PJRT_Buffer_Bitcast) == 1088);
+    assert!(offset_of!(PJRT_Api, PJRT_Error_ForEachPayload) == 1096);
+    assert!(offset_of!(PJRT_Api, PJRT_TopologyDescription_Fingerprint) == 1104);
+    assert!(offset_of!(PJRT_Api, PJRT_Executable_ParameterMemoryKinds) == 1112);
+    assert!(offset_of!(PJRT_Api, PJRT_Device_ClearMemoryStats) == 1120);
+    assert!(
+        offset_of!(PJRT_Api, PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace)
+        == 1128
+    );
+    assert!(
+        offset_of!(PJRT_Api, PJRT_TopologyDescription_GetMemorySpaceKindIds) == 1136
+    );
+    assert!(PJRT_Api::STRUCT_SIZE == 1144);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -555,6 +611,24 @@ const _: () = {
     assert!(size == 8 && align == 8);
     assert!(offset_of!(PJRT_BoolList__anonymous, heap) == 0);
     assert!(offset_of!(PJRT_BoolList__anonymous, inlined) == 0);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Buffer_Bitcast_Args>(),
+        align_of::<PJRT_Buffer_Bitcast_Args>(),
+    );
+    assert!(size == 64 && align == 8);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, element_type) == 24);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, dims) == 32);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, num_dims) == 40);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, device_layout) == 48);
+    assert!(offset_of!(PJRT_Buffer_Bitcast_Args, out_buffer) == 56);
+    assert!(PJRT_Buffer_Bitcast_Args::STRUCT_SIZE == 64);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1055,6 +1129,74 @@ const _: () = {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Callback_Extension>(),
+        align_of::<PJRT_Callback_Extension>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PJRT_Callback_Extension, base) == 0);
+    assert!(offset_of!(PJRT_Callback_Extension, register_callback) == 24);
+    assert!(offset_of!(PJRT_Callback_Extension, invoke_callback) == 32);
+    assert!(PJRT_Callback_Extension::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Callback_InvokeCallback_Args>(),
+        align_of::<PJRT_Callback_InvokeCallback_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_Callback_InvokeCallback_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Callback_InvokeCallback_Args, client) == 8);
+    assert!(offset_of!(PJRT_Callback_InvokeCallback_Args, r#type) == 16);
+    assert!(offset_of!(PJRT_Callback_InvokeCallback_Args, args) == 24);
+    assert!(PJRT_Callback_InvokeCallback_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Callback_PrefatalArgs>(),
+        align_of::<PJRT_Callback_PrefatalArgs>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_Callback_PrefatalArgs, struct_size) == 0);
+    assert!(offset_of!(PJRT_Callback_PrefatalArgs, error_code) == 8);
+    assert!(offset_of!(PJRT_Callback_PrefatalArgs, error_message) == 16);
+    assert!(offset_of!(PJRT_Callback_PrefatalArgs, error_message_size) == 24);
+    assert!(PJRT_Callback_PrefatalArgs::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Callback_RegisterCallback_Args>(),
+        align_of::<PJRT_Callback_RegisterCallback_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PJRT_Callback_RegisterCallback_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Callback_RegisterCallback_Args, client) == 8);
+    assert!(offset_of!(PJRT_Callback_RegisterCallback_Args, r#type) == 16);
+    assert!(offset_of!(PJRT_Callback_RegisterCallback_Args, callback) == 24);
+    assert!(offset_of!(PJRT_Callback_RegisterCallback_Args, user_arg) == 32);
+    assert!(PJRT_Callback_RegisterCallback_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Callback_Tpu_SliceBuilderArgs>(),
+        align_of::<PJRT_Callback_Tpu_SliceBuilderArgs>(),
+    );
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PJRT_Callback_Tpu_SliceBuilderArgs, struct_size) == 0);
+    assert!(offset_of!(PJRT_Callback_Tpu_SliceBuilderArgs, failure_type) == 8);
+    assert!(PJRT_Callback_Tpu_SliceBuilderArgs::STRUCT_SIZE == 12);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
     let (size, align) = (size_of::<PJRT_Chunk>(), align_of::<PJRT_Chunk>());
     assert!(size == 32 && align == 8);
     assert!(offset_of!(PJRT_Chunk, data) == 0);
@@ -1215,7 +1357,7 @@ const _: () = {
         size_of::<PJRT_Client_CreateErrorBuffer_Args>(),
         align_of::<PJRT_Client_CreateErrorBuffer_Args>(),
     );
-    assert!(size == 96 && align == 8);
+    assert!(size == 112 && align == 8);
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, struct_size) == 0);
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, extension_start) == 8);
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, client) == 16);
@@ -1228,7 +1370,9 @@ const _: () = {
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, shape_layout) == 72);
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, memory) == 80);
     assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, buffer) == 88);
-    assert!(PJRT_Client_CreateErrorBuffer_Args::STRUCT_SIZE == 96);
+    assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, payload) == 96);
+    assert!(offset_of!(PJRT_Client_CreateErrorBuffer_Args, num_payload) == 104);
+    assert!(PJRT_Client_CreateErrorBuffer_Args::STRUCT_SIZE == 112);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1411,6 +1555,23 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_Client_Load_Args>(),
+        align_of::<PJRT_Client_Load_Args>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(offset_of!(PJRT_Client_Load_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Client_Load_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Client_Load_Args, client) == 16);
+    assert!(offset_of!(PJRT_Client_Load_Args, executable) == 24);
+    assert!(offset_of!(PJRT_Client_Load_Args, compile_options) == 32);
+    assert!(offset_of!(PJRT_Client_Load_Args, compile_options_size) == 40);
+    assert!(offset_of!(PJRT_Client_Load_Args, loaded_executable) == 48);
+    assert!(PJRT_Client_Load_Args::STRUCT_SIZE == 56);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Client_LookupAddressableDevice_Args>(),
         align_of::<PJRT_Client_LookupAddressableDevice_Args>(),
     );
@@ -1484,6 +1645,19 @@ const _: () = {
     assert!(offset_of!(PJRT_Client_ProcessIndex_Args, client) == 16);
     assert!(offset_of!(PJRT_Client_ProcessIndex_Args, process_index) == 24);
     assert!(PJRT_Client_ProcessIndex_Args::STRUCT_SIZE == 28);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Client_RuntimeAbiVersion_Args>(),
+        align_of::<PJRT_Client_RuntimeAbiVersion_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_Client_RuntimeAbiVersion_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Client_RuntimeAbiVersion_Args, client) == 8);
+    assert!(offset_of!(PJRT_Client_RuntimeAbiVersion_Args, abi_version) == 16);
+    assert!(PJRT_Client_RuntimeAbiVersion_Args::STRUCT_SIZE == 24);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1737,6 +1911,76 @@ const _: () = {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    let (size, align) = (size_of::<PJRT_DeviceEvent>(), align_of::<PJRT_DeviceEvent>());
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PJRT_DeviceEvent, vtable) == 0);
+    assert!(offset_of!(PJRT_DeviceEvent, device_event) == 8);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_DeviceEventPromise>(),
+        align_of::<PJRT_DeviceEventPromise>(),
+    );
+    assert!(size == 8 && align == 8);
+    assert!(offset_of!(PJRT_DeviceEventPromise, vtable) == 0);
+    assert!(PJRT_DeviceEventPromise::STRUCT_SIZE == 8);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_DeviceEventPromise_FunctionTable>(),
+        align_of::<PJRT_DeviceEventPromise_FunctionTable>(),
+    );
+    assert!(size == 72 && align == 8);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, struct_size) == 0);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, instance_size) == 8);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, extension_start) == 16);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, inc_ref) == 24);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, dec_ref) == 32);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, event) == 40);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, set) == 48);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, set_error) == 56);
+    assert!(offset_of!(PJRT_DeviceEventPromise_FunctionTable, set_ready) == 64);
+    assert!(PJRT_DeviceEventPromise_FunctionTable::STRUCT_SIZE == 72);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_DeviceEventVector>(),
+        align_of::<PJRT_DeviceEventVector>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_DeviceEventVector, data) == 0);
+    assert!(offset_of!(PJRT_DeviceEventVector, size) == 8);
+    assert!(offset_of!(PJRT_DeviceEventVector, capacity) == 16);
+    assert!(offset_of!(PJRT_DeviceEventVector, destroy) == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_DeviceEvent_FunctionTable>(),
+        align_of::<PJRT_DeviceEvent_FunctionTable>(),
+    );
+    assert!(size == 72 && align == 8);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, struct_size) == 0);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, extension_start) == 8);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, inc_ref) == 16);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, dec_ref) == 24);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, and_then) == 32);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, get_error_if_present) == 40);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, parent) == 48);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, get_state) == 56);
+    assert!(offset_of!(PJRT_DeviceEvent_FunctionTable, get_definition_stream) == 64);
+    assert!(PJRT_DeviceEvent_FunctionTable::STRUCT_SIZE == 72);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
     let (size, align) = (
         size_of::<PJRT_Device_AddressableMemories_Args>(),
         align_of::<PJRT_Device_AddressableMemories_Args>(),
@@ -1748,6 +1992,19 @@ const _: () = {
     assert!(offset_of!(PJRT_Device_AddressableMemories_Args, memories) == 24);
     assert!(offset_of!(PJRT_Device_AddressableMemories_Args, num_memories) == 32);
     assert!(PJRT_Device_AddressableMemories_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Device_ClearMemoryStats_Args>(),
+        align_of::<PJRT_Device_ClearMemoryStats_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_Device_ClearMemoryStats_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Device_ClearMemoryStats_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Device_ClearMemoryStats_Args, device) == 16);
+    assert!(PJRT_Device_ClearMemoryStats_Args::STRUCT_SIZE == 24);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1780,6 +2037,23 @@ const _: () = {
     assert!(offset_of!(PJRT_Device_DefaultMemory_Args, device) == 16);
     assert!(offset_of!(PJRT_Device_DefaultMemory_Args, memory) == 24);
     assert!(PJRT_Device_DefaultMemory_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Device_GetAttributes_Args>(),
+        align_of::<PJRT_Device_GetAttributes_Args>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, device) == 16);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, attributes) == 24);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, num_attributes) == 32);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, device_attributes) == 40);
+    assert!(offset_of!(PJRT_Device_GetAttributes_Args, attributes_deleter) == 48);
+    assert!(PJRT_Device_GetAttributes_Args::STRUCT_SIZE == 56);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1830,7 +2104,7 @@ const _: () = {
         size_of::<PJRT_Device_MemoryStats_Args>(),
         align_of::<PJRT_Device_MemoryStats_Args>(),
     );
-    assert!(size == 192 && align == 8);
+    assert!(size == 208 && align == 8);
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, struct_size) == 0);
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, extension_start) == 8);
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, device) == 16);
@@ -1859,7 +2133,11 @@ const _: () = {
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, pool_bytes_is_set) == 168);
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, peak_pool_bytes) == 176);
     assert!(offset_of!(PJRT_Device_MemoryStats_Args, peak_pool_bytes_is_set) == 184);
-    assert!(PJRT_Device_MemoryStats_Args::STRUCT_SIZE == 185);
+    assert!(offset_of!(PJRT_Device_MemoryStats_Args, peak_allocated_bytes) == 192);
+    assert!(
+        offset_of!(PJRT_Device_MemoryStats_Args, peak_allocated_bytes_is_set) == 200
+    );
+    assert!(PJRT_Device_MemoryStats_Args::STRUCT_SIZE == 201);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1868,7 +2146,7 @@ const _: () = {
         size_of::<PJRT_Device_PoisonExecution_Args>(),
         align_of::<PJRT_Device_PoisonExecution_Args>(),
     );
-    assert!(size == 56 && align == 8);
+    assert!(size == 72 && align == 8);
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, struct_size) == 0);
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, extension_start) == 8);
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, device) == 16);
@@ -1877,7 +2155,17 @@ const _: () = {
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, error_message) == 32);
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, error_message_size) == 40);
     assert!(offset_of!(PJRT_Device_PoisonExecution_Args, poisoned) == 48);
-    assert!(PJRT_Device_PoisonExecution_Args::STRUCT_SIZE == 49);
+    assert!(offset_of!(PJRT_Device_PoisonExecution_Args, payload) == 56);
+    assert!(offset_of!(PJRT_Device_PoisonExecution_Args, num_payload) == 64);
+    assert!(PJRT_Device_PoisonExecution_Args::STRUCT_SIZE == 72);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (size_of::<PJRT_Error>(), align_of::<PJRT_Error>());
+    assert!(size == 8 && align == 8);
+    assert!(offset_of!(PJRT_Error, vtable) == 0);
+    assert!(PJRT_Error::STRUCT_SIZE == 8);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -1891,6 +2179,38 @@ const _: () = {
     assert!(offset_of!(PJRT_Error_Destroy_Args, extension_start) == 8);
     assert!(offset_of!(PJRT_Error_Destroy_Args, error) == 16);
     assert!(PJRT_Error_Destroy_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Error_ForEachPayload_Args>(),
+        align_of::<PJRT_Error_ForEachPayload_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PJRT_Error_ForEachPayload_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Error_ForEachPayload_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Error_ForEachPayload_Args, error) == 16);
+    assert!(offset_of!(PJRT_Error_ForEachPayload_Args, visitor) == 24);
+    assert!(offset_of!(PJRT_Error_ForEachPayload_Args, user_arg) == 32);
+    assert!(PJRT_Error_ForEachPayload_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Error_FunctionTable>(),
+        align_of::<PJRT_Error_FunctionTable>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(offset_of!(PJRT_Error_FunctionTable, struct_size) == 0);
+    assert!(offset_of!(PJRT_Error_FunctionTable, instance_size) == 8);
+    assert!(offset_of!(PJRT_Error_FunctionTable, extension_start) == 16);
+    assert!(offset_of!(PJRT_Error_FunctionTable, destroy) == 24);
+    assert!(offset_of!(PJRT_Error_FunctionTable, message) == 32);
+    assert!(offset_of!(PJRT_Error_FunctionTable, get_code) == 40);
+    assert!(offset_of!(PJRT_Error_FunctionTable, for_each_payload) == 48);
+    assert!(PJRT_Error_FunctionTable::STRUCT_SIZE == 56);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2022,10 +2342,74 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_ExecutableAbiVersion_Destroy_Args>(),
+        align_of::<PJRT_ExecutableAbiVersion_Destroy_Args>(),
+    );
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_Destroy_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_Destroy_Args, abi_version) == 8);
+    assert!(PJRT_ExecutableAbiVersion_Destroy_Args::STRUCT_SIZE == 16);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_ExecutableAbiVersion_FromProto_Args>(),
+        align_of::<PJRT_ExecutableAbiVersion_FromProto_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_FromProto_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_FromProto_Args, serialized_proto) == 8);
+    assert!(
+        offset_of!(PJRT_ExecutableAbiVersion_FromProto_Args, serialized_proto_size) == 16
+    );
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_FromProto_Args, abi_version) == 24);
+    assert!(PJRT_ExecutableAbiVersion_FromProto_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_ExecutableAbiVersion_PlatformId_Args>(),
+        align_of::<PJRT_ExecutableAbiVersion_PlatformId_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_PlatformId_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_PlatformId_Args, abi_version) == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_PlatformId_Args, platform_id) == 16);
+    assert!(PJRT_ExecutableAbiVersion_PlatformId_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_ExecutableAbiVersion_ToProto_Args>(),
+        align_of::<PJRT_ExecutableAbiVersion_ToProto_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, abi_version) == 8);
+    assert!(offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, serialized_proto) == 16);
+    assert!(
+        offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, serialized_proto_size) == 24
+    );
+    assert!(
+        offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, serialized_proto_holder) == 32
+    );
+    assert!(
+        offset_of!(PJRT_ExecutableAbiVersion_ToProto_Args, serialized_proto_deleter) ==
+        40
+    );
+    assert!(PJRT_ExecutableAbiVersion_ToProto_Args::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Executable_DeserializeAndLoad_Args>(),
         align_of::<PJRT_Executable_DeserializeAndLoad_Args>(),
     );
-    assert!(size == 64 && align == 8);
+    assert!(size == 72 && align == 8);
     assert!(offset_of!(PJRT_Executable_DeserializeAndLoad_Args, struct_size) == 0);
     assert!(offset_of!(PJRT_Executable_DeserializeAndLoad_Args, extension_start) == 8);
     assert!(offset_of!(PJRT_Executable_DeserializeAndLoad_Args, client) == 16);
@@ -2047,7 +2431,8 @@ const _: () = {
         offset_of!(PJRT_Executable_DeserializeAndLoad_Args,
         overridden_serialized_compile_options_size) == 56
     );
-    assert!(PJRT_Executable_DeserializeAndLoad_Args::STRUCT_SIZE == 64);
+    assert!(offset_of!(PJRT_Executable_DeserializeAndLoad_Args, load_options) == 64);
+    assert!(PJRT_Executable_DeserializeAndLoad_Args::STRUCT_SIZE == 72);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2083,6 +2468,19 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_Executable_GetAbiVersion_Args>(),
+        align_of::<PJRT_Executable_GetAbiVersion_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_Executable_GetAbiVersion_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Executable_GetAbiVersion_Args, executable) == 8);
+    assert!(offset_of!(PJRT_Executable_GetAbiVersion_Args, abi_version) == 16);
+    assert!(PJRT_Executable_GetAbiVersion_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Executable_GetCompileOptions_Args>(),
         align_of::<PJRT_Executable_GetCompileOptions_Args>(),
     );
@@ -2111,7 +2509,7 @@ const _: () = {
         size_of::<PJRT_Executable_GetCompiledMemoryStats_Args>(),
         align_of::<PJRT_Executable_GetCompiledMemoryStats_Args>(),
     );
-    assert!(size == 120 && align == 8);
+    assert!(size == 144 && align == 8);
     assert!(offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, struct_size) == 0);
     assert!(
         offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, extension_start) == 8
@@ -2164,7 +2562,19 @@ const _: () = {
         offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, total_size_in_bytes) ==
         112
     );
-    assert!(PJRT_Executable_GetCompiledMemoryStats_Args::STRUCT_SIZE == 120);
+    assert!(
+        offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, total_allocation_bytes)
+        == 120
+    );
+    assert!(
+        offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, indefinite_allocations)
+        == 128
+    );
+    assert!(
+        offset_of!(PJRT_Executable_GetCompiledMemoryStats_Args, peak_unpadded_heap_bytes)
+        == 136
+    );
+    assert!(PJRT_Executable_GetCompiledMemoryStats_Args::STRUCT_SIZE == 144);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2303,6 +2713,24 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_Executable_ParameterMemoryKinds_Args>(),
+        align_of::<PJRT_Executable_ParameterMemoryKinds_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, executable) == 16);
+    assert!(offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, num_parameters) == 24);
+    assert!(offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, memory_kinds) == 32);
+    assert!(
+        offset_of!(PJRT_Executable_ParameterMemoryKinds_Args, memory_kind_sizes) == 40
+    );
+    assert!(PJRT_Executable_ParameterMemoryKinds_Args::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Executable_Serialize_Args>(),
         align_of::<PJRT_Executable_Serialize_Args>(),
     );
@@ -2373,7 +2801,7 @@ const _: () = {
         size_of::<PJRT_ExecuteOptions>(),
         align_of::<PJRT_ExecuteOptions>(),
     );
-    assert!(size == 112 && align == 8);
+    assert!(size == 144 && align == 8);
     assert!(offset_of!(PJRT_ExecuteOptions, struct_size) == 0);
     assert!(offset_of!(PJRT_ExecuteOptions, extension_start) == 8);
     assert!(offset_of!(PJRT_ExecuteOptions, send_callbacks) == 16);
@@ -2388,7 +2816,14 @@ const _: () = {
     assert!(offset_of!(PJRT_ExecuteOptions, num_tasks) == 88);
     assert!(offset_of!(PJRT_ExecuteOptions, task_ids) == 96);
     assert!(offset_of!(PJRT_ExecuteOptions, incarnation_ids) == 104);
-    assert!(PJRT_ExecuteOptions::STRUCT_SIZE == 112);
+    assert!(offset_of!(PJRT_ExecuteOptions, multi_slice_config) == 112);
+    assert!(
+        offset_of!(PJRT_ExecuteOptions, use_major_to_minor_data_layout_for_callbacks) ==
+        120
+    );
+    assert!(offset_of!(PJRT_ExecuteOptions, hlo_output_callbacks) == 128);
+    assert!(offset_of!(PJRT_ExecuteOptions, num_hlo_output_callbacks) == 136);
+    assert!(PJRT_ExecuteOptions::STRUCT_SIZE == 144);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2521,6 +2956,20 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_HloOutputCallbackInfo>(),
+        align_of::<PJRT_HloOutputCallbackInfo>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_HloOutputCallbackInfo, user_arg) == 0);
+    assert!(offset_of!(PJRT_HloOutputCallbackInfo, callback) == 8);
+    assert!(offset_of!(PJRT_HloOutputCallbackInfo, callback_id) == 16);
+    assert!(offset_of!(PJRT_HloOutputCallbackInfo, num_operands) == 24);
+    assert!(PJRT_HloOutputCallbackInfo::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_HostAllocator_Allocate_Args>(),
         align_of::<PJRT_HostAllocator_Allocate_Args>(),
     );
@@ -2579,6 +3028,36 @@ const _: () = {
         24
     );
     assert!(PJRT_HostAllocator_GetPreferredAlignment_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostMemoryAllocator_Allocate_Args>(),
+        align_of::<PJRT_HostMemoryAllocator_Allocate_Args>(),
+    );
+    assert!(size == 64 && align == 8);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, client) == 16);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, size) == 24);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, numa_node) == 32);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, ptr) == 40);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, deleter) == 48);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Allocate_Args, deleter_arg) == 56);
+    assert!(PJRT_HostMemoryAllocator_Allocate_Args::STRUCT_SIZE == 64);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_HostMemoryAllocator_Extension>(),
+        align_of::<PJRT_HostMemoryAllocator_Extension>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Extension, base) == 0);
+    assert!(offset_of!(PJRT_HostMemoryAllocator_Extension, allocate) == 24);
+    assert!(PJRT_HostMemoryAllocator_Extension::STRUCT_SIZE == 32);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2682,7 +3161,7 @@ const _: () = {
         size_of::<PJRT_Layouts_Extension>(),
         align_of::<PJRT_Layouts_Extension>(),
     );
-    assert!(size == 72 && align == 8);
+    assert!(size == 80 && align == 8);
     assert!(offset_of!(PJRT_Layouts_Extension, base) == 0);
     assert!(offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_MemoryLayout_Destroy) == 24);
     assert!(
@@ -2703,7 +3182,11 @@ const _: () = {
         offset_of!(PJRT_Layouts_Extension, PJRT_Layouts_PJRT_Executable_GetOutputLayouts)
         == 64
     );
-    assert!(PJRT_Layouts_Extension::STRUCT_SIZE == 72);
+    assert!(
+        offset_of!(PJRT_Layouts_Extension,
+        PJRT_Layouts_PJRT_Executable_GetParameterLayouts) == 72
+    );
+    assert!(PJRT_Layouts_Extension::STRUCT_SIZE == 80);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -2811,6 +3294,35 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args>(),
+        align_of::<PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(
+        offset_of!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args, struct_size) ==
+        0
+    );
+    assert!(
+        offset_of!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
+        extension_start) == 8
+    );
+    assert!(
+        offset_of!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args, executable) ==
+        16
+    );
+    assert!(
+        offset_of!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args, num_parameters)
+        == 24
+    );
+    assert!(
+        offset_of!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args, layouts) == 32
+    );
+    assert!(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args>(),
         align_of::<PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args>(),
     );
@@ -2833,6 +3345,47 @@ const _: () = {
     );
     assert!(offset_of!(PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args, layout) == 48);
     assert!(PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args::STRUCT_SIZE == 56);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (size_of::<PJRT_LoadOptions>(), align_of::<PJRT_LoadOptions>());
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_LoadOptions, struct_size) == 0);
+    assert!(offset_of!(PJRT_LoadOptions, computation_origin) == 8);
+    assert!(offset_of!(PJRT_LoadOptions, computation_origin_size) == 16);
+    assert!(offset_of!(PJRT_LoadOptions, multi_slice_config) == 24);
+    assert!(PJRT_LoadOptions::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args>(),
+        align_of::<PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(
+        offset_of!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args, struct_size)
+        == 0
+    );
+    assert!(
+        offset_of!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
+        extension_start) == 8
+    );
+    assert!(
+        offset_of!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args, executable) ==
+        16
+    );
+    assert!(
+        offset_of!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
+        addressable_device_logical_ids) == 24
+    );
+    assert!(
+        offset_of!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
+        num_addressable_device_logical_ids) == 32
+    );
+    assert!(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args::STRUCT_SIZE == 40);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -3011,6 +3564,25 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_LogicalDeviceIds>(),
+        align_of::<PJRT_LogicalDeviceIds>(),
+    );
+    assert!(size == 8 && align == 4);
+    assert!(offset_of!(PJRT_LogicalDeviceIds, replica) == 0);
+    assert!(offset_of!(PJRT_LogicalDeviceIds, partition) == 4);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (size_of::<PJRT_Memory>(), align_of::<PJRT_Memory>());
+    assert!(size == 8 && align == 8);
+    assert!(offset_of!(PJRT_Memory, vtable) == 0);
+    assert!(PJRT_Memory::STRUCT_SIZE == 8);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_MemoryDescription_Kind_Args>(),
         align_of::<PJRT_MemoryDescription_Kind_Args>(),
     );
@@ -3075,6 +3647,21 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_Memory_FunctionTable>(),
+        align_of::<PJRT_Memory_FunctionTable>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PJRT_Memory_FunctionTable, struct_size) == 0);
+    assert!(offset_of!(PJRT_Memory_FunctionTable, extension_start) == 8);
+    assert!(offset_of!(PJRT_Memory_FunctionTable, instance_struct_size) == 16);
+    assert!(offset_of!(PJRT_Memory_FunctionTable, get_user_data) == 24);
+    assert!(offset_of!(PJRT_Memory_FunctionTable, set_user_data) == 32);
+    assert!(PJRT_Memory_FunctionTable::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_Memory_Id_Args>(),
         align_of::<PJRT_Memory_Id_Args>(),
     );
@@ -3128,6 +3715,109 @@ const _: () = {
     assert!(offset_of!(PJRT_Memory_ToString_Args, to_string) == 24);
     assert!(offset_of!(PJRT_Memory_ToString_Args, to_string_size) == 32);
     assert!(PJRT_Memory_ToString_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Config_Destroy_Args>(),
+        align_of::<PJRT_MultiSlice_Config_Destroy_Args>(),
+    );
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Destroy_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Destroy_Args, config) == 8);
+    assert!(PJRT_MultiSlice_Config_Destroy_Args::STRUCT_SIZE == 16);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Config_NumDevicesPerSlice_Args>(),
+        align_of::<PJRT_MultiSlice_Config_NumDevicesPerSlice_Args>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args, struct_size) == 0
+    );
+    assert!(offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args, config) == 8);
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args,
+        num_devices_per_slice_map) == 16
+    );
+    assert!(offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args, slice_ids) == 24);
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args, num_devices) == 32
+    );
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args, devices_per_slice_map)
+        == 40
+    );
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args,
+        devices_per_slice_map_deleter) == 48
+    );
+    assert!(PJRT_MultiSlice_Config_NumDevicesPerSlice_Args::STRUCT_SIZE == 56);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Config_NumSlices_Args>(),
+        align_of::<PJRT_MultiSlice_Config_NumSlices_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_NumSlices_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_MultiSlice_Config_NumSlices_Args, config) == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_NumSlices_Args, num_slices) == 16);
+    assert!(PJRT_MultiSlice_Config_NumSlices_Args::STRUCT_SIZE == 20);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Config_Serialize_Args>(),
+        align_of::<PJRT_MultiSlice_Config_Serialize_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Serialize_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Serialize_Args, config) == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Serialize_Args, serialized) == 16);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Serialize_Args, size) == 24);
+    assert!(offset_of!(PJRT_MultiSlice_Config_Serialize_Args, serialized_config) == 32);
+    assert!(
+        offset_of!(PJRT_MultiSlice_Config_Serialize_Args, serialized_config_deleter) ==
+        40
+    );
+    assert!(PJRT_MultiSlice_Config_Serialize_Args::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Config_SliceId_Args>(),
+        align_of::<PJRT_MultiSlice_Config_SliceId_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_SliceId_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_MultiSlice_Config_SliceId_Args, config) == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Config_SliceId_Args, slice_id) == 16);
+    assert!(PJRT_MultiSlice_Config_SliceId_Args::STRUCT_SIZE == 20);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_MultiSlice_Extension>(),
+        align_of::<PJRT_MultiSlice_Extension>(),
+    );
+    assert!(size == 64 && align == 8);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, base) == 0);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, config_destroy) == 24);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, config_num_slices) == 32);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, config_slice_id) == 40);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, config_num_devices_per_slice) == 48);
+    assert!(offset_of!(PJRT_MultiSlice_Extension, config_serialize) == 56);
+    assert!(PJRT_MultiSlice_Extension::STRUCT_SIZE == 64);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -3334,6 +4024,184 @@ const _: () = {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    let (size, align) = (size_of::<PJRT_RawBuffer>(), align_of::<PJRT_RawBuffer>());
+    assert!(size == 8 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer, vtable) == 0);
+    assert!(PJRT_RawBuffer::STRUCT_SIZE == 8);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_CopyRawDeviceToHost_Args>(),
+        align_of::<PJRT_RawBuffer_CopyRawDeviceToHost_Args>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, dst) == 24);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, offset) == 32);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, transfer_size) == 40);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawDeviceToHost_Args, event) == 48);
+    assert!(PJRT_RawBuffer_CopyRawDeviceToHost_Args::STRUCT_SIZE == 56);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_CopyRawHostToDevice_Args>(),
+        align_of::<PJRT_RawBuffer_CopyRawHostToDevice_Args>(),
+    );
+    assert!(size == 56 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, src) == 24);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, offset) == 32);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, transfer_size) == 40);
+    assert!(offset_of!(PJRT_RawBuffer_CopyRawHostToDevice_Args, event) == 48);
+    assert!(PJRT_RawBuffer_CopyRawHostToDevice_Args::STRUCT_SIZE == 56);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_CreateRawAliasOfBuffer_Args>(),
+        align_of::<PJRT_RawBuffer_CreateRawAliasOfBuffer_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_CreateRawAliasOfBuffer_Args, struct_size) == 0);
+    assert!(
+        offset_of!(PJRT_RawBuffer_CreateRawAliasOfBuffer_Args, extension_start) == 8
+    );
+    assert!(offset_of!(PJRT_RawBuffer_CreateRawAliasOfBuffer_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_CreateRawAliasOfBuffer_Args, raw_buffer) == 24);
+    assert!(PJRT_RawBuffer_CreateRawAliasOfBuffer_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_Destroy_Args>(),
+        align_of::<PJRT_RawBuffer_Destroy_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_Destroy_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_Destroy_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_Destroy_Args, buffer) == 16);
+    assert!(PJRT_RawBuffer_Destroy_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_Extension>(),
+        align_of::<PJRT_RawBuffer_Extension>(),
+    );
+    assert!(size == 80 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_Extension, base) == 0);
+    assert!(
+        offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_CreateRawAliasOfBuffer) == 24
+    );
+    assert!(offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_Destroy) == 32);
+    assert!(
+        offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_GetOnDeviceSizeInBytes) == 40
+    );
+    assert!(offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_GetMemorySpace) == 48);
+    assert!(
+        offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_CopyRawHostToDevice) == 56
+    );
+    assert!(
+        offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_CopyRawDeviceToHost) == 64
+    );
+    assert!(offset_of!(PJRT_RawBuffer_Extension, PJRT_RawBuffer_GetHostPointer) == 72);
+    assert!(PJRT_RawBuffer_Extension::STRUCT_SIZE == 80);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_FunctionTable>(),
+        align_of::<PJRT_RawBuffer_FunctionTable>(),
+    );
+    assert!(size == 128 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, instance_size) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, extension_start) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, inc_ref) == 24);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, dec_ref) == 32);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, get_on_device_size_in_bytes) == 40);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, get_memory_space) == 48);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, get_host_pointer) == 56);
+    assert!(
+        offset_of!(PJRT_RawBuffer_FunctionTable,
+        copy_raw_host_to_device_and_return_event) == 64
+    );
+    assert!(
+        offset_of!(PJRT_RawBuffer_FunctionTable,
+        copy_raw_device_to_host_and_return_event) == 72
+    );
+    assert!(
+        offset_of!(PJRT_RawBuffer_FunctionTable, opaque_device_memory_data_pointer) == 80
+    );
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, make_allocation_ready_event) == 88);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, get_raw_buffer_async_value) == 96);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, is_mutable) == 104);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, slice) == 112);
+    assert!(offset_of!(PJRT_RawBuffer_FunctionTable, schedule_copy_to) == 120);
+    assert!(PJRT_RawBuffer_FunctionTable::STRUCT_SIZE == 128);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_GetHostPointer_Args>(),
+        align_of::<PJRT_RawBuffer_GetHostPointer_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_GetHostPointer_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_GetHostPointer_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_GetHostPointer_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_GetHostPointer_Args, host_pointer) == 24);
+    assert!(PJRT_RawBuffer_GetHostPointer_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_GetMemorySpace_Args>(),
+        align_of::<PJRT_RawBuffer_GetMemorySpace_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_GetMemorySpace_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RawBuffer_GetMemorySpace_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_RawBuffer_GetMemorySpace_Args, buffer) == 16);
+    assert!(offset_of!(PJRT_RawBuffer_GetMemorySpace_Args, memory_space) == 24);
+    assert!(PJRT_RawBuffer_GetMemorySpace_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args>(),
+        align_of::<PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args, struct_size) == 0);
+    assert!(
+        offset_of!(PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args, extension_start) == 8
+    );
+    assert!(offset_of!(PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args, buffer) == 16);
+    assert!(
+        offset_of!(PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args, on_device_size_in_bytes)
+        == 24
+    );
+    assert!(PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
     let (size, align) = (
         size_of::<PJRT_RecvCallbackInfo>(),
         align_of::<PJRT_RecvCallbackInfo>(),
@@ -3343,6 +4211,111 @@ const _: () = {
     assert!(offset_of!(PJRT_RecvCallbackInfo, user_arg) == 8);
     assert!(offset_of!(PJRT_RecvCallbackInfo, recv_callback) == 16);
     assert!(PJRT_RecvCallbackInfo::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_Destroy_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_Destroy_Args>(),
+    );
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_Destroy_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_Destroy_Args, abi_version) == 8);
+    assert!(PJRT_RuntimeAbiVersion_Destroy_Args::STRUCT_SIZE == 16);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_FromProto_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_FromProto_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_FromProto_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_FromProto_Args, serialized_proto) == 8);
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_FromProto_Args, serialized_proto_size) == 16
+    );
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_FromProto_Args, abi_version) == 24);
+    assert!(PJRT_RuntimeAbiVersion_FromProto_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args, struct_size)
+        == 0
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args, abi_version)
+        == 8
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args,
+        executable_abi_version) == 16
+    );
+    assert!(PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args, struct_size) == 0
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args, abi_version) == 8
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args,
+        other_abi_version) == 16
+    );
+    assert!(PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_PlatformId_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_PlatformId_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_PlatformId_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_PlatformId_Args, abi_version) == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_PlatformId_Args, platform_id) == 16);
+    assert!(PJRT_RuntimeAbiVersion_PlatformId_Args::STRUCT_SIZE == 24);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_RuntimeAbiVersion_ToProto_Args>(),
+        align_of::<PJRT_RuntimeAbiVersion_ToProto_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, abi_version) == 8);
+    assert!(offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, serialized_proto) == 16);
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, serialized_proto_size) == 24
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, serialized_proto_holder) == 32
+    );
+    assert!(
+        offset_of!(PJRT_RuntimeAbiVersion_ToProto_Args, serialized_proto_deleter) == 40
+    );
+    assert!(PJRT_RuntimeAbiVersion_ToProto_Args::STRUCT_SIZE == 48);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -3400,6 +4373,90 @@ const _: () = {
     assert!(offset_of!(PJRT_ShapeSpec, num_dims) == 24);
     assert!(offset_of!(PJRT_ShapeSpec, element_type) == 32);
     assert!(PJRT_ShapeSpec::STRUCT_SIZE == 36);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Shardings_Extension>(),
+        align_of::<PJRT_Shardings_Extension>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PJRT_Shardings_Extension, base) == 0);
+    assert!(
+        offset_of!(PJRT_Shardings_Extension,
+        PJRT_Shardings_PJRT_Executable_ParameterShardings) == 24
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_Extension,
+        PJRT_Shardings_PJRT_Executable_OutputShardings) == 32
+    );
+    assert!(PJRT_Shardings_Extension::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Shardings_PJRT_Executable_OutputShardings_Args>(),
+        align_of::<PJRT_Shardings_PJRT_Executable_OutputShardings_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, struct_size) == 0
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, extension_start)
+        == 8
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, executable) == 16
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, num_outputs) ==
+        24
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, shardings) == 32
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args, sharding_sizes)
+        == 40
+    );
+    assert!(PJRT_Shardings_PJRT_Executable_OutputShardings_Args::STRUCT_SIZE == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_Shardings_PJRT_Executable_ParameterShardings_Args>(),
+        align_of::<PJRT_Shardings_PJRT_Executable_ParameterShardings_Args>(),
+    );
+    assert!(size == 48 && align == 8);
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args, struct_size)
+        == 0
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+        extension_start) == 8
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args, executable) ==
+        16
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+        num_parameters) == 24
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args, shardings) ==
+        32
+    );
+    assert!(
+        offset_of!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+        sharding_sizes) == 40
+    );
+    assert!(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args::STRUCT_SIZE == 48);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -3494,6 +4551,20 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     let (size, align) = (
+        size_of::<PJRT_TopologyDescription_Fingerprint_Args>(),
+        align_of::<PJRT_TopologyDescription_Fingerprint_Args>(),
+    );
+    assert!(size == 32 && align == 8);
+    assert!(offset_of!(PJRT_TopologyDescription_Fingerprint_Args, struct_size) == 0);
+    assert!(offset_of!(PJRT_TopologyDescription_Fingerprint_Args, extension_start) == 8);
+    assert!(offset_of!(PJRT_TopologyDescription_Fingerprint_Args, topology) == 16);
+    assert!(offset_of!(PJRT_TopologyDescription_Fingerprint_Args, fingerprint) == 24);
+    assert!(PJRT_TopologyDescription_Fingerprint_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
         size_of::<PJRT_TopologyDescription_GetDeviceDescriptions_Args>(),
         align_of::<PJRT_TopologyDescription_GetDeviceDescriptions_Args>(),
     );
@@ -3517,6 +4588,90 @@ const _: () = {
         == 32
     );
     assert!(PJRT_TopologyDescription_GetDeviceDescriptions_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_TopologyDescription_GetMemorySpaceKindIds_Args>(),
+        align_of::<PJRT_TopologyDescription_GetMemorySpaceKindIds_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(
+        offset_of!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args, struct_size) == 0
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args, extension_start)
+        == 8
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args, topology) == 16
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args,
+        memory_space_kind_ids) == 24
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args,
+        num_memory_space_kind_ids) == 32
+    );
+    assert!(PJRT_TopologyDescription_GetMemorySpaceKindIds_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args>(),
+        align_of::<PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args>(),
+    );
+    assert!(size == 88 && align == 8);
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        struct_size) == 0
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        extension_start) == 8
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        topology) == 16
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        memory_space_kind_id) == 24
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args, dims)
+        == 32
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        num_dims) == 40
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        element_type) == 48
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        layout) == 56
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        serialized_shape) == 64
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        serialized_shape_size) == 72
+    );
+    assert!(
+        offset_of!(PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
+        serialized_shape_deleter) == 80
+    );
+    assert!(
+        PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args::STRUCT_SIZE == 88
+    );
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -4335,7 +5490,7 @@ const _: () = {
         size_of::<PLUGIN_Profiler_Api>(),
         align_of::<PLUGIN_Profiler_Api>(),
     );
-    assert!(size == 80 && align == 8);
+    assert!(size == 104 && align == 8);
     assert!(offset_of!(PLUGIN_Profiler_Api, struct_size) == 0);
     assert!(offset_of!(PLUGIN_Profiler_Api, r#priv) == 8);
     assert!(offset_of!(PLUGIN_Profiler_Api, error_destroy) == 16);
@@ -4346,7 +5501,10 @@ const _: () = {
     assert!(offset_of!(PLUGIN_Profiler_Api, start) == 56);
     assert!(offset_of!(PLUGIN_Profiler_Api, stop) == 64);
     assert!(offset_of!(PLUGIN_Profiler_Api, collect_data) == 72);
-    assert!(PLUGIN_Profiler_Api::STRUCT_SIZE == 80);
+    assert!(offset_of!(PLUGIN_Profiler_Api, consume) == 80);
+    assert!(offset_of!(PLUGIN_Profiler_Api, consume_result_destroy) == 88);
+    assert!(offset_of!(PLUGIN_Profiler_Api, serialize) == 96);
+    assert!(PLUGIN_Profiler_Api::STRUCT_SIZE == 104);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -4361,6 +5519,31 @@ const _: () = {
     assert!(offset_of!(PLUGIN_Profiler_CollectData_Args, buffer) == 16);
     assert!(offset_of!(PLUGIN_Profiler_CollectData_Args, buffer_size_in_bytes) == 24);
     assert!(PLUGIN_Profiler_CollectData_Args::STRUCT_SIZE == 32);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PLUGIN_Profiler_ConsumeResult_Destroy_Args>(),
+        align_of::<PLUGIN_Profiler_ConsumeResult_Destroy_Args>(),
+    );
+    assert!(size == 16 && align == 8);
+    assert!(offset_of!(PLUGIN_Profiler_ConsumeResult_Destroy_Args, struct_size) == 0);
+    assert!(offset_of!(PLUGIN_Profiler_ConsumeResult_Destroy_Args, consume_result) == 8);
+    assert!(PLUGIN_Profiler_ConsumeResult_Destroy_Args::STRUCT_SIZE == 16);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PLUGIN_Profiler_Consume_Args>(),
+        align_of::<PLUGIN_Profiler_Consume_Args>(),
+    );
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(PLUGIN_Profiler_Consume_Args, struct_size) == 0);
+    assert!(offset_of!(PLUGIN_Profiler_Consume_Args, profiler) == 8);
+    assert!(offset_of!(PLUGIN_Profiler_Consume_Args, result) == 16);
+    assert!(PLUGIN_Profiler_Consume_Args::STRUCT_SIZE == 24);
 };
 
 #[cfg(target_pointer_width = "64")]
@@ -4429,6 +5612,21 @@ const _: () = {
     assert!(offset_of!(PLUGIN_Profiler_Error_Message_Args, message) == 24);
     assert!(offset_of!(PLUGIN_Profiler_Error_Message_Args, message_size) == 32);
     assert!(PLUGIN_Profiler_Error_Message_Args::STRUCT_SIZE == 40);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (
+        size_of::<PLUGIN_Profiler_Serialize_Args>(),
+        align_of::<PLUGIN_Profiler_Serialize_Args>(),
+    );
+    assert!(size == 40 && align == 8);
+    assert!(offset_of!(PLUGIN_Profiler_Serialize_Args, struct_size) == 0);
+    assert!(offset_of!(PLUGIN_Profiler_Serialize_Args, profiler) == 8);
+    assert!(offset_of!(PLUGIN_Profiler_Serialize_Args, consume_result) == 16);
+    assert!(offset_of!(PLUGIN_Profiler_Serialize_Args, serialized_bytes) == 24);
+    assert!(offset_of!(PLUGIN_Profiler_Serialize_Args, serialized_size) == 32);
+    assert!(PLUGIN_Profiler_Serialize_Args::STRUCT_SIZE == 40);
 };
 
 #[cfg(target_pointer_width = "64")]

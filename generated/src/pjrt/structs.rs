@@ -6,33 +6,33 @@ use core::ffi::{c_char, c_void};
 
 /// A struct; 16 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:205`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:85`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BoolList {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:206`.
+    /// Source: `xla/tpu/c_api_decl.h:86`.
     pub anonymous: BoolList__anonymous,
     /// Value at byte 8.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:210`.
+    /// Source: `xla/tpu/c_api_decl.h:90`.
     pub size: i64,
 }
 
 /// A union of 8 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:206`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:86`, 2.13 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union BoolList__anonymous {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:207`.
+    /// Source: `xla/tpu/c_api_decl.h:87`.
     pub heap: *mut bool,
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:208`.
+    /// Source: `xla/tpu/c_api_decl.h:88`.
     pub inlined: [bool; 6],
 }
 
@@ -44,33 +44,33 @@ impl core::fmt::Debug for BoolList__anonymous {
 
 /// A struct; 56 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:189`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:69`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Int64List {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:190`.
+    /// Source: `xla/tpu/c_api_decl.h:70`.
     pub anonymous: Int64List__anonymous,
     /// Value at byte 48.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:194`.
+    /// Source: `xla/tpu/c_api_decl.h:74`.
     pub size: i64,
 }
 
 /// A union of 48 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:190`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:70`, 2.13 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union Int64List__anonymous {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:191`.
+    /// Source: `xla/tpu/c_api_decl.h:71`.
     pub heap: *mut i64,
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:192`.
+    /// Source: `xla/tpu/c_api_decl.h:72`.
     pub inlined: [i64; 6],
 }
 
@@ -118,790 +118,939 @@ impl core::fmt::Debug for IntList__anonymous {
     }
 }
 
+/// Filled by the plugin; 120 bytes, `PJRT_AbiVersion_Extension_STRUCT_SIZE` is 120.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:167`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_AbiVersion_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:168`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:169`.
+    pub client_runtime_abi_version: PJRT_Client_RuntimeAbiVersion,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:170`.
+    pub executable_get_abi_version: PJRT_Executable_GetAbiVersion,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:171`.
+    pub runtime_abi_version_destroy: PJRT_RuntimeAbiVersion_Destroy,
+    /// Value at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:173`.
+    pub runtime_abi_version_is_compatible_with_runtime: PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime,
+    /// Value at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:175`.
+    pub runtime_abi_version_is_compatible_with_executable: PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable,
+    /// Value at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:176`.
+    pub runtime_abi_version_to_proto: PJRT_RuntimeAbiVersion_ToProto,
+    /// Value at byte 72.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:178`.
+    pub runtime_abi_version_platform_id: PJRT_RuntimeAbiVersion_PlatformId,
+    /// Value at byte 80.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:180`.
+    pub executable_abi_version_destroy: PJRT_ExecutableAbiVersion_Destroy,
+    /// Value at byte 88.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:182`.
+    pub executable_abi_version_to_proto: PJRT_ExecutableAbiVersion_ToProto,
+    /// Value at byte 96.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:184`.
+    pub executable_abi_version_platform_id: PJRT_ExecutableAbiVersion_PlatformId,
+    /// Value at byte 104.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:186`.
+    pub runtime_abi_version_from_proto: PJRT_RuntimeAbiVersion_FromProto,
+    /// Value at byte 112.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:188`.
+    pub executable_abi_version_from_proto: PJRT_ExecutableAbiVersion_FromProto,
+}
+
+impl PJRT_AbiVersion_Extension {
+    /// What `PJRT_AbiVersion_Extension_STRUCT_SIZE` says: the end of `executable_abi_version_from_proto`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(
+        Self, executable_abi_version_from_proto
+    ) + size_of::<PJRT_ExecutableAbiVersion_FromProto>();
+}
+
 /// The plugin's functions, in the order in which they were added.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2760`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:3030`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "plugin",
     struct_size = "PJRT_Api_STRUCT_SIZE",
-    last = "PJRT_Event_Set",
-    epochs = "2.13..2.13 = 552, 2.14..2.14 = 664, 2.15..2.15 = 792, 2.16..2.18 = 808, 2.19..2.19 = 936, 2.20..2.20 = 944, 2.21.. = 1064"
+    last = "PJRT_TopologyDescription_GetMemorySpaceKindIds",
+    epochs = "2.13..2.13 = 552, 2.14..2.14 = 664, 2.15..2.15 = 792, 2.16..2.18 = 808, 2.19..2.19 = 936, 2.20..2.20 = 944, 2.21..2.21 = 1064, 2.22.. = 1144"
 )]
 pub struct PJRT_Api {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2761`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3031`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2762`, 2.15 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3032`, 2.15 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2764`, 2.14 on.
-    #[abi(at = "664 = 16, 792 = 16, 808 = 16, 936 = 16, 944 = 16, 1064 = 16")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3034`, 2.14 on.
+    #[abi(at = "664 = 16, 792 = 16, 808 = 16, 936 = 16, 944 = 16, 1064 = 16, 1144 = 16")]
     pub pjrt_api_version: PJRT_Api_Version,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2766`.
-    #[abi(at = "552 = 16, 664 = 40, 792 = 40, 808 = 40, 936 = 40, 944 = 40, 1064 = 40")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3036`.
+    #[abi(
+        at = "552 = 16, 664 = 40, 792 = 40, 808 = 40, 936 = 40, 944 = 40, 1064 = 40, 1144 = 40"
+    )]
     pub PJRT_Error_Destroy: PJRT_Error_Destroy,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2767`.
-    #[abi(at = "552 = 24, 664 = 48, 792 = 48, 808 = 48, 936 = 48, 944 = 48, 1064 = 48")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3037`.
+    #[abi(
+        at = "552 = 24, 664 = 48, 792 = 48, 808 = 48, 936 = 48, 944 = 48, 1064 = 48, 1144 = 48"
+    )]
     pub PJRT_Error_Message: PJRT_Error_Message,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2768`.
-    #[abi(at = "552 = 32, 664 = 56, 792 = 56, 808 = 56, 936 = 56, 944 = 56, 1064 = 56")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3038`.
+    #[abi(
+        at = "552 = 32, 664 = 56, 792 = 56, 808 = 56, 936 = 56, 944 = 56, 1064 = 56, 1144 = 56"
+    )]
     pub PJRT_Error_GetCode: PJRT_Error_GetCode,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2770`, 2.14 on.
-    #[abi(at = "664 = 64, 792 = 64, 808 = 64, 936 = 64, 944 = 64, 1064 = 64")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3040`, 2.14 on.
+    #[abi(at = "664 = 64, 792 = 64, 808 = 64, 936 = 64, 944 = 64, 1064 = 64, 1144 = 64")]
     pub PJRT_Plugin_Initialize: PJRT_Plugin_Initialize,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2771`, 2.14 on.
-    #[abi(at = "664 = 72, 792 = 72, 808 = 72, 936 = 72, 944 = 72, 1064 = 72")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3041`, 2.14 on.
+    #[abi(at = "664 = 72, 792 = 72, 808 = 72, 936 = 72, 944 = 72, 1064 = 72, 1144 = 72")]
     pub PJRT_Plugin_Attributes: PJRT_Plugin_Attributes,
     /// Value at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2773`.
-    #[abi(at = "552 = 40, 664 = 80, 792 = 80, 808 = 80, 936 = 80, 944 = 80, 1064 = 80")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3043`.
+    #[abi(
+        at = "552 = 40, 664 = 80, 792 = 80, 808 = 80, 936 = 80, 944 = 80, 1064 = 80, 1144 = 80"
+    )]
     pub PJRT_Event_Destroy: PJRT_Event_Destroy,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2774`.
-    #[abi(at = "552 = 48, 664 = 88, 792 = 88, 808 = 88, 936 = 88, 944 = 88, 1064 = 88")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3044`.
+    #[abi(
+        at = "552 = 48, 664 = 88, 792 = 88, 808 = 88, 936 = 88, 944 = 88, 1064 = 88, 1144 = 88"
+    )]
     pub PJRT_Event_IsReady: PJRT_Event_IsReady,
     /// Value at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2775`.
-    #[abi(at = "552 = 56, 664 = 96, 792 = 96, 808 = 96, 936 = 96, 944 = 96, 1064 = 96")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3045`.
+    #[abi(
+        at = "552 = 56, 664 = 96, 792 = 96, 808 = 96, 936 = 96, 944 = 96, 1064 = 96, 1144 = 96"
+    )]
     pub PJRT_Event_Error: PJRT_Event_Error,
     /// Value at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2776`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3046`.
     #[abi(
-        at = "552 = 64, 664 = 104, 792 = 104, 808 = 104, 936 = 104, 944 = 104, 1064 = 104"
+        at = "552 = 64, 664 = 104, 792 = 104, 808 = 104, 936 = 104, 944 = 104, 1064 = 104, 1144 = 104"
     )]
     pub PJRT_Event_Await: PJRT_Event_Await,
     /// Value at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2777`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3047`.
     #[abi(
-        at = "552 = 72, 664 = 112, 792 = 112, 808 = 112, 936 = 112, 944 = 112, 1064 = 112"
+        at = "552 = 72, 664 = 112, 792 = 112, 808 = 112, 936 = 112, 944 = 112, 1064 = 112, 1144 = 112"
     )]
     pub PJRT_Event_OnReady: PJRT_Event_OnReady,
     /// Value at byte 120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2779`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3049`.
     #[abi(
-        at = "552 = 80, 664 = 120, 792 = 120, 808 = 120, 936 = 120, 944 = 120, 1064 = 120"
+        at = "552 = 80, 664 = 120, 792 = 120, 808 = 120, 936 = 120, 944 = 120, 1064 = 120, 1144 = 120"
     )]
     pub PJRT_Client_Create: PJRT_Client_Create,
     /// Value at byte 128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2780`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3050`.
     #[abi(
-        at = "552 = 88, 664 = 128, 792 = 128, 808 = 128, 936 = 128, 944 = 128, 1064 = 128"
+        at = "552 = 88, 664 = 128, 792 = 128, 808 = 128, 936 = 128, 944 = 128, 1064 = 128, 1144 = 128"
     )]
     pub PJRT_Client_Destroy: PJRT_Client_Destroy,
     /// Value at byte 136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2781`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3051`.
     #[abi(
-        at = "552 = 96, 664 = 136, 792 = 136, 808 = 136, 936 = 136, 944 = 136, 1064 = 136"
+        at = "552 = 96, 664 = 136, 792 = 136, 808 = 136, 936 = 136, 944 = 136, 1064 = 136, 1144 = 136"
     )]
     pub PJRT_Client_PlatformName: PJRT_Client_PlatformName,
     /// Value at byte 144.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2782`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3052`.
     #[abi(
-        at = "552 = 104, 664 = 144, 792 = 144, 808 = 144, 936 = 144, 944 = 144, 1064 = 144"
+        at = "552 = 104, 664 = 144, 792 = 144, 808 = 144, 936 = 144, 944 = 144, 1064 = 144, 1144 = 144"
     )]
     pub PJRT_Client_ProcessIndex: PJRT_Client_ProcessIndex,
     /// Value at byte 152.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2783`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3053`.
     #[abi(
-        at = "552 = 112, 664 = 152, 792 = 152, 808 = 152, 936 = 152, 944 = 152, 1064 = 152"
+        at = "552 = 112, 664 = 152, 792 = 152, 808 = 152, 936 = 152, 944 = 152, 1064 = 152, 1144 = 152"
     )]
     pub PJRT_Client_PlatformVersion: PJRT_Client_PlatformVersion,
     /// Value at byte 160.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2784`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3054`.
     #[abi(
-        at = "552 = 120, 664 = 160, 792 = 160, 808 = 160, 936 = 160, 944 = 160, 1064 = 160"
+        at = "552 = 120, 664 = 160, 792 = 160, 808 = 160, 936 = 160, 944 = 160, 1064 = 160, 1144 = 160"
     )]
     pub PJRT_Client_Devices: PJRT_Client_Devices,
     /// Value at byte 168.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2785`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3055`.
     #[abi(
-        at = "552 = 128, 664 = 168, 792 = 168, 808 = 168, 936 = 168, 944 = 168, 1064 = 168"
+        at = "552 = 128, 664 = 168, 792 = 168, 808 = 168, 936 = 168, 944 = 168, 1064 = 168, 1144 = 168"
     )]
     pub PJRT_Client_AddressableDevices: PJRT_Client_AddressableDevices,
     /// Value at byte 176.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2786`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3056`.
     #[abi(
-        at = "552 = 136, 664 = 176, 792 = 176, 808 = 176, 936 = 176, 944 = 176, 1064 = 176"
+        at = "552 = 136, 664 = 176, 792 = 176, 808 = 176, 936 = 176, 944 = 176, 1064 = 176, 1144 = 176"
     )]
     pub PJRT_Client_LookupDevice: PJRT_Client_LookupDevice,
     /// Value at byte 184.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2787`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3057`.
     #[abi(
-        at = "552 = 144, 664 = 184, 792 = 184, 808 = 184, 936 = 184, 944 = 184, 1064 = 184"
+        at = "552 = 144, 664 = 184, 792 = 184, 808 = 184, 936 = 184, 944 = 184, 1064 = 184, 1144 = 184"
     )]
     pub PJRT_Client_LookupAddressableDevice: PJRT_Client_LookupAddressableDevice,
     /// Value at byte 192.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2788`, 2.15 on.
-    #[abi(at = "792 = 192, 808 = 192, 936 = 192, 944 = 192, 1064 = 192")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3058`, 2.15 on.
+    #[abi(at = "792 = 192, 808 = 192, 936 = 192, 944 = 192, 1064 = 192, 1144 = 192")]
     pub PJRT_Client_AddressableMemories: PJRT_Client_AddressableMemories,
     /// Value at byte 200.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2789`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3059`.
     #[abi(
-        at = "552 = 152, 664 = 192, 792 = 200, 808 = 200, 936 = 200, 944 = 200, 1064 = 200"
+        at = "552 = 152, 664 = 192, 792 = 200, 808 = 200, 936 = 200, 944 = 200, 1064 = 200, 1144 = 200"
     )]
     pub PJRT_Client_Compile: PJRT_Client_Compile,
     /// Value at byte 208.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2790`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3060`.
     #[abi(
-        at = "552 = 160, 664 = 200, 792 = 208, 808 = 208, 936 = 208, 944 = 208, 1064 = 208"
+        at = "552 = 160, 664 = 200, 792 = 208, 808 = 208, 936 = 208, 944 = 208, 1064 = 208, 1144 = 208"
     )]
     pub PJRT_Client_DefaultDeviceAssignment: PJRT_Client_DefaultDeviceAssignment,
     /// Value at byte 216.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2791`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3061`.
     #[abi(
-        at = "552 = 168, 664 = 208, 792 = 216, 808 = 216, 936 = 216, 944 = 216, 1064 = 216"
+        at = "552 = 168, 664 = 208, 792 = 216, 808 = 216, 936 = 216, 944 = 216, 1064 = 216, 1144 = 216"
     )]
     pub PJRT_Client_BufferFromHostBuffer: PJRT_Client_BufferFromHostBuffer,
     /// Value at byte 224.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2793`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3063`.
     #[abi(
-        at = "552 = 176, 664 = 216, 792 = 224, 808 = 224, 936 = 224, 944 = 224, 1064 = 224"
+        at = "552 = 176, 664 = 216, 792 = 224, 808 = 224, 936 = 224, 944 = 224, 1064 = 224, 1144 = 224"
     )]
     pub PJRT_DeviceDescription_Id: PJRT_DeviceDescription_Id,
     /// Value at byte 232.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2794`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3064`.
     #[abi(
-        at = "552 = 184, 664 = 224, 792 = 232, 808 = 232, 936 = 232, 944 = 232, 1064 = 232"
+        at = "552 = 184, 664 = 224, 792 = 232, 808 = 232, 936 = 232, 944 = 232, 1064 = 232, 1144 = 232"
     )]
     pub PJRT_DeviceDescription_ProcessIndex: PJRT_DeviceDescription_ProcessIndex,
     /// Value at byte 240.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2795`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3065`.
     #[abi(
-        at = "552 = 192, 664 = 232, 792 = 240, 808 = 240, 936 = 240, 944 = 240, 1064 = 240"
+        at = "552 = 192, 664 = 232, 792 = 240, 808 = 240, 936 = 240, 944 = 240, 1064 = 240, 1144 = 240"
     )]
     pub PJRT_DeviceDescription_Attributes: PJRT_DeviceDescription_Attributes,
     /// Value at byte 248.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2796`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3066`.
     #[abi(
-        at = "552 = 200, 664 = 240, 792 = 248, 808 = 248, 936 = 248, 944 = 248, 1064 = 248"
+        at = "552 = 200, 664 = 240, 792 = 248, 808 = 248, 936 = 248, 944 = 248, 1064 = 248, 1144 = 248"
     )]
     pub PJRT_DeviceDescription_Kind: PJRT_DeviceDescription_Kind,
     /// Value at byte 256.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2797`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3067`.
     #[abi(
-        at = "552 = 208, 664 = 248, 792 = 256, 808 = 256, 936 = 256, 944 = 256, 1064 = 256"
+        at = "552 = 208, 664 = 248, 792 = 256, 808 = 256, 936 = 256, 944 = 256, 1064 = 256, 1144 = 256"
     )]
     pub PJRT_DeviceDescription_DebugString: PJRT_DeviceDescription_DebugString,
     /// Value at byte 264.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2798`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3068`.
     #[abi(
-        at = "552 = 216, 664 = 256, 792 = 264, 808 = 264, 936 = 264, 944 = 264, 1064 = 264"
+        at = "552 = 216, 664 = 256, 792 = 264, 808 = 264, 936 = 264, 944 = 264, 1064 = 264, 1144 = 264"
     )]
     pub PJRT_DeviceDescription_ToString: PJRT_DeviceDescription_ToString,
     /// Value at byte 272.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2800`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3070`.
     #[abi(
-        at = "552 = 224, 664 = 264, 792 = 272, 808 = 272, 936 = 272, 944 = 272, 1064 = 272"
+        at = "552 = 224, 664 = 264, 792 = 272, 808 = 272, 936 = 272, 944 = 272, 1064 = 272, 1144 = 272"
     )]
     pub PJRT_Device_GetDescription: PJRT_Device_GetDescription,
     /// Value at byte 280.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2801`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3071`.
     #[abi(
-        at = "552 = 232, 664 = 272, 792 = 280, 808 = 280, 936 = 280, 944 = 280, 1064 = 280"
+        at = "552 = 232, 664 = 272, 792 = 280, 808 = 280, 936 = 280, 944 = 280, 1064 = 280, 1144 = 280"
     )]
     pub PJRT_Device_IsAddressable: PJRT_Device_IsAddressable,
     /// Value at byte 288.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2802`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3072`.
     #[abi(
-        at = "552 = 240, 664 = 280, 792 = 288, 808 = 288, 936 = 288, 944 = 288, 1064 = 288"
+        at = "552 = 240, 664 = 280, 792 = 288, 808 = 288, 936 = 288, 944 = 288, 1064 = 288, 1144 = 288"
     )]
     pub PJRT_Device_LocalHardwareId: PJRT_Device_LocalHardwareId,
     /// Value at byte 296.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2803`, 2.14 on.
-    #[abi(at = "664 = 288, 792 = 296, 808 = 296, 936 = 296, 944 = 296, 1064 = 296")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3073`, 2.14 on.
+    #[abi(
+        at = "664 = 288, 792 = 296, 808 = 296, 936 = 296, 944 = 296, 1064 = 296, 1144 = 296"
+    )]
     pub PJRT_Device_AddressableMemories: PJRT_Device_AddressableMemories,
     /// Value at byte 304.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2804`, 2.15 on.
-    #[abi(at = "792 = 304, 808 = 304, 936 = 304, 944 = 304, 1064 = 304")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3074`, 2.15 on.
+    #[abi(at = "792 = 304, 808 = 304, 936 = 304, 944 = 304, 1064 = 304, 1144 = 304")]
     pub PJRT_Device_DefaultMemory: PJRT_Device_DefaultMemory,
     /// Value at byte 312.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2805`, 2.14 on.
-    #[abi(at = "664 = 296, 792 = 312, 808 = 312, 936 = 312, 944 = 312, 1064 = 312")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3075`, 2.14 on.
+    #[abi(
+        at = "664 = 296, 792 = 312, 808 = 312, 936 = 312, 944 = 312, 1064 = 312, 1144 = 312"
+    )]
     pub PJRT_Device_MemoryStats: PJRT_Device_MemoryStats,
     /// Value at byte 320.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2807`, 2.15 on.
-    #[abi(at = "792 = 320, 808 = 320, 936 = 320, 944 = 320, 1064 = 320")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3077`, 2.15 on.
+    #[abi(at = "792 = 320, 808 = 320, 936 = 320, 944 = 320, 1064 = 320, 1144 = 320")]
     pub PJRT_Memory_Id: PJRT_Memory_Id,
     /// Value at byte 328.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2808`, 2.15 on.
-    #[abi(at = "792 = 328, 808 = 328, 936 = 328, 944 = 328, 1064 = 328")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3078`, 2.15 on.
+    #[abi(at = "792 = 328, 808 = 328, 936 = 328, 944 = 328, 1064 = 328, 1144 = 328")]
     pub PJRT_Memory_Kind: PJRT_Memory_Kind,
     /// Value at byte 336.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2809`, 2.15 on.
-    #[abi(at = "792 = 336, 808 = 336, 936 = 336, 944 = 336, 1064 = 336")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3079`, 2.15 on.
+    #[abi(at = "792 = 336, 808 = 336, 936 = 336, 944 = 336, 1064 = 336, 1144 = 336")]
     pub PJRT_Memory_DebugString: PJRT_Memory_DebugString,
     /// Value at byte 344.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2810`, 2.15 on.
-    #[abi(at = "792 = 344, 808 = 344, 936 = 344, 944 = 344, 1064 = 344")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3080`, 2.15 on.
+    #[abi(at = "792 = 344, 808 = 344, 936 = 344, 944 = 344, 1064 = 344, 1144 = 344")]
     pub PJRT_Memory_ToString: PJRT_Memory_ToString,
     /// Value at byte 352.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2811`, 2.15 on.
-    #[abi(at = "792 = 352, 808 = 352, 936 = 352, 944 = 352, 1064 = 352")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3081`, 2.15 on.
+    #[abi(at = "792 = 352, 808 = 352, 936 = 352, 944 = 352, 1064 = 352, 1144 = 352")]
     pub PJRT_Memory_AddressableByDevices: PJRT_Memory_AddressableByDevices,
     /// Value at byte 360.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2813`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3083`.
     #[abi(
-        at = "552 = 248, 664 = 304, 792 = 360, 808 = 360, 936 = 360, 944 = 360, 1064 = 360"
+        at = "552 = 248, 664 = 304, 792 = 360, 808 = 360, 936 = 360, 944 = 360, 1064 = 360, 1144 = 360"
     )]
     pub PJRT_Executable_Destroy: PJRT_Executable_Destroy,
     /// Value at byte 368.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2814`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3084`.
     #[abi(
-        at = "552 = 256, 664 = 312, 792 = 368, 808 = 368, 936 = 368, 944 = 368, 1064 = 368"
+        at = "552 = 256, 664 = 312, 792 = 368, 808 = 368, 936 = 368, 944 = 368, 1064 = 368, 1144 = 368"
     )]
     pub PJRT_Executable_Name: PJRT_Executable_Name,
     /// Value at byte 376.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2815`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3085`.
     #[abi(
-        at = "552 = 264, 664 = 320, 792 = 376, 808 = 376, 936 = 376, 944 = 376, 1064 = 376"
+        at = "552 = 264, 664 = 320, 792 = 376, 808 = 376, 936 = 376, 944 = 376, 1064 = 376, 1144 = 376"
     )]
     pub PJRT_Executable_NumReplicas: PJRT_Executable_NumReplicas,
     /// Value at byte 384.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2816`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3086`.
     #[abi(
-        at = "552 = 272, 664 = 328, 792 = 384, 808 = 384, 936 = 384, 944 = 384, 1064 = 384"
+        at = "552 = 272, 664 = 328, 792 = 384, 808 = 384, 936 = 384, 944 = 384, 1064 = 384, 1144 = 384"
     )]
     pub PJRT_Executable_NumPartitions: PJRT_Executable_NumPartitions,
     /// Value at byte 392.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2817`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3087`.
     #[abi(
-        at = "552 = 280, 664 = 336, 792 = 392, 808 = 392, 936 = 392, 944 = 392, 1064 = 392"
+        at = "552 = 280, 664 = 336, 792 = 392, 808 = 392, 936 = 392, 944 = 392, 1064 = 392, 1144 = 392"
     )]
     pub PJRT_Executable_NumOutputs: PJRT_Executable_NumOutputs,
     /// Value at byte 400.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2818`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3088`.
     #[abi(
-        at = "552 = 288, 664 = 344, 792 = 400, 808 = 400, 936 = 400, 944 = 400, 1064 = 400"
+        at = "552 = 288, 664 = 344, 792 = 400, 808 = 400, 936 = 400, 944 = 400, 1064 = 400, 1144 = 400"
     )]
     pub PJRT_Executable_SizeOfGeneratedCodeInBytes: PJRT_Executable_SizeOfGeneratedCodeInBytes,
     /// Value at byte 408.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2819`, 2.14 on.
-    #[abi(at = "664 = 352, 792 = 408, 808 = 408, 936 = 408, 944 = 408, 1064 = 408")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3090`, 2.14 on.
+    #[abi(
+        at = "664 = 352, 792 = 408, 808 = 408, 936 = 408, 944 = 408, 1064 = 408, 1144 = 408"
+    )]
     pub PJRT_Executable_GetCostAnalysis: PJRT_Executable_GetCostAnalysis,
     /// Value at byte 416.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2820`, 2.15 on.
-    #[abi(at = "792 = 416, 808 = 416, 936 = 416, 944 = 416, 1064 = 416")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3091`, 2.15 on.
+    #[abi(at = "792 = 416, 808 = 416, 936 = 416, 944 = 416, 1064 = 416, 1144 = 416")]
     pub PJRT_Executable_OutputMemoryKinds: PJRT_Executable_OutputMemoryKinds,
     /// Value at byte 424.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2821`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3092`.
     #[abi(
-        at = "552 = 296, 664 = 360, 792 = 424, 808 = 424, 936 = 424, 944 = 424, 1064 = 424"
+        at = "552 = 296, 664 = 360, 792 = 424, 808 = 424, 936 = 424, 944 = 424, 1064 = 424, 1144 = 424"
     )]
     pub PJRT_Executable_OptimizedProgram: PJRT_Executable_OptimizedProgram,
     /// Value at byte 432.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2822`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3093`.
     #[abi(
-        at = "552 = 304, 664 = 368, 792 = 432, 808 = 432, 936 = 432, 944 = 432, 1064 = 432"
+        at = "552 = 304, 664 = 368, 792 = 432, 808 = 432, 936 = 432, 944 = 432, 1064 = 432, 1144 = 432"
     )]
     pub PJRT_Executable_Serialize: PJRT_Executable_Serialize,
     /// Value at byte 440.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2824`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3095`.
     #[abi(
-        at = "552 = 312, 664 = 376, 792 = 440, 808 = 440, 936 = 440, 944 = 440, 1064 = 440"
+        at = "552 = 312, 664 = 376, 792 = 440, 808 = 440, 936 = 440, 944 = 440, 1064 = 440, 1144 = 440"
     )]
     pub PJRT_LoadedExecutable_Destroy: PJRT_LoadedExecutable_Destroy,
     /// Value at byte 448.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2825`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3096`.
     #[abi(
-        at = "552 = 320, 664 = 384, 792 = 448, 808 = 448, 936 = 448, 944 = 448, 1064 = 448"
+        at = "552 = 320, 664 = 384, 792 = 448, 808 = 448, 936 = 448, 944 = 448, 1064 = 448, 1144 = 448"
     )]
     pub PJRT_LoadedExecutable_GetExecutable: PJRT_LoadedExecutable_GetExecutable,
     /// Value at byte 456.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2826`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3097`.
     #[abi(
-        at = "552 = 328, 664 = 392, 792 = 456, 808 = 456, 936 = 456, 944 = 456, 1064 = 456"
+        at = "552 = 328, 664 = 392, 792 = 456, 808 = 456, 936 = 456, 944 = 456, 1064 = 456, 1144 = 456"
     )]
     pub PJRT_LoadedExecutable_AddressableDevices: PJRT_LoadedExecutable_AddressableDevices,
     /// Value at byte 464.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2827`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3099`.
     #[abi(
-        at = "552 = 344, 664 = 400, 792 = 464, 808 = 464, 936 = 464, 944 = 464, 1064 = 464"
+        at = "552 = 344, 664 = 400, 792 = 464, 808 = 464, 936 = 464, 944 = 464, 1064 = 464, 1144 = 464"
     )]
     pub PJRT_LoadedExecutable_Delete: PJRT_LoadedExecutable_Delete,
     /// Value at byte 472.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2828`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3100`.
     #[abi(
-        at = "552 = 352, 664 = 408, 792 = 472, 808 = 472, 936 = 472, 944 = 472, 1064 = 472"
+        at = "552 = 352, 664 = 408, 792 = 472, 808 = 472, 936 = 472, 944 = 472, 1064 = 472, 1144 = 472"
     )]
     pub PJRT_LoadedExecutable_IsDeleted: PJRT_LoadedExecutable_IsDeleted,
     /// Value at byte 480.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2829`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3101`.
     #[abi(
-        at = "552 = 360, 664 = 416, 792 = 480, 808 = 480, 936 = 480, 944 = 480, 1064 = 480"
+        at = "552 = 360, 664 = 416, 792 = 480, 808 = 480, 936 = 480, 944 = 480, 1064 = 480, 1144 = 480"
     )]
     pub PJRT_LoadedExecutable_Execute: PJRT_LoadedExecutable_Execute,
     /// Value at byte 488.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2830`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3102`.
     #[abi(
-        at = "552 = 368, 664 = 424, 792 = 488, 808 = 488, 936 = 488, 944 = 488, 1064 = 488"
+        at = "552 = 368, 664 = 424, 792 = 488, 808 = 488, 936 = 488, 944 = 488, 1064 = 488, 1144 = 488"
     )]
     pub PJRT_Executable_DeserializeAndLoad: PJRT_Executable_DeserializeAndLoad,
     /// Value at byte 496.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2831`, 2.15 on.
-    #[abi(at = "792 = 496, 808 = 496, 936 = 496, 944 = 496, 1064 = 496")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3103`, 2.15 on.
+    #[abi(at = "792 = 496, 808 = 496, 936 = 496, 944 = 496, 1064 = 496, 1144 = 496")]
     pub PJRT_LoadedExecutable_Fingerprint: PJRT_LoadedExecutable_Fingerprint,
     /// Value at byte 504.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2833`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3105`.
     #[abi(
-        at = "552 = 392, 664 = 448, 792 = 504, 808 = 504, 936 = 504, 944 = 504, 1064 = 504"
+        at = "552 = 392, 664 = 448, 792 = 504, 808 = 504, 936 = 504, 944 = 504, 1064 = 504, 1144 = 504"
     )]
     pub PJRT_Buffer_Destroy: PJRT_Buffer_Destroy,
     /// Value at byte 512.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2834`, 2.14 on.
-    #[abi(at = "664 = 456, 792 = 512, 808 = 512, 936 = 512, 944 = 512, 1064 = 512")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3106`, 2.14 on.
+    #[abi(
+        at = "664 = 456, 792 = 512, 808 = 512, 936 = 512, 944 = 512, 1064 = 512, 1144 = 512"
+    )]
     pub PJRT_Buffer_ElementType: PJRT_Buffer_ElementType,
     /// Value at byte 520.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2835`, 2.14 on.
-    #[abi(at = "664 = 464, 792 = 520, 808 = 520, 936 = 520, 944 = 520, 1064 = 520")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3107`, 2.14 on.
+    #[abi(
+        at = "664 = 464, 792 = 520, 808 = 520, 936 = 520, 944 = 520, 1064 = 520, 1144 = 520"
+    )]
     pub PJRT_Buffer_Dimensions: PJRT_Buffer_Dimensions,
     /// Value at byte 528.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2836`, 2.14 on.
-    #[abi(at = "664 = 472, 792 = 528, 808 = 528, 936 = 528, 944 = 528, 1064 = 528")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3108`, 2.14 on.
+    #[abi(
+        at = "664 = 472, 792 = 528, 808 = 528, 936 = 528, 944 = 528, 1064 = 528, 1144 = 528"
+    )]
     pub PJRT_Buffer_UnpaddedDimensions: PJRT_Buffer_UnpaddedDimensions,
     /// Value at byte 536.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2837`, 2.14 on.
-    #[abi(at = "664 = 480, 792 = 536, 808 = 536, 936 = 536, 944 = 536, 1064 = 536")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3109`, 2.14 on.
+    #[abi(
+        at = "664 = 480, 792 = 536, 808 = 536, 936 = 536, 944 = 536, 1064 = 536, 1144 = 536"
+    )]
     pub PJRT_Buffer_DynamicDimensionIndices: PJRT_Buffer_DynamicDimensionIndices,
     /// Value at byte 544.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2838`, 2.14 on.
-    #[abi(at = "664 = 488, 792 = 544, 808 = 544, 936 = 544, 944 = 544, 1064 = 544")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3110`, 2.14 on.
+    #[abi(
+        at = "664 = 488, 792 = 544, 808 = 544, 936 = 544, 944 = 544, 1064 = 544, 1144 = 544"
+    )]
     pub PJRT_Buffer_GetMemoryLayout: PJRT_Buffer_GetMemoryLayout,
     /// Value at byte 552.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2839`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3111`.
     #[abi(
-        at = "552 = 408, 664 = 504, 792 = 552, 808 = 552, 936 = 552, 944 = 552, 1064 = 552"
+        at = "552 = 408, 664 = 504, 792 = 552, 808 = 552, 936 = 552, 944 = 552, 1064 = 552, 1144 = 552"
     )]
     pub PJRT_Buffer_OnDeviceSizeInBytes: PJRT_Buffer_OnDeviceSizeInBytes,
     /// Value at byte 560.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2840`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3112`.
     #[abi(
-        at = "552 = 416, 664 = 512, 792 = 560, 808 = 560, 936 = 560, 944 = 560, 1064 = 560"
+        at = "552 = 416, 664 = 512, 792 = 560, 808 = 560, 936 = 560, 944 = 560, 1064 = 560, 1144 = 560"
     )]
     pub PJRT_Buffer_Device: PJRT_Buffer_Device,
     /// Value at byte 568.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2841`, 2.15 on.
-    #[abi(at = "792 = 568, 808 = 568, 936 = 568, 944 = 568, 1064 = 568")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3113`, 2.15 on.
+    #[abi(at = "792 = 568, 808 = 568, 936 = 568, 944 = 568, 1064 = 568, 1144 = 568")]
     pub PJRT_Buffer_Memory: PJRT_Buffer_Memory,
     /// Value at byte 576.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2842`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3114`.
     #[abi(
-        at = "552 = 424, 664 = 520, 792 = 576, 808 = 576, 936 = 576, 944 = 576, 1064 = 576"
+        at = "552 = 424, 664 = 520, 792 = 576, 808 = 576, 936 = 576, 944 = 576, 1064 = 576, 1144 = 576"
     )]
     pub PJRT_Buffer_Delete: PJRT_Buffer_Delete,
     /// Value at byte 584.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2843`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3115`.
     #[abi(
-        at = "552 = 432, 664 = 528, 792 = 584, 808 = 584, 936 = 584, 944 = 584, 1064 = 584"
+        at = "552 = 432, 664 = 528, 792 = 584, 808 = 584, 936 = 584, 944 = 584, 1064 = 584, 1144 = 584"
     )]
     pub PJRT_Buffer_IsDeleted: PJRT_Buffer_IsDeleted,
     /// Value at byte 592.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2844`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3116`.
     #[abi(
-        at = "552 = 440, 664 = 536, 792 = 592, 808 = 592, 936 = 592, 944 = 592, 1064 = 592"
+        at = "552 = 440, 664 = 536, 792 = 592, 808 = 592, 936 = 592, 944 = 592, 1064 = 592, 1144 = 592"
     )]
     pub PJRT_Buffer_CopyToDevice: PJRT_Buffer_CopyToDevice,
     /// Value at byte 600.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2845`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3117`.
     #[abi(
-        at = "552 = 448, 664 = 544, 792 = 600, 808 = 600, 936 = 600, 944 = 600, 1064 = 600"
+        at = "552 = 448, 664 = 544, 792 = 600, 808 = 600, 936 = 600, 944 = 600, 1064 = 600, 1144 = 600"
     )]
     pub PJRT_Buffer_ToHostBuffer: PJRT_Buffer_ToHostBuffer,
     /// Value at byte 608.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2846`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3118`.
     #[abi(
-        at = "552 = 456, 664 = 552, 792 = 608, 808 = 608, 936 = 608, 944 = 608, 1064 = 608"
+        at = "552 = 456, 664 = 552, 792 = 608, 808 = 608, 936 = 608, 944 = 608, 1064 = 608, 1144 = 608"
     )]
     pub PJRT_Buffer_IsOnCpu: PJRT_Buffer_IsOnCpu,
     /// Value at byte 616.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2847`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3119`.
     #[abi(
-        at = "552 = 464, 664 = 560, 792 = 616, 808 = 616, 936 = 616, 944 = 616, 1064 = 616"
+        at = "552 = 464, 664 = 560, 792 = 616, 808 = 616, 936 = 616, 944 = 616, 1064 = 616, 1144 = 616"
     )]
     pub PJRT_Buffer_ReadyEvent: PJRT_Buffer_ReadyEvent,
     /// Value at byte 624.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2848`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3120`.
     #[abi(
-        at = "552 = 472, 664 = 568, 792 = 624, 808 = 624, 936 = 624, 944 = 624, 1064 = 624"
+        at = "552 = 472, 664 = 568, 792 = 624, 808 = 624, 936 = 624, 944 = 624, 1064 = 624, 1144 = 624"
     )]
     pub PJRT_Buffer_UnsafePointer: PJRT_Buffer_UnsafePointer,
     /// Value at byte 632.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2849`, 2.15 on.
-    #[abi(at = "792 = 632, 808 = 632, 936 = 632, 944 = 632, 1064 = 632")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3121`, 2.15 on.
+    #[abi(at = "792 = 632, 808 = 632, 936 = 632, 944 = 632, 1064 = 632, 1144 = 632")]
     pub PJRT_Buffer_IncreaseExternalReferenceCount: PJRT_Buffer_IncreaseExternalReferenceCount,
     /// Value at byte 640.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2850`, 2.15 on.
-    #[abi(at = "792 = 640, 808 = 640, 936 = 640, 944 = 640, 1064 = 640")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3123`, 2.15 on.
+    #[abi(at = "792 = 640, 808 = 640, 936 = 640, 944 = 640, 1064 = 640, 1144 = 640")]
     pub PJRT_Buffer_DecreaseExternalReferenceCount: PJRT_Buffer_DecreaseExternalReferenceCount,
     /// Value at byte 648.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2851`, 2.15 on.
-    #[abi(at = "792 = 648, 808 = 648, 936 = 648, 944 = 648, 1064 = 648")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3125`, 2.15 on.
+    #[abi(at = "792 = 648, 808 = 648, 936 = 648, 944 = 648, 1064 = 648, 1144 = 648")]
     pub PJRT_Buffer_OpaqueDeviceMemoryDataPointer: PJRT_Buffer_OpaqueDeviceMemoryDataPointer,
     /// Value at byte 656.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2853`, 2.14 on.
-    #[abi(at = "664 = 576, 792 = 656, 808 = 656, 936 = 656, 944 = 656, 1064 = 656")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3128`, 2.14 on.
+    #[abi(
+        at = "664 = 576, 792 = 656, 808 = 656, 936 = 656, 944 = 656, 1064 = 656, 1144 = 656"
+    )]
     pub PJRT_CopyToDeviceStream_Destroy: PJRT_CopyToDeviceStream_Destroy,
     /// Value at byte 664.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2854`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3129`.
     #[abi(
-        at = "552 = 480, 664 = 584, 792 = 664, 808 = 664, 936 = 664, 944 = 664, 1064 = 664"
+        at = "552 = 480, 664 = 584, 792 = 664, 808 = 664, 936 = 664, 944 = 664, 1064 = 664, 1144 = 664"
     )]
     pub PJRT_CopyToDeviceStream_AddChunk: PJRT_CopyToDeviceStream_AddChunk,
     /// Value at byte 672.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2855`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3130`.
     #[abi(
-        at = "552 = 488, 664 = 592, 792 = 672, 808 = 672, 936 = 672, 944 = 672, 1064 = 672"
+        at = "552 = 488, 664 = 592, 792 = 672, 808 = 672, 936 = 672, 944 = 672, 1064 = 672, 1144 = 672"
     )]
     pub PJRT_CopyToDeviceStream_TotalBytes: PJRT_CopyToDeviceStream_TotalBytes,
     /// Value at byte 680.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2856`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3131`.
     #[abi(
-        at = "552 = 496, 664 = 600, 792 = 680, 808 = 680, 936 = 680, 944 = 680, 1064 = 680"
+        at = "552 = 496, 664 = 600, 792 = 680, 808 = 680, 936 = 680, 944 = 680, 1064 = 680, 1144 = 680"
     )]
     pub PJRT_CopyToDeviceStream_GranuleSize: PJRT_CopyToDeviceStream_GranuleSize,
     /// Value at byte 688.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2857`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3132`.
     #[abi(
-        at = "552 = 504, 664 = 608, 792 = 688, 808 = 688, 936 = 688, 944 = 688, 1064 = 688"
+        at = "552 = 504, 664 = 608, 792 = 688, 808 = 688, 936 = 688, 944 = 688, 1064 = 688, 1144 = 688"
     )]
     pub PJRT_CopyToDeviceStream_CurrentBytes: PJRT_CopyToDeviceStream_CurrentBytes,
     /// Value at byte 696.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2859`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3134`.
     #[abi(
-        at = "552 = 512, 664 = 616, 792 = 696, 808 = 696, 936 = 696, 944 = 696, 1064 = 696"
+        at = "552 = 512, 664 = 616, 792 = 696, 808 = 696, 936 = 696, 944 = 696, 1064 = 696, 1144 = 696"
     )]
     pub PJRT_TopologyDescription_Create: PJRT_TopologyDescription_Create,
     /// Value at byte 704.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2860`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3135`.
     #[abi(
-        at = "552 = 520, 664 = 624, 792 = 704, 808 = 704, 936 = 704, 944 = 704, 1064 = 704"
+        at = "552 = 520, 664 = 624, 792 = 704, 808 = 704, 936 = 704, 944 = 704, 1064 = 704, 1144 = 704"
     )]
     pub PJRT_TopologyDescription_Destroy: PJRT_TopologyDescription_Destroy,
     /// Value at byte 712.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2861`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3136`.
     #[abi(
-        at = "552 = 528, 664 = 632, 792 = 712, 808 = 712, 936 = 712, 944 = 712, 1064 = 712"
+        at = "552 = 528, 664 = 632, 792 = 712, 808 = 712, 936 = 712, 944 = 712, 1064 = 712, 1144 = 712"
     )]
     pub PJRT_TopologyDescription_PlatformName: PJRT_TopologyDescription_PlatformName,
     /// Value at byte 720.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2862`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3137`.
     #[abi(
-        at = "552 = 536, 664 = 640, 792 = 720, 808 = 720, 936 = 720, 944 = 720, 1064 = 720"
+        at = "552 = 536, 664 = 640, 792 = 720, 808 = 720, 936 = 720, 944 = 720, 1064 = 720, 1144 = 720"
     )]
     pub PJRT_TopologyDescription_PlatformVersion: PJRT_TopologyDescription_PlatformVersion,
     /// Value at byte 728.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2863`, 2.14 on.
-    #[abi(at = "664 = 648, 792 = 728, 808 = 728, 936 = 728, 944 = 728, 1064 = 728")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3139`, 2.14 on.
+    #[abi(
+        at = "664 = 648, 792 = 728, 808 = 728, 936 = 728, 944 = 728, 1064 = 728, 1144 = 728"
+    )]
     pub PJRT_TopologyDescription_GetDeviceDescriptions: PJRT_TopologyDescription_GetDeviceDescriptions,
     /// Value at byte 736.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2864`, 2.15 on.
-    #[abi(at = "792 = 736, 808 = 736, 936 = 736, 944 = 736, 1064 = 736")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3141`, 2.15 on.
+    #[abi(at = "792 = 736, 808 = 736, 936 = 736, 944 = 736, 1064 = 736, 1144 = 736")]
     pub PJRT_TopologyDescription_Serialize: PJRT_TopologyDescription_Serialize,
     /// Value at byte 744.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2865`, 2.15 on.
-    #[abi(at = "792 = 744, 808 = 744, 936 = 744, 944 = 744, 1064 = 744")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3142`, 2.15 on.
+    #[abi(at = "792 = 744, 808 = 744, 936 = 744, 944 = 744, 1064 = 744, 1144 = 744")]
     pub PJRT_TopologyDescription_Attributes: PJRT_TopologyDescription_Attributes,
     /// Value at byte 752.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2867`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3144`.
     #[abi(
-        at = "552 = 544, 664 = 656, 792 = 752, 808 = 752, 936 = 752, 944 = 752, 1064 = 752"
+        at = "552 = 544, 664 = 656, 792 = 752, 808 = 752, 936 = 752, 944 = 752, 1064 = 752, 1144 = 752"
     )]
     pub PJRT_Compile: PJRT_Compile,
     /// Value at byte 760.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2871`, 2.15 on.
-    #[abi(at = "792 = 760, 808 = 760, 936 = 760, 944 = 760, 1064 = 760")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3148`, 2.15 on.
+    #[abi(at = "792 = 760, 808 = 760, 936 = 760, 944 = 760, 1064 = 760, 1144 = 760")]
     pub PJRT_Executable_OutputElementTypes: PJRT_Executable_OutputElementTypes,
     /// Value at byte 768.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2872`, 2.15 on.
-    #[abi(at = "792 = 768, 808 = 768, 936 = 768, 944 = 768, 1064 = 768")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3149`, 2.15 on.
+    #[abi(at = "792 = 768, 808 = 768, 936 = 768, 944 = 768, 1064 = 768, 1144 = 768")]
     pub PJRT_Executable_OutputDimensions: PJRT_Executable_OutputDimensions,
     /// Value at byte 776.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2874`, 2.15 on.
-    #[abi(at = "792 = 776, 808 = 776, 936 = 776, 944 = 776, 1064 = 776")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3151`, 2.15 on.
+    #[abi(at = "792 = 776, 808 = 776, 936 = 776, 944 = 776, 1064 = 776, 1144 = 776")]
     pub PJRT_Buffer_CopyToMemory: PJRT_Buffer_CopyToMemory,
     /// Value at byte 784.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2876`, 2.15 on.
-    #[abi(at = "792 = 784, 808 = 784, 936 = 784, 944 = 784, 1064 = 784")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3153`, 2.15 on.
+    #[abi(at = "792 = 784, 808 = 784, 936 = 784, 944 = 784, 1064 = 784, 1144 = 784")]
     pub PJRT_Client_CreateViewOfDeviceBuffer: PJRT_Client_CreateViewOfDeviceBuffer,
     /// Value at byte 792.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2878`, 2.16 on.
-    #[abi(at = "808 = 792, 936 = 792, 944 = 792, 1064 = 792")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3155`, 2.16 on.
+    #[abi(at = "808 = 792, 936 = 792, 944 = 792, 1064 = 792, 1144 = 792")]
     pub PJRT_Executable_Fingerprint: PJRT_Executable_Fingerprint,
     /// Value at byte 800.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2880`, 2.16 on.
-    #[abi(at = "808 = 800, 936 = 800, 944 = 800, 1064 = 800")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3157`, 2.16 on.
+    #[abi(at = "808 = 800, 936 = 800, 944 = 800, 1064 = 800, 1144 = 800")]
     pub PJRT_Client_TopologyDescription: PJRT_Client_TopologyDescription,
     /// Value at byte 808.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2882`, 2.16 on.
-    #[abi(at = "936 = 808, 944 = 808, 1064 = 808")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3159`, 2.16 on.
+    #[abi(at = "936 = 808, 944 = 808, 1064 = 808, 1144 = 808")]
     pub PJRT_Executable_GetCompiledMemoryStats: PJRT_Executable_GetCompiledMemoryStats,
     /// Value at byte 816.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2884`, 2.17 on.
-    #[abi(at = "936 = 816, 944 = 816, 1064 = 816")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3162`, 2.17 on.
+    #[abi(at = "936 = 816, 944 = 816, 1064 = 816, 1144 = 816")]
     pub PJRT_Memory_Kind_Id: PJRT_Memory_Kind_Id,
     /// Value at byte 824.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2886`, 2.17 on.
-    #[abi(at = "936 = 824, 944 = 824, 1064 = 824")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3164`, 2.17 on.
+    #[abi(at = "936 = 824, 944 = 824, 1064 = 824, 1144 = 824")]
     pub PJRT_ExecuteContext_Create: PJRT_ExecuteContext_Create,
     /// Value at byte 832.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2887`, 2.17 on.
-    #[abi(at = "936 = 832, 944 = 832, 1064 = 832")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3165`, 2.17 on.
+    #[abi(at = "936 = 832, 944 = 832, 1064 = 832, 1144 = 832")]
     pub PJRT_ExecuteContext_Destroy: PJRT_ExecuteContext_Destroy,
     /// Value at byte 840.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2888`, 2.19 on.
-    #[abi(at = "936 = 840, 944 = 840, 1064 = 840")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3166`, 2.19 on.
+    #[abi(at = "936 = 840, 944 = 840, 1064 = 840, 1144 = 840")]
     pub PJRT_Buffer_CopyRawToHost: PJRT_Buffer_CopyRawToHost,
     /// Value at byte 848.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2889`, 2.19 on.
-    #[abi(at = "936 = 848, 944 = 848, 1064 = 848")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3167`, 2.19 on.
+    #[abi(at = "936 = 848, 944 = 848, 1064 = 848, 1144 = 848")]
     pub PJRT_AsyncHostToDeviceTransferManager_Destroy: PJRT_AsyncHostToDeviceTransferManager_Destroy,
     /// Value at byte 856.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2890`, 2.19 on.
-    #[abi(at = "936 = 856, 944 = 856, 1064 = 856")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3169`, 2.19 on.
+    #[abi(at = "936 = 856, 944 = 856, 1064 = 856, 1144 = 856")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferData: PJRT_AsyncHostToDeviceTransferManager_TransferData,
     /// Value at byte 864.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2891`, 2.19 on.
-    #[abi(at = "936 = 864, 944 = 864, 1064 = 864")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3171`, 2.19 on.
+    #[abi(at = "936 = 864, 944 = 864, 1064 = 864, 1144 = 864")]
     pub PJRT_Client_CreateBuffersForAsyncHostToDevice: PJRT_Client_CreateBuffersForAsyncHostToDevice,
     /// Value at byte 872.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2892`, 2.19 on.
-    #[abi(at = "936 = 872, 944 = 872, 1064 = 872")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3173`, 2.19 on.
+    #[abi(at = "936 = 872, 944 = 872, 1064 = 872, 1144 = 872")]
     pub PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer: PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer,
     /// Value at byte 880.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2893`, 2.19 on.
-    #[abi(at = "936 = 880, 944 = 880, 1064 = 880")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3175`, 2.19 on.
+    #[abi(at = "936 = 880, 944 = 880, 1064 = 880, 1144 = 880")]
     pub PJRT_AsyncHostToDeviceTransferManager_Device: PJRT_AsyncHostToDeviceTransferManager_Device,
     /// Value at byte 888.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2894`, 2.19 on.
-    #[abi(at = "936 = 888, 944 = 888, 1064 = 888")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3177`, 2.19 on.
+    #[abi(at = "936 = 888, 944 = 888, 1064 = 888, 1144 = 888")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferCount: PJRT_AsyncHostToDeviceTransferManager_BufferCount,
     /// Value at byte 896.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2895`, 2.19 on.
-    #[abi(at = "936 = 896, 944 = 896, 1064 = 896")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3179`, 2.19 on.
+    #[abi(at = "936 = 896, 944 = 896, 1064 = 896, 1144 = 896")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferSize: PJRT_AsyncHostToDeviceTransferManager_BufferSize,
     /// Value at byte 904.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2896`, 2.19 on.
-    #[abi(at = "936 = 904, 944 = 904, 1064 = 904")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3181`, 2.19 on.
+    #[abi(at = "936 = 904, 944 = 904, 1064 = 904, 1144 = 904")]
     pub PJRT_AsyncHostToDeviceTransferManager_SetBufferError: PJRT_AsyncHostToDeviceTransferManager_SetBufferError,
     /// Value at byte 912.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2897`, 2.19 on.
-    #[abi(at = "936 = 912, 944 = 912, 1064 = 912")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3183`, 2.19 on.
+    #[abi(at = "936 = 912, 944 = 912, 1064 = 912, 1144 = 912")]
     pub PJRT_AsyncHostToDeviceTransferManager_AddMetadata: PJRT_AsyncHostToDeviceTransferManager_AddMetadata,
     /// Value at byte 920.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2898`, 2.19 on.
-    #[abi(at = "936 = 920, 944 = 920, 1064 = 920")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3185`, 2.19 on.
+    #[abi(at = "936 = 920, 944 = 920, 1064 = 920, 1144 = 920")]
     pub PJRT_Client_DmaMap: PJRT_Client_DmaMap,
     /// Value at byte 928.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2899`, 2.19 on.
-    #[abi(at = "936 = 928, 944 = 928, 1064 = 928")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3186`, 2.19 on.
+    #[abi(at = "936 = 928, 944 = 928, 1064 = 928, 1144 = 928")]
     pub PJRT_Client_DmaUnmap: PJRT_Client_DmaUnmap,
     /// Value at byte 936.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2901`, 2.20 on.
-    #[abi(at = "944 = 936, 1064 = 936")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3188`, 2.20 on.
+    #[abi(at = "944 = 936, 1064 = 936, 1144 = 936")]
     pub PJRT_Client_CreateUninitializedBuffer: PJRT_Client_CreateUninitializedBuffer,
     /// Value at byte 944.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2902`, 2.21 on.
-    #[abi(at = "1064 = 944")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3189`, 2.21 on.
+    #[abi(at = "1064 = 944, 1144 = 944")]
     pub PJRT_Client_UpdateGlobalProcessInfo: PJRT_Client_UpdateGlobalProcessInfo,
     /// Value at byte 952.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2903`, 2.21 on.
-    #[abi(at = "1064 = 952")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3190`, 2.21 on.
+    #[abi(at = "1064 = 952, 1144 = 952")]
     pub PJRT_TopologyDescription_Deserialize: PJRT_TopologyDescription_Deserialize,
     /// Value at byte 960.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2904`, 2.21 on.
-    #[abi(at = "1064 = 960")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3191`, 2.21 on.
+    #[abi(at = "1064 = 960, 1144 = 960")]
     pub PJRT_Client_CreateAliasBuffer: PJRT_Client_CreateAliasBuffer,
     /// Value at byte 968.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2905`, 2.21 on.
-    #[abi(at = "1064 = 968")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3192`, 2.21 on.
+    #[abi(at = "1064 = 968, 1144 = 968")]
     pub PJRT_Client_FulfillAliasBuffer: PJRT_Client_FulfillAliasBuffer,
     /// Value at byte 976.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2906`, 2.21 on.
-    #[abi(at = "1064 = 976")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3193`, 2.21 on.
+    #[abi(at = "1064 = 976, 1144 = 976")]
     pub PJRT_LoadedExecutable_GetDeviceAssignment: PJRT_LoadedExecutable_GetDeviceAssignment,
     /// Value at byte 984.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2907`, 2.21 on.
-    #[abi(at = "1064 = 984")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3195`, 2.21 on.
+    #[abi(at = "1064 = 984, 1144 = 984")]
     pub PJRT_Client_CreateErrorBuffer: PJRT_Client_CreateErrorBuffer,
     /// Value at byte 992.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2908`, 2.21 on.
-    #[abi(at = "1064 = 992")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3196`, 2.21 on.
+    #[abi(at = "1064 = 992, 1144 = 992")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferLiteral: PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
     /// Value at byte 1000.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2909`, 2.21 on.
-    #[abi(at = "1064 = 1000")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3198`, 2.21 on.
+    #[abi(at = "1064 = 1000, 1144 = 1000")]
     pub PJRT_Buffer_CopyRawToHostFuture: PJRT_Buffer_CopyRawToHostFuture,
     /// Value at byte 1008.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2910`, 2.21 on.
-    #[abi(at = "1064 = 1008")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3199`, 2.21 on.
+    #[abi(at = "1064 = 1008, 1144 = 1008")]
     pub PJRT_Device_PoisonExecution: PJRT_Device_PoisonExecution,
     /// Value at byte 1016.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2911`, 2.21 on.
-    #[abi(at = "1064 = 1016")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3200`, 2.21 on.
+    #[abi(at = "1064 = 1016, 1144 = 1016")]
     pub PJRT_Device_CreateAsyncTrackingEvent: PJRT_Device_CreateAsyncTrackingEvent,
     /// Value at byte 1024.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2912`, 2.21 on.
-    #[abi(at = "1064 = 1024")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3201`, 2.21 on.
+    #[abi(at = "1064 = 1024, 1144 = 1024")]
     pub PJRT_AsyncTrackingEvent_Destroy: PJRT_AsyncTrackingEvent_Destroy,
     /// Value at byte 1032.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2913`, 2.21 on.
-    #[abi(at = "1064 = 1032")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3202`, 2.21 on.
+    #[abi(at = "1064 = 1032, 1144 = 1032")]
     pub PJRT_Executable_GetCompileOptions: PJRT_Executable_GetCompileOptions,
     /// Value at byte 1040.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2914`, 2.21 on.
-    #[abi(at = "1064 = 1040")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3203`, 2.21 on.
+    #[abi(at = "1064 = 1040, 1144 = 1040")]
     pub PJRT_Buffer_DonateWithControlDependency: PJRT_Buffer_DonateWithControlDependency,
     /// Value at byte 1048.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2915`, 2.21 on.
-    #[abi(at = "1064 = 1048")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3205`, 2.21 on.
+    #[abi(at = "1064 = 1048, 1144 = 1048")]
     pub PJRT_Event_Create: PJRT_Event_Create,
     /// Value at byte 1056.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2916`, 2.21 on.
-    #[abi(at = "1064 = 1056")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3206`, 2.21 on.
+    #[abi(at = "1064 = 1056, 1144 = 1056")]
     pub PJRT_Event_Set: PJRT_Event_Set,
+    /// Value at byte 1064.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3207`, 2.22 on.
+    #[abi(at = "1144 = 1064")]
+    pub PJRT_Device_GetAttributes: PJRT_Device_GetAttributes,
+    /// Value at byte 1072.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3209`, 2.22 on.
+    #[abi(at = "1144 = 1072")]
+    pub PJRT_Client_Load: PJRT_Client_Load,
+    /// Value at byte 1080.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3210`, 2.22 on.
+    #[abi(at = "1144 = 1080")]
+    pub PJRT_LoadedExecutable_AddressableDeviceLogicalIds: PJRT_LoadedExecutable_AddressableDeviceLogicalIds,
+    /// Value at byte 1088.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3212`, 2.22 on.
+    #[abi(at = "1144 = 1088")]
+    pub PJRT_Buffer_Bitcast: PJRT_Buffer_Bitcast,
+    /// Value at byte 1096.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3214`, 2.22 on.
+    #[abi(at = "1144 = 1096")]
+    pub PJRT_Error_ForEachPayload: PJRT_Error_ForEachPayload,
+    /// Value at byte 1104.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3215`, 2.22 on.
+    #[abi(at = "1144 = 1104")]
+    pub PJRT_TopologyDescription_Fingerprint: PJRT_TopologyDescription_Fingerprint,
+    /// Value at byte 1112.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3216`, 2.22 on.
+    #[abi(at = "1144 = 1112")]
+    pub PJRT_Executable_ParameterMemoryKinds: PJRT_Executable_ParameterMemoryKinds,
+    /// Value at byte 1120.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3217`, 2.22 on.
+    #[abi(at = "1144 = 1120")]
+    pub PJRT_Device_ClearMemoryStats: PJRT_Device_ClearMemoryStats,
+    /// Value at byte 1128.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3218`, 2.22 on.
+    #[abi(at = "1144 = 1128")]
+    pub PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace: PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace,
+    /// Value at byte 1136.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3220`, 2.22 on.
+    #[abi(at = "1144 = 1136")]
+    pub PJRT_TopologyDescription_GetMemorySpaceKindIds: PJRT_TopologyDescription_GetMemorySpaceKindIds,
 }
 
 /// The version of this API that the plugin was built with.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:114`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:126`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -912,27 +1061,27 @@ pub struct PJRT_Api {
 pub struct PJRT_Api_Version {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:115`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:127`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:116`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:128`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:117`.
-    #[abi(writer = "core", direction = "out")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:129`.
+    #[abi(direction = "out")]
     pub major_version: i32,
     /// Value at byte 20.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:118`.
-    #[abi(writer = "core", direction = "out")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:130`.
+    #[abi(direction = "out")]
     pub minor_version: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:839`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:920`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -943,33 +1092,29 @@ pub struct PJRT_Api_Version {
 pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:840`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:921`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:841`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:922`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:842`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:923`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:843`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:924`.
     pub transfer_metadata: *const PJRT_NamedValue,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:844`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:925`.
     pub num_metadata: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:801`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:882`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -980,28 +1125,26 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:802`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:883`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:803`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:884`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:804`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:885`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:805`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:886`.
     #[abi(direction = "out")]
     pub buffer_count: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:812`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:893`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1012,33 +1155,30 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:813`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:894`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:814`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:895`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:815`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:896`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:816`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:897`.
     pub buffer_index: i32,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:817`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:898`.
     #[abi(direction = "out")]
     pub buffer_size: usize,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_AsyncHostToDeviceTransferManager_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:749`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:830`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1049,23 +1189,21 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:750`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:831`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:751`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:832`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:752`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:833`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_AsyncHostToDeviceTransferManager_Device_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:790`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:871`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1076,28 +1214,26 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:791`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:872`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:792`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:873`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:793`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:874`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:794`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:875`.
     #[abi(direction = "out")]
     pub device_out: *mut PJRT_Device,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:778`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:859`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1108,33 +1244,30 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:779`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:860`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:780`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:861`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:781`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:862`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:782`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:863`.
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:783`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:864`.
     #[abi(direction = "out")]
     pub buffer_out: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:824`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:905`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1145,43 +1278,37 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:825`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:906`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:826`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:907`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:827`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:908`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:828`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:909`.
     pub buffer_index: i32,
     /// Value at byte 28.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:829`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:910`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:830`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:911`.
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:831`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:912`.
     pub error_message_size: usize,
 }
 
 /// Filled by TensorFlow; 72 bytes, `PJRT_AsyncHostToDeviceTransferManager_TransferData_Args_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:761`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:842`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1192,53 +1319,46 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:762`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:843`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:763`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:844`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:764`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:845`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:765`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:846`.
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:766`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:847`.
     pub data: *const c_void,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:767`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:848`.
     pub offset: i64,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:768`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:849`.
     pub transfer_size: i64,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:769`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:850`.
     pub is_last_transfer: bool,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:770`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:851`.
     #[abi(direction = "out")]
     pub done_with_h2d_transfer: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 80 bytes, `PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:997`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1086`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1249,58 +1369,50 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
 pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:998`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1087`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:999`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1088`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1001`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1090`.
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1002`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1091`.
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1003`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1092`.
     pub data: *const c_void,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1006`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1095`.
     pub shape_dims: *const i64,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1007`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1096`.
     pub shape_num_dims: usize,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1008`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1097`.
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1009`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1098`.
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1011`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1100`.
     #[abi(direction = "out")]
     pub done_with_h2d_transfer: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_AsyncTrackingEvent_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1489`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1616`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1311,17 +1423,15 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
 pub struct PJRT_AsyncTrackingEvent_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1490`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1617`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1491`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1618`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1492`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1619`.
     pub event: *mut PJRT_AsyncTrackingEvent,
 }
 
@@ -1363,9 +1473,55 @@ impl core::fmt::Debug for PJRT_BoolList__anonymous {
     }
 }
 
+/// Filled by TensorFlow; 64 bytes, `PJRT_Buffer_Bitcast_Args_STRUCT_SIZE` is 64.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2588`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Buffer_Bitcast_Args_STRUCT_SIZE",
+    last = "out_buffer"
+)]
+pub struct PJRT_Buffer_Bitcast_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2589`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2590`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2591`.
+    pub buffer: *mut PJRT_Buffer,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2593`.
+    pub element_type: PJRT_Buffer_Type,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2595`.
+    pub dims: *const i64,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2596`.
+    pub num_dims: usize,
+    /// Pointer at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2599`.
+    pub device_layout: *mut PJRT_Buffer_MemoryLayout,
+    /// Pointer at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2601`.
+    #[abi(direction = "out")]
+    pub out_buffer: *mut PJRT_Buffer,
+}
+
 /// Filled by TensorFlow; 64 bytes, `PJRT_Buffer_CopyRawToHostFuture_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2338`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2538`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1376,41 +1532,37 @@ impl core::fmt::Debug for PJRT_BoolList__anonymous {
 pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2339`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2539`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2340`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2540`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2341`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2541`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2342`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2542`.
     pub offset: i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2343`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2543`.
     pub transfer_size: i64,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2344`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2544`.
     #[abi(direction = "out")]
     pub event: *mut PJRT_Event,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2346`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2546`.
     #[abi(direction = "out")]
     pub callback_data: *mut c_void,
     /// Slot at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2347`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2547`.
     #[abi(direction = "out")]
     pub future_ready_callback: Option<
         unsafe extern "C" fn(args: *mut PJRT_Buffer_CopyRawToHostFuture_Callback_Args),
@@ -1419,7 +1571,7 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Buffer_CopyRawToHostFuture_Callback_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2321`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2521`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1430,38 +1582,33 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
 pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2322`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2522`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2326`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2526`.
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2328`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2528`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2331`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2531`.
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2332`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2532`.
     pub error_message_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2334`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2534`.
     pub dst: *mut c_void,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Buffer_CopyRawToHost_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2307`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2507`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1472,43 +1619,38 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
 pub struct PJRT_Buffer_CopyRawToHost_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2308`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2508`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2309`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2509`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2310`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2510`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2311`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2511`.
     pub dst: *mut c_void,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2312`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2512`.
     pub offset: i64,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2313`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2513`.
     pub transfer_size: i64,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2314`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2514`.
     #[abi(direction = "out")]
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_CopyToDevice_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2358`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2558`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1519,33 +1661,30 @@ pub struct PJRT_Buffer_CopyRawToHost_Args {
 pub struct PJRT_Buffer_CopyToDevice_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2359`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2559`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2360`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2560`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2361`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2561`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2362`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2562`.
     pub dst_device: *mut PJRT_Device,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2363`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2563`.
     #[abi(direction = "out")]
     pub dst_buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_CopyToMemory_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2373`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2573`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1556,33 +1695,30 @@ pub struct PJRT_Buffer_CopyToDevice_Args {
 pub struct PJRT_Buffer_CopyToMemory_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2374`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2574`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2375`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2575`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2376`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2576`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2377`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2577`.
     pub dst_memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2378`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2578`.
     #[abi(direction = "out")]
     pub dst_buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Buffer_DecreaseExternalReferenceCount_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2470`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2690`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1593,23 +1729,21 @@ pub struct PJRT_Buffer_CopyToMemory_Args {
 pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2471`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2691`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2472`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2692`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2473`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2693`.
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Buffer_Delete_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2282`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2482`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1620,23 +1754,21 @@ pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
 pub struct PJRT_Buffer_Delete_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2283`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2483`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2284`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2484`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2285`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2485`.
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Buffer_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2155`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2355`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1647,23 +1779,21 @@ pub struct PJRT_Buffer_Delete_Args {
 pub struct PJRT_Buffer_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2156`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2356`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2157`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2357`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2158`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2358`.
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_Device_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2399`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2619`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1674,28 +1804,26 @@ pub struct PJRT_Buffer_Destroy_Args {
 pub struct PJRT_Buffer_Device_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2400`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2620`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2401`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2621`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2402`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2622`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2403`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2623`.
     #[abi(direction = "out")]
     pub device: *mut PJRT_Device,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_Dimensions_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2177`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2377`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1706,33 +1834,31 @@ pub struct PJRT_Buffer_Device_Args {
 pub struct PJRT_Buffer_Dimensions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2178`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2378`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2179`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2379`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2180`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2380`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2182`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2382`.
     #[abi(direction = "out")]
     pub dims: *const i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2183`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2383`.
     #[abi(direction = "out")]
     pub num_dims: usize,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Buffer_DonateWithControlDependency_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2509`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2729`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1743,26 +1869,24 @@ pub struct PJRT_Buffer_Dimensions_Args {
 pub struct PJRT_Buffer_DonateWithControlDependency_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2510`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2730`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2511`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2731`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2512`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2732`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2514`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2734`.
     #[abi(direction = "out")]
     pub callback_data: *mut c_void,
     /// Slot at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2515`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2735`.
     #[abi(direction = "out")]
     pub dependency_ready_callback: Option<
         unsafe extern "C" fn(
@@ -1771,14 +1895,14 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Args {
     >,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2518`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2738`.
     #[abi(direction = "out")]
     pub out_buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_DonateWithControlDependency_Callback_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2499`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2719`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1789,33 +1913,29 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Args {
 pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2500`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2720`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2501`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2721`.
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2502`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2722`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2503`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2723`.
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2504`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2724`.
     pub error_message_size: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_DynamicDimensionIndices_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2210`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2410`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1826,33 +1946,31 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
 pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2211`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2411`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2212`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2412`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2213`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2413`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2215`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2415`.
     #[abi(direction = "out")]
     pub dynamic_dim_indices: *const usize,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2216`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2416`.
     #[abi(direction = "out")]
     pub num_dynamic_dims: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_ElementType_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2166`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2366`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1863,28 +1981,26 @@ pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
 pub struct PJRT_Buffer_ElementType_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2167`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2367`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2168`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2368`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2169`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2369`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2170`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2370`.
     #[abi(direction = "out")]
     pub r#type: PJRT_Buffer_Type,
 }
 
 /// Filled by TensorFlow; 104 bytes, `PJRT_Buffer_GetMemoryLayout_Args_STRUCT_SIZE` is 104.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2228`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2428`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1895,28 +2011,26 @@ pub struct PJRT_Buffer_ElementType_Args {
 pub struct PJRT_Buffer_GetMemoryLayout_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2229`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2429`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2230`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2430`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2231`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2431`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2233`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2433`.
     #[abi(direction = "out")]
     pub layout: PJRT_Buffer_MemoryLayout,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Buffer_IncreaseExternalReferenceCount_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2454`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2674`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1927,23 +2041,21 @@ pub struct PJRT_Buffer_GetMemoryLayout_Args {
 pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2455`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2675`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2456`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2676`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2457`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2677`.
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_IsDeleted_Args_STRUCT_SIZE` is 25.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2296`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2496`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1954,28 +2066,26 @@ pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
 pub struct PJRT_Buffer_IsDeleted_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2297`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2497`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2298`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2498`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2299`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2499`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2300`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2500`.
     #[abi(direction = "out")]
     pub is_deleted: bool,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_IsOnCpu_Args_STRUCT_SIZE` is 25.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2388`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2608`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -1986,53 +2096,51 @@ pub struct PJRT_Buffer_IsDeleted_Args {
 pub struct PJRT_Buffer_IsOnCpu_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2389`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2609`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2390`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2610`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2391`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2611`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2392`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2612`.
     #[abi(direction = "out")]
     pub is_on_cpu: bool,
 }
 
 /// A struct; 80 bytes, `PJRT_Buffer_MemoryLayout_STRUCT_SIZE` is 76.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:986`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1075`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_Buffer_MemoryLayout_STRUCT_SIZE", last = "type")]
 pub struct PJRT_Buffer_MemoryLayout {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:987`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1076`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:988`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1077`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:989`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1078`.
     pub anonymous: PJRT_Buffer_MemoryLayout__anonymous,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:993`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1082`.
     pub r#type: PJRT_Buffer_MemoryLayout_Type,
 }
 
 /// A struct; 32 bytes, `PJRT_Buffer_MemoryLayout_Strides_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:971`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1060`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2042,72 +2150,72 @@ pub struct PJRT_Buffer_MemoryLayout {
 pub struct PJRT_Buffer_MemoryLayout_Strides {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:972`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1061`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:973`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1062`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:978`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1067`.
     pub byte_strides: *const i64,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:979`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1068`.
     pub num_byte_strides: usize,
 }
 
 /// A struct; 56 bytes, `PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:953`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1042`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE", last = "num_tiles")]
 pub struct PJRT_Buffer_MemoryLayout_Tiled {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:954`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1043`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:955`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1044`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:961`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1050`.
     pub minor_to_major: *const i64,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:962`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1051`.
     pub minor_to_major_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:964`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1053`.
     pub tile_dims: *const i64,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:966`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1055`.
     pub tile_dim_sizes: *const usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:967`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1056`.
     pub num_tiles: usize,
 }
 
 /// A union of 56 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:989`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1078`, 2.14 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union PJRT_Buffer_MemoryLayout__anonymous {
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:990`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1079`.
     pub tiled: PJRT_Buffer_MemoryLayout_Tiled,
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:991`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1080`.
     pub strides: PJRT_Buffer_MemoryLayout_Strides,
 }
 
@@ -2119,7 +2227,7 @@ impl core::fmt::Debug for PJRT_Buffer_MemoryLayout__anonymous {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_Memory_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2410`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2630`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2130,28 +2238,26 @@ impl core::fmt::Debug for PJRT_Buffer_MemoryLayout__anonymous {
 pub struct PJRT_Buffer_Memory_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2411`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2631`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2412`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2632`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2413`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2633`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2414`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2634`.
     #[abi(direction = "out")]
     pub memory: *mut PJRT_Memory,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_OnDeviceSizeInBytes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2269`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2469`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2162,21 +2268,19 @@ pub struct PJRT_Buffer_Memory_Args {
 pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2270`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2470`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2271`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2471`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2272`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2472`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2273`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2473`.
     #[abi(direction = "out")]
     pub on_device_size_in_bytes: usize,
 }
@@ -2200,12 +2304,10 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1407`.
-    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1408`.
-    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2225,12 +2327,10 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Value at byte 104.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1412`.
-    #[abi(writer = "core")]
     pub has_layout: bool,
     /// Value at byte 105.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1414`.
-    #[abi(writer = "core")]
     pub is_logical_on_device_shape: bool,
     /// Value at byte 112.
     ///
@@ -2241,7 +2341,7 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2484`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2704`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2252,28 +2352,26 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
 pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2485`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2705`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2486`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2706`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2487`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2707`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2488`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2708`.
     #[abi(direction = "out")]
     pub device_memory_ptr: *mut c_void,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_ReadyEvent_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2421`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2641`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2284,28 +2382,26 @@ pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
 pub struct PJRT_Buffer_ReadyEvent_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2422`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2642`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2423`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2643`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2424`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2644`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2426`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2646`.
     #[abi(direction = "out")]
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2243`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2443`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2317,43 +2413,41 @@ pub struct PJRT_Buffer_ReadyEvent_Args {
 pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2244`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2444`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2245`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2445`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2246`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2446`.
     pub src: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2251`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 24")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2451`, 2.14 on.
+    #[abi(at = "56 = 24")]
     pub host_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2254`.
-    #[abi(writer = "core", direction = "inout", at = "48 = 24, 56 = 32")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2454`.
+    #[abi(direction = "inout", at = "48 = 24, 56 = 32")]
     pub dst: *mut c_void,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2258`.
-    #[abi(writer = "core", direction = "inout", at = "48 = 32, 56 = 40")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2458`.
+    #[abi(direction = "inout", at = "48 = 32, 56 = 40")]
     pub dst_size: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2261`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2461`.
     #[abi(direction = "out", at = "48 = 40, 56 = 48")]
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Buffer_UnpaddedDimensions_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2190`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2390`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2364,33 +2458,31 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
 pub struct PJRT_Buffer_UnpaddedDimensions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2191`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2391`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2192`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2392`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2193`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2393`.
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2195`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2395`.
     #[abi(direction = "out")]
     pub unpadded_dims: *const i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2196`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2396`.
     #[abi(direction = "out")]
     pub num_dims: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Buffer_UnsafePointer_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2441`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2661`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2401,54 +2493,188 @@ pub struct PJRT_Buffer_UnpaddedDimensions_Args {
 pub struct PJRT_Buffer_UnsafePointer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2442`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2662`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2443`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2663`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2444`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2664`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2445`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2665`.
     #[abi(direction = "out")]
     pub buffer_pointer: usize,
 }
 
+/// Filled by the plugin; 40 bytes, `PJRT_Callback_Extension_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:135`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_Callback_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:136`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:137`.
+    pub register_callback: PJRT_Register_Callback,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:138`.
+    pub invoke_callback: PJRT_Callback_InvokeCallback,
+}
+
+impl PJRT_Callback_Extension {
+    /// What `PJRT_Callback_Extension_STRUCT_SIZE` says: the end of `invoke_callback`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, invoke_callback)
+        + size_of::<PJRT_Callback_InvokeCallback>();
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_Callback_InvokeCallback_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:116`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Callback_InvokeCallback_Args_STRUCT_SIZE",
+    last = "args"
+)]
+pub struct PJRT_Callback_InvokeCallback_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:117`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:118`.
+    pub client: *mut PJRT_Client,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:121`.
+    pub r#type: PJRT_Callback_Type,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:126`.
+    pub args: *mut c_void,
+}
+
+/// A struct; 32 bytes, `PJRT_Callback_PrefatalArgs_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:81`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    struct_size = "PJRT_Callback_PrefatalArgs_STRUCT_SIZE",
+    last = "error_message_size"
+)]
+pub struct PJRT_Callback_PrefatalArgs {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:82`.
+    pub struct_size: usize,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:84`.
+    pub error_code: PJRT_Error_Code,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:87`.
+    pub error_message: *const c_char,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:88`.
+    pub error_message_size: usize,
+}
+
+/// Filled by TensorFlow; 40 bytes, `PJRT_Callback_RegisterCallback_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:97`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Callback_RegisterCallback_Args_STRUCT_SIZE",
+    last = "user_arg"
+)]
+pub struct PJRT_Callback_RegisterCallback_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:98`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:99`.
+    pub client: *mut PJRT_Client,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:102`.
+    pub r#type: PJRT_Callback_Type,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:105`.
+    pub callback: PJRT_Callback_Function,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:108`.
+    pub user_arg: *mut c_void,
+}
+
+/// A struct; 16 bytes, `PJRT_Callback_Tpu_SliceBuilderArgs_STRUCT_SIZE` is 12.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:75`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    struct_size = "PJRT_Callback_Tpu_SliceBuilderArgs_STRUCT_SIZE",
+    last = "failure_type"
+)]
+pub struct PJRT_Callback_Tpu_SliceBuilderArgs {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:76`.
+    pub struct_size: usize,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:77`.
+    pub failure_type: PJRT_Callback_Tpu_SliceFailureType,
+}
+
 /// A struct; 32 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1785`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1932`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_Chunk {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1786`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1933`.
     pub data: *mut c_void,
     /// Value at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1787`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1934`.
     pub size: usize,
     /// Slot at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1788`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1935`.
     pub deleter: Option<
         unsafe extern "C" fn(data: *mut c_void, deleter_arg: *mut c_void),
     >,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1790`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1937`.
     pub deleter_arg: *mut c_void,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_AddressableDevices_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:569`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:635`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2459,33 +2685,31 @@ pub struct PJRT_Chunk {
 pub struct PJRT_Client_AddressableDevices_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:570`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:636`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:571`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:637`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:572`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:638`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:573`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:639`.
     #[abi(direction = "out")]
     pub addressable_devices: *const *mut PJRT_Device,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:574`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:640`.
     #[abi(direction = "out")]
     pub num_addressable_devices: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_AddressableMemories_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:657`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:723`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2496,33 +2720,31 @@ pub struct PJRT_Client_AddressableDevices_Args {
 pub struct PJRT_Client_AddressableMemories_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:658`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:724`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:659`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:725`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:660`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:726`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:661`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:727`.
     #[abi(direction = "out")]
     pub addressable_memories: *const *mut PJRT_Memory,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:662`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:728`.
     #[abi(direction = "out")]
     pub num_addressable_memories: usize,
 }
 
 /// Filled by TensorFlow; 120 bytes, `PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE` is 120.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1120`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1213`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2534,83 +2756,73 @@ pub struct PJRT_Client_AddressableMemories_Args {
 pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1121`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1214`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1122`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1215`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1123`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1216`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1125`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1218`.
     pub data: *const c_void,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1127`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1220`.
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1129`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1222`.
     pub dims: *const i64,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1130`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1223`.
     pub num_dims: usize,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1137`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1230`.
     pub byte_strides: *const i64,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1138`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1231`.
     pub num_byte_strides: usize,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1140`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1233`.
     pub host_buffer_semantics: PJRT_HostBufferSemantics,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1143`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1236`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1147`, 2.15 on.
-    #[abi(writer = "core", at = "120 = 88")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1240`, 2.15 on.
+    #[abi(at = "120 = 88")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1152`, 2.14 on.
-    #[abi(writer = "core", at = "112 = 88, 120 = 96")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1245`, 2.14 on.
+    #[abi(at = "112 = 88, 120 = 96")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1156`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1249`.
     #[abi(direction = "out", at = "104 = 88, 112 = 96, 120 = 104")]
     pub done_with_host_buffer: *mut PJRT_Event,
     /// Pointer at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1160`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1253`.
     #[abi(direction = "out", at = "104 = 96, 112 = 104, 120 = 112")]
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Client_Compile_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:690`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:756`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2621,43 +2833,38 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
 pub struct PJRT_Client_Compile_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:691`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:757`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:692`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:758`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:693`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:759`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:696`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:762`.
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:699`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:765`.
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:700`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:766`.
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:701`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:767`.
     #[abi(direction = "out")]
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
 /// Filled by TensorFlow; 80 bytes, `PJRT_Client_CreateAliasBuffer_Args_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1080`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1173`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2668,58 +2875,51 @@ pub struct PJRT_Client_Compile_Args {
 pub struct PJRT_Client_CreateAliasBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1081`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1174`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1082`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1175`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1083`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1176`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1086`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1179`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1089`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1182`.
     pub shape_dims: *const i64,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1090`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1183`.
     pub shape_num_dims: usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1091`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1184`.
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1092`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1185`.
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1094`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1187`.
     #[abi(direction = "out")]
     pub alias_buffer: *mut PJRT_Buffer,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1095`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1188`.
     #[abi(direction = "out")]
     pub fulfill_alias_buffer_cb: *mut PJRT_FulfillAliasBufferCallback,
 }
 
 /// Filled by TensorFlow; 72 bytes, `PJRT_Client_CreateBuffersForAsyncHostToDevice_Args_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1218`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1311`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2730,125 +2930,119 @@ pub struct PJRT_Client_CreateAliasBuffer_Args {
 pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1219`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1312`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1220`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1313`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1221`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1314`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1222`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1315`.
     pub shape_specs: *mut PJRT_ShapeSpec,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1223`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1316`.
     pub num_shape_specs: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1224`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1317`.
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1225`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1318`.
     pub num_device_layouts: usize,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1226`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1319`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1227`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1320`.
     #[abi(direction = "out")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
 }
 
-/// Filled by TensorFlow; 96 bytes, `PJRT_Client_CreateErrorBuffer_Args_STRUCT_SIZE` is 96.
+/// Filled by TensorFlow; 112 bytes, `PJRT_Client_CreateErrorBuffer_Args_STRUCT_SIZE` is 112.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1049`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1138`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Client_CreateErrorBuffer_Args_STRUCT_SIZE",
-    last = "buffer"
+    last = "num_payload",
+    epochs = "2.21..2.21 = 96, 2.22.. = 112"
 )]
 pub struct PJRT_Client_CreateErrorBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1050`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1139`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1051`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1140`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1052`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1141`.
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1055`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1144`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1056`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1145`.
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1057`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1146`.
     pub error_message_size: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1060`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1149`.
     pub shape_dims: *const i64,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1061`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1150`.
     pub shape_num_dims: usize,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1062`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1151`.
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1063`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1152`.
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1066`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1155`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1070`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1159`.
     #[abi(direction = "out")]
     pub buffer: *mut PJRT_Buffer,
+    /// Pointer at byte 96.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1162`, 2.22 on.
+    #[abi(at = "112 = 96")]
+    pub payload: *const PJRT_NamedValue,
+    /// Value at byte 104.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1163`, 2.22 on.
+    #[abi(at = "112 = 104")]
+    pub num_payload: usize,
 }
 
 /// Filled by TensorFlow; 80 bytes, `PJRT_Client_CreateUninitializedBuffer_Args_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1022`, 2.20 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1111`, 2.20 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2859,58 +3053,50 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
 pub struct PJRT_Client_CreateUninitializedBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1023`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1112`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1024`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1113`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1025`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1114`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1028`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1117`.
     pub shape_dims: *const i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1029`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1118`.
     pub shape_num_dims: usize,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1030`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1119`.
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1031`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1120`.
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1034`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1123`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1038`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1127`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1042`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1131`.
     #[abi(direction = "out")]
     pub buffer: *mut PJRT_Buffer,
 }
 
 /// Filled by TensorFlow; 112 bytes, `PJRT_Client_CreateViewOfDeviceBuffer_Args_STRUCT_SIZE` is 112.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1168`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1261`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2922,80 +3108,69 @@ pub struct PJRT_Client_CreateUninitializedBuffer_Args {
 pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1169`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1262`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1170`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1263`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1171`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1264`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1174`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1267`.
     pub device_buffer_ptr: *mut c_void,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1175`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1268`.
     pub dims: *const i64,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1176`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1269`.
     pub num_dims: usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1177`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1270`.
     pub element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1178`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1271`.
     pub layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1182`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1275`.
     pub device: *mut PJRT_Device,
     /// Slot at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1185`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1278`.
     pub on_delete_callback: Option<
         unsafe extern "C" fn(device_buffer_ptr: *mut c_void, user_arg: *mut c_void),
     >,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1188`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1281`.
     pub on_delete_callback_arg: *mut c_void,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1195`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1288`.
     pub stream: isize,
     /// Pointer at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1196`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1289`.
     #[abi(direction = "out")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1198`, 2.19 on.
-    #[abi(writer = "core", at = "112 = 104")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1291`, 2.19 on.
+    #[abi(at = "112 = 104")]
     pub memory: *mut PJRT_Memory,
 }
 
 /// Filled by TensorFlow; 88 bytes, `PJRT_Client_Create_Args_STRUCT_SIZE` is 88.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:458`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:524`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3007,63 +3182,60 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
 pub struct PJRT_Client_Create_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:459`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:525`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:460`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:526`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:462`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:528`.
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:463`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:529`.
     pub num_options: usize,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:467`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 32, 88 = 32")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:533`, 2.14 on.
+    #[abi(at = "72 = 32, 88 = 32")]
     pub kv_get_callback: PJRT_KeyValueGetCallback,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:469`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 40, 88 = 40")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:535`, 2.14 on.
+    #[abi(at = "72 = 40, 88 = 40")]
     pub kv_get_user_arg: *mut c_void,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:470`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 48, 88 = 48")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:536`, 2.14 on.
+    #[abi(at = "72 = 48, 88 = 48")]
     pub kv_put_callback: PJRT_KeyValuePutCallback,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:472`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 56, 88 = 56")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:538`, 2.14 on.
+    #[abi(at = "72 = 56, 88 = 56")]
     pub kv_put_user_arg: *mut c_void,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:474`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:540`.
     #[abi(direction = "out", at = "40 = 32, 72 = 64, 88 = 64")]
     pub client: *mut PJRT_Client,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:479`, 2.19 on.
-    #[abi(writer = "core", at = "88 = 72")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:545`, 2.19 on.
+    #[abi(at = "88 = 72")]
     pub kv_try_get_callback: PJRT_KeyValueTryGetCallback,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:481`, 2.19 on.
-    #[abi(writer = "core", at = "88 = 80")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:547`, 2.19 on.
+    #[abi(at = "88 = 80")]
     pub kv_try_get_user_arg: *mut c_void,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Client_DefaultDeviceAssignment_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:709`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:790`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3074,43 +3246,37 @@ pub struct PJRT_Client_Create_Args {
 pub struct PJRT_Client_DefaultDeviceAssignment_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:710`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:791`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:711`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:792`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:712`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:793`.
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:713`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:794`.
     pub num_replicas: i32,
     /// Value at byte 28.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:714`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:795`.
     pub num_partitions: i32,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:716`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:797`.
     pub default_assignment_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:720`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:801`.
     pub default_assignment: *mut i32,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Client_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:488`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:554`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3121,23 +3287,21 @@ pub struct PJRT_Client_DefaultDeviceAssignment_Args {
 pub struct PJRT_Client_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:489`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:555`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:490`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:556`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:491`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:557`.
     pub client: *mut PJRT_Client,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_Devices_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:556`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:622`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3148,33 +3312,31 @@ pub struct PJRT_Client_Destroy_Args {
 pub struct PJRT_Client_Devices_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:557`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:623`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:558`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:624`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:559`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:625`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:560`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:626`.
     #[abi(direction = "out")]
     pub devices: *const *mut PJRT_Device,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:561`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:627`.
     #[abi(direction = "out")]
     pub num_devices: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_DmaMap_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:728`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:809`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3185,33 +3347,29 @@ pub struct PJRT_Client_Devices_Args {
 pub struct PJRT_Client_DmaMap_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:729`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:810`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:730`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:811`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:731`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:812`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:732`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:813`.
     pub data: *mut c_void,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:733`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:814`.
     pub size: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Client_DmaUnmap_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:739`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:820`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3222,28 +3380,25 @@ pub struct PJRT_Client_DmaMap_Args {
 pub struct PJRT_Client_DmaUnmap_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:740`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:821`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:741`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:822`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:742`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:823`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:743`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:824`.
     pub data: *mut c_void,
 }
 
 /// Filled by TensorFlow; 64 bytes, `PJRT_Client_FulfillAliasBuffer_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1103`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1196`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3254,48 +3409,83 @@ pub struct PJRT_Client_DmaUnmap_Args {
 pub struct PJRT_Client_FulfillAliasBuffer_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1104`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1197`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1105`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1198`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1106`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1199`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1108`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1201`.
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1109`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1202`.
     pub status_code: PJRT_Error_Code,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1110`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1203`.
     pub error_message: *const c_char,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1111`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1204`.
     pub error_message_size: usize,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1112`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1205`.
     pub fulfill_alias_buffer_cb: *mut PJRT_FulfillAliasBufferCallback,
+}
+
+/// Filled by TensorFlow; 56 bytes, `PJRT_Client_Load_Args_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:775`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Client_Load_Args_STRUCT_SIZE",
+    last = "loaded_executable"
+)]
+pub struct PJRT_Client_Load_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:776`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:777`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:778`.
+    pub client: *mut PJRT_Client,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:779`.
+    pub executable: *mut PJRT_Executable,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:781`.
+    pub compile_options: *const c_char,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:782`.
+    pub compile_options_size: usize,
+    /// Pointer at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:783`.
+    #[abi(direction = "out")]
+    pub loaded_executable: *mut PJRT_LoadedExecutable,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_LookupAddressableDevice_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:600`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:666`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3306,33 +3496,30 @@ pub struct PJRT_Client_FulfillAliasBuffer_Args {
 pub struct PJRT_Client_LookupAddressableDevice_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:601`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:667`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:602`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:668`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:603`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:669`.
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:604`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:670`.
     pub local_hardware_id: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:607`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:673`.
     #[abi(direction = "out")]
     pub addressable_device: *mut PJRT_Device,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_LookupDevice_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:585`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:651`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3343,33 +3530,30 @@ pub struct PJRT_Client_LookupAddressableDevice_Args {
 pub struct PJRT_Client_LookupDevice_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:586`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:652`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:587`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:653`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:588`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:654`.
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:589`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:655`.
     pub id: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:591`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:657`.
     #[abi(direction = "out")]
     pub device: *mut PJRT_Device,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_PlatformName_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:498`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:564`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3380,33 +3564,31 @@ pub struct PJRT_Client_LookupDevice_Args {
 pub struct PJRT_Client_PlatformName_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:499`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:565`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:500`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:566`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:501`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:567`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:503`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:569`.
     #[abi(direction = "out")]
     pub platform_name: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:504`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:570`.
     #[abi(direction = "out")]
     pub platform_name_size: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_PlatformVersion_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:525`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:591`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3417,33 +3599,31 @@ pub struct PJRT_Client_PlatformName_Args {
 pub struct PJRT_Client_PlatformVersion_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:526`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:592`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:527`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:593`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:528`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:594`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:531`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:597`.
     #[abi(direction = "out")]
     pub platform_version: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:532`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:598`.
     #[abi(direction = "out")]
     pub platform_version_size: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Client_ProcessIndex_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:512`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:578`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3454,28 +3634,52 @@ pub struct PJRT_Client_PlatformVersion_Args {
 pub struct PJRT_Client_ProcessIndex_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:513`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:579`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:514`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:580`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:515`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:581`.
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:516`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:582`.
     #[abi(direction = "out")]
     pub process_index: i32,
 }
 
+/// Filled by TensorFlow; 24 bytes, `PJRT_Client_RuntimeAbiVersion_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:34`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Client_RuntimeAbiVersion_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_Client_RuntimeAbiVersion_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:35`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:36`.
+    pub client: *mut PJRT_Client,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:37`.
+    #[abi(direction = "out")]
+    pub abi_version: *mut PJRT_RuntimeAbiVersion,
+}
+
 /// Filled by TensorFlow; 32 bytes, `PJRT_Client_TopologyDescription_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:542`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:608`, 2.16 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3486,28 +3690,26 @@ pub struct PJRT_Client_ProcessIndex_Args {
 pub struct PJRT_Client_TopologyDescription_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:543`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:609`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:544`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:610`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:545`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:611`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:547`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:613`.
     #[abi(direction = "out")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Client_UpdateGlobalProcessInfo_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:638`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:704`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3518,33 +3720,29 @@ pub struct PJRT_Client_TopologyDescription_Args {
 pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:639`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:705`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:640`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:706`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:641`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:707`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:642`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:708`.
     pub process_infos: *mut PJRT_ProcessInfo,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:643`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:709`.
     pub num_process_infos: usize,
 }
 
 /// Filled by TensorFlow; 64 bytes, `PJRT_Compile_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2733`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:3003`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3555,48 +3753,42 @@ pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
 pub struct PJRT_Compile_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2734`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3004`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2735`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3005`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2736`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3006`.
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2739`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3009`.
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2742`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3012`.
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2743`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3013`.
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2745`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3015`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2746`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3016`.
     #[abi(direction = "out")]
     pub executable: *mut PJRT_Executable,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_CopyToDeviceStream_AddChunk_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2539`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2759`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3608,33 +3800,30 @@ pub struct PJRT_Compile_Args {
 pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2540`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2760`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2541`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2761`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2542`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2762`.
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2544`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2764`.
     pub chunk: *mut PJRT_Chunk,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2545`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2765`.
     #[abi(direction = "out", at = "40 = 32")]
     pub transfer_complete: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_CopyToDeviceStream_CurrentBytes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2586`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2806`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3645,28 +3834,26 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
 pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2587`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2807`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2588`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2808`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2589`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2809`.
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2590`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2810`.
     #[abi(direction = "out")]
     pub current_bytes: i64,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_CopyToDeviceStream_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2528`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2748`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3677,23 +3864,21 @@ pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
 pub struct PJRT_CopyToDeviceStream_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2529`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2749`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2530`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2750`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2531`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2751`.
     pub stream: *mut PJRT_CopyToDeviceStream,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_CopyToDeviceStream_GranuleSize_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2572`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2792`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3704,28 +3889,26 @@ pub struct PJRT_CopyToDeviceStream_Destroy_Args {
 pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2573`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2793`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2574`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2794`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2575`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2795`.
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2576`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2796`.
     #[abi(direction = "out")]
     pub granule_size_in_bytes: i64,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_CopyToDeviceStream_TotalBytes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2560`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2780`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3736,28 +3919,26 @@ pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
 pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2561`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2781`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2562`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2782`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2563`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2783`.
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2564`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2784`.
     #[abi(direction = "out")]
     pub total_bytes: i64,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1274`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1367`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3768,33 +3949,31 @@ pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
 pub struct PJRT_DeviceDescription_Attributes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1275`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1368`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1276`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1369`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1277`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1370`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1278`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1371`.
     #[abi(direction = "out")]
     pub num_attributes: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1279`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1372`.
     #[abi(direction = "out")]
     pub attributes: *const PJRT_NamedValue,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_DeviceDescription_DebugString_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1304`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1397`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3805,33 +3984,31 @@ pub struct PJRT_DeviceDescription_Attributes_Args {
 pub struct PJRT_DeviceDescription_DebugString_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1305`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1398`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1306`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1399`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1307`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1400`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1308`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1401`.
     #[abi(direction = "out")]
     pub debug_string: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1309`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1402`.
     #[abi(direction = "out")]
     pub debug_string_size: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_DeviceDescription_Id_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1243`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1336`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3842,28 +4019,26 @@ pub struct PJRT_DeviceDescription_DebugString_Args {
 pub struct PJRT_DeviceDescription_Id_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1244`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1337`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1245`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1338`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1246`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1339`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1247`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1340`.
     #[abi(direction = "out")]
     pub id: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1288`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1381`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3874,26 +4049,24 @@ pub struct PJRT_DeviceDescription_Id_Args {
 pub struct PJRT_DeviceDescription_Kind_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1289`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1382`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1290`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1383`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1291`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1384`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1294`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1387`.
     #[abi(direction = "out")]
     pub device_kind: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1295`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1388`.
     #[abi(direction = "out")]
     pub device_kind_size: usize,
 }
@@ -3916,12 +4089,10 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:39`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:40`.
-    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -3942,7 +4113,7 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_DeviceDescription_ProcessIndex_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1257`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1350`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3953,28 +4124,26 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
 pub struct PJRT_DeviceDescription_ProcessIndex_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1258`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1351`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1259`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1352`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1260`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1353`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1261`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1354`.
     #[abi(direction = "out")]
     pub process_index: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_DeviceDescription_ToString_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1319`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1412`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3985,33 +4154,217 @@ pub struct PJRT_DeviceDescription_ProcessIndex_Args {
 pub struct PJRT_DeviceDescription_ToString_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1320`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1413`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1321`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1414`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1322`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1415`.
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1323`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1416`.
     #[abi(direction = "out")]
     pub to_string: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1324`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1417`.
     #[abi(direction = "out")]
     pub to_string_size: usize,
 }
 
+/// A struct; 16 bytes.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:67`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_DeviceEvent {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:68`.
+    pub vtable: *const PJRT_DeviceEvent_FunctionTable,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:69`.
+    pub device_event: *mut c_void,
+}
+
+/// A struct; 8 bytes, `PJRT_DeviceEventPromise_STRUCT_SIZE` is 8.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:103`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_DeviceEventPromise {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:104`.
+    pub vtable: *const PJRT_DeviceEventPromise_FunctionTable,
+}
+
+impl PJRT_DeviceEventPromise {
+    /// What `PJRT_DeviceEventPromise_STRUCT_SIZE` says: the end of `vtable`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, vtable)
+        + size_of::<*const PJRT_DeviceEventPromise_FunctionTable>();
+}
+
+/// A struct; 72 bytes, `PJRT_DeviceEventPromise_FunctionTable_STRUCT_SIZE` is 72.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:82`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    struct_size = "PJRT_DeviceEventPromise_FunctionTable_STRUCT_SIZE",
+    last = "set_ready"
+)]
+pub struct PJRT_DeviceEventPromise_FunctionTable {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:83`.
+    pub struct_size: usize,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:84`.
+    pub instance_size: usize,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:85`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:87`.
+    pub inc_ref: Option<unsafe extern "C" fn(promise: *mut PJRT_DeviceEventPromise)>,
+    /// Slot at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:89`.
+    pub dec_ref: Option<unsafe extern "C" fn(promise: *mut PJRT_DeviceEventPromise)>,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:91`.
+    pub event: Option<
+        unsafe extern "C" fn(promise: *mut PJRT_DeviceEventPromise) -> PJRT_DeviceEvent,
+    >,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:94`.
+    pub set: Option<
+        unsafe extern "C" fn(
+            promise: *mut PJRT_DeviceEventPromise,
+            event: PJRT_DeviceEvent,
+        ),
+    >,
+    /// Slot at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:96`.
+    pub set_error: Option<
+        unsafe extern "C" fn(
+            promise: *mut PJRT_DeviceEventPromise,
+            error: *mut PJRT_Error,
+        ),
+    >,
+    /// Slot at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:98`.
+    pub set_ready: Option<unsafe extern "C" fn(promise: *mut PJRT_DeviceEventPromise)>,
+}
+
+/// A struct; 32 bytes.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:73`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_DeviceEventVector {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:74`.
+    pub data: *mut PJRT_DeviceEvent,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:75`.
+    pub size: usize,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:76`.
+    pub capacity: usize,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:77`.
+    pub destroy: Option<unsafe extern "C" fn(data: *mut PJRT_DeviceEvent)>,
+}
+
+/// A struct; 72 bytes, `PJRT_DeviceEvent_FunctionTable_STRUCT_SIZE` is 72.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:36`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    struct_size = "PJRT_DeviceEvent_FunctionTable_STRUCT_SIZE",
+    last = "get_definition_stream"
+)]
+pub struct PJRT_DeviceEvent_FunctionTable {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:37`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:38`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Slot at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:40`.
+    pub inc_ref: Option<unsafe extern "C" fn(device_event: *mut c_void)>,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:42`.
+    pub dec_ref: Option<unsafe extern "C" fn(device_event: *mut c_void)>,
+    /// Slot at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:44`.
+    pub and_then: Option<
+        unsafe extern "C" fn(
+            device_event: *mut c_void,
+            callback: PJRT_DeviceEvent_AndThen,
+            user_arg: *mut c_void,
+        ),
+    >,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:47`.
+    pub get_error_if_present: Option<
+        unsafe extern "C" fn(
+            device_event: *mut c_void,
+            code: *mut PJRT_Error_Code,
+            message: *mut *const c_char,
+            message_size: *mut usize,
+        ) -> i32,
+    >,
+    /// Pointer at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:52`.
+    pub parent: *const PJRT_DeviceEvent_FunctionTable,
+    /// Slot at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:56`.
+    pub get_state: Option<
+        unsafe extern "C" fn(device_event: *mut c_void) -> PJRT_DeviceEvent_State,
+    >,
+    /// Slot at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:58`.
+    pub get_definition_stream: Option<
+        unsafe extern "C" fn(
+            device_event: *mut c_void,
+            sequence_number: *mut u64,
+        ) -> isize,
+    >,
+}
+
 /// Filled by TensorFlow; 40 bytes, `PJRT_Device_AddressableMemories_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1372`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1464`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4023,33 +4376,56 @@ pub struct PJRT_DeviceDescription_ToString_Args {
 pub struct PJRT_Device_AddressableMemories_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1373`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1465`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1374`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1466`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1375`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1467`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1377`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1469`.
     #[abi(direction = "out")]
     pub memories: *const *mut PJRT_Memory,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1378`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1470`.
     #[abi(direction = "out", at = "40 = 32")]
     pub num_memories: usize,
 }
 
+/// Filled by TensorFlow; 24 bytes, `PJRT_Device_ClearMemoryStats_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1545`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Device_ClearMemoryStats_Args_STRUCT_SIZE",
+    last = "device"
+)]
+pub struct PJRT_Device_ClearMemoryStats_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1546`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1547`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1548`.
+    pub device: *mut PJRT_Device,
+}
+
 /// Filled by TensorFlow; 48 bytes, `PJRT_Device_CreateAsyncTrackingEvent_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1474`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1601`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4060,38 +4436,34 @@ pub struct PJRT_Device_AddressableMemories_Args {
 pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1475`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1602`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1476`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1603`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1477`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1604`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1478`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1605`.
     pub description: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1479`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1606`.
     pub description_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1480`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1607`.
     #[abi(direction = "out")]
     pub event: *mut PJRT_AsyncTrackingEvent,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Device_DefaultMemory_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1386`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1478`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4102,28 +4474,73 @@ pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
 pub struct PJRT_Device_DefaultMemory_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1387`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1479`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1388`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1480`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1389`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1481`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1391`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1483`.
     #[abi(direction = "out")]
     pub memory: *mut PJRT_Memory,
 }
 
+/// Filled by TensorFlow; 56 bytes, `PJRT_Device_GetAttributes_Args_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1582`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Device_GetAttributes_Args_STRUCT_SIZE",
+    last = "attributes_deleter"
+)]
+pub struct PJRT_Device_GetAttributes_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1583`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1584`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1585`.
+    pub device: *mut PJRT_Device,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1586`.
+    #[abi(direction = "out")]
+    pub attributes: *const PJRT_NamedValue,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1587`.
+    #[abi(direction = "out")]
+    pub num_attributes: usize,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1588`.
+    #[abi(direction = "out")]
+    pub device_attributes: *mut PJRT_Device_Attributes,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1589`.
+    #[abi(direction = "out")]
+    pub attributes_deleter: Option<
+        unsafe extern "C" fn(device_attributes: *mut PJRT_Device_Attributes),
+    >,
+}
+
 /// Filled by TensorFlow; 32 bytes, `PJRT_Device_GetDescription_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1335`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1427`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4134,28 +4551,26 @@ pub struct PJRT_Device_DefaultMemory_Args {
 pub struct PJRT_Device_GetDescription_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1336`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1428`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1337`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1429`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1338`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1430`.
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1339`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1431`.
     #[abi(direction = "out")]
     pub device_description: *mut PJRT_DeviceDescription,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Device_IsAddressable_Args_STRUCT_SIZE` is 25.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1347`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1439`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4166,28 +4581,26 @@ pub struct PJRT_Device_GetDescription_Args {
 pub struct PJRT_Device_IsAddressable_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1348`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1440`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1349`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1441`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1350`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1442`.
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1351`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1443`.
     #[abi(direction = "out")]
     pub is_addressable: bool,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Device_LocalHardwareId_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1359`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1451`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4198,212 +4611,242 @@ pub struct PJRT_Device_IsAddressable_Args {
 pub struct PJRT_Device_LocalHardwareId_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1360`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1452`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1361`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1453`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1362`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1454`.
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1363`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1455`.
     #[abi(direction = "out")]
     pub local_hardware_id: i32,
 }
 
-/// Filled by TensorFlow; 192 bytes, `PJRT_Device_MemoryStats_Args_STRUCT_SIZE` is 185.
+/// Filled by TensorFlow; 208 bytes, `PJRT_Device_MemoryStats_Args_STRUCT_SIZE` is 201.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1400`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1492`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Device_MemoryStats_Args_STRUCT_SIZE",
-    last = "peak_pool_bytes_is_set"
+    last = "peak_allocated_bytes_is_set",
+    epochs = "2.14..2.21 = 185, 2.22.. = 201"
 )]
 pub struct PJRT_Device_MemoryStats_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1401`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1493`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1402`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1494`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1403`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1495`.
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1406`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1498`.
     #[abi(direction = "out")]
     pub bytes_in_use: i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1409`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1501`.
     #[abi(direction = "out")]
     pub peak_bytes_in_use: i64,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1410`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1502`.
     #[abi(direction = "out")]
     pub peak_bytes_in_use_is_set: bool,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1412`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1504`.
     #[abi(direction = "out")]
     pub num_allocs: i64,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1413`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1505`.
     #[abi(direction = "out")]
     pub num_allocs_is_set: bool,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1415`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1507`.
     #[abi(direction = "out")]
     pub largest_alloc_size: i64,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1416`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1508`.
     #[abi(direction = "out")]
     pub largest_alloc_size_is_set: bool,
     /// Value at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1418`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1510`.
     #[abi(direction = "out")]
     pub bytes_limit: i64,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1419`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1511`.
     #[abi(direction = "out")]
     pub bytes_limit_is_set: bool,
     /// Value at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1422`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1514`.
     #[abi(direction = "out")]
     pub bytes_reserved: i64,
     /// Value at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1423`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1515`.
     #[abi(direction = "out")]
     pub bytes_reserved_is_set: bool,
     /// Value at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1425`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1517`.
     #[abi(direction = "out")]
     pub peak_bytes_reserved: i64,
     /// Value at byte 120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1426`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1518`.
     #[abi(direction = "out")]
     pub peak_bytes_reserved_is_set: bool,
     /// Value at byte 128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1428`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1520`.
     #[abi(direction = "out")]
     pub bytes_reservable_limit: i64,
     /// Value at byte 136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1429`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1521`.
     #[abi(direction = "out")]
     pub bytes_reservable_limit_is_set: bool,
     /// Value at byte 144.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1432`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1524`.
     #[abi(direction = "out")]
     pub largest_free_block_bytes: i64,
     /// Value at byte 152.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1433`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1525`.
     #[abi(direction = "out")]
     pub largest_free_block_bytes_is_set: bool,
     /// Value at byte 160.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1437`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1529`.
     #[abi(direction = "out")]
     pub pool_bytes: i64,
     /// Value at byte 168.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1438`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1530`.
     #[abi(direction = "out")]
     pub pool_bytes_is_set: bool,
     /// Value at byte 176.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1439`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1531`.
     #[abi(direction = "out")]
     pub peak_pool_bytes: i64,
     /// Value at byte 184.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1440`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1532`.
     #[abi(direction = "out")]
     pub peak_pool_bytes_is_set: bool,
+    /// Value at byte 192.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1534`, 2.22 on.
+    #[abi(direction = "out", at = "201 = 192")]
+    pub peak_allocated_bytes: i64,
+    /// Value at byte 200.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.22 on.
+    #[abi(direction = "out", at = "201 = 200")]
+    pub peak_allocated_bytes_is_set: bool,
 }
 
-/// Filled by TensorFlow; 56 bytes, `PJRT_Device_PoisonExecution_Args_STRUCT_SIZE` is 49.
+/// Filled by TensorFlow; 72 bytes, `PJRT_Device_PoisonExecution_Args_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1449`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1555`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Device_PoisonExecution_Args_STRUCT_SIZE",
-    last = "poisoned"
+    last = "num_payload",
+    epochs = "2.21..2.21 = 49, 2.22.. = 72"
 )]
 pub struct PJRT_Device_PoisonExecution_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1450`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1556`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1451`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1557`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1453`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1559`.
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1454`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1560`.
     pub launch_id: i32,
     /// Value at byte 28.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1457`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1563`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1458`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1564`.
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1459`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1565`.
     pub error_message_size: usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1461`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1567`.
     #[abi(direction = "out")]
     pub poisoned: bool,
+    /// Pointer at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1570`, 2.22 on.
+    #[abi(at = "72 = 56")]
+    pub payload: *const PJRT_NamedValue,
+    /// Value at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1571`, 2.22 on.
+    #[abi(at = "72 = 64")]
+    pub num_payload: usize,
+}
+
+/// A failure; the plugin's memory, which the caller ends with PJRT_Error_Destroy.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:205`, 2.13 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_Error {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:206`, 2.22 on.
+    pub vtable: *const PJRT_Error_FunctionTable,
+}
+
+impl PJRT_Error {
+    /// What `PJRT_Error_STRUCT_SIZE` says: the end of `vtable`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, vtable)
+        + size_of::<*const PJRT_Error_FunctionTable>();
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Error_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:131`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:143`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4414,23 +4857,105 @@ pub struct PJRT_Device_PoisonExecution_Args {
 pub struct PJRT_Error_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:132`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:144`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:133`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:145`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:134`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:146`.
     pub error: *mut PJRT_Error,
+}
+
+/// Filled by TensorFlow; 40 bytes, `PJRT_Error_ForEachPayload_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:220`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Error_ForEachPayload_Args_STRUCT_SIZE",
+    last = "user_arg"
+)]
+pub struct PJRT_Error_ForEachPayload_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:221`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:222`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:223`.
+    pub error: *const PJRT_Error,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:224`.
+    pub visitor: PJRT_Error_PayloadVisitor,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:225`.
+    pub user_arg: *mut c_void,
+}
+
+/// A struct; 56 bytes, `PJRT_Error_FunctionTable_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:192`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(struct_size = "PJRT_Error_FunctionTable_STRUCT_SIZE", last = "for_each_payload")]
+pub struct PJRT_Error_FunctionTable {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:193`.
+    pub struct_size: usize,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:194`.
+    pub instance_size: usize,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:195`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:196`.
+    pub destroy: Option<unsafe extern "C" fn(error: *mut PJRT_Error)>,
+    /// Slot at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:197`.
+    pub message: Option<
+        unsafe extern "C" fn(
+            error: *const PJRT_Error,
+            message: *mut *const c_char,
+            message_size: *mut usize,
+        ),
+    >,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:199`.
+    pub get_code: Option<
+        unsafe extern "C" fn(error: *const PJRT_Error) -> PJRT_Error_Code,
+    >,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:200`.
+    pub for_each_payload: Option<
+        unsafe extern "C" fn(
+            error: *const PJRT_Error,
+            visitor: PJRT_Error_PayloadVisitor,
+            user_arg: *mut c_void,
+        ),
+    >,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Error_GetCode_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:176`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:210`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4442,28 +4967,26 @@ pub struct PJRT_Error_Destroy_Args {
 pub struct PJRT_Error_GetCode_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:177`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:211`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:178`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:212`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:179`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:213`.
     pub error: *const PJRT_Error,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:180`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:214`.
     #[abi(direction = "out", at = "28 = 24")]
     pub code: PJRT_Error_Code,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Error_Message_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:141`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:153`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4474,33 +4997,31 @@ pub struct PJRT_Error_GetCode_Args {
 pub struct PJRT_Error_Message_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:142`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:154`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:143`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:155`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:144`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:156`.
     pub error: *const PJRT_Error,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:146`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:158`.
     #[abi(direction = "out")]
     pub message: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:147`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:159`.
     #[abi(direction = "out")]
     pub message_size: usize,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Event_Await_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:302`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:350`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4511,23 +5032,21 @@ pub struct PJRT_Error_Message_Args {
 pub struct PJRT_Event_Await_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:303`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:351`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:304`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:352`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:305`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:353`.
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Event_Create_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:335`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:383`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4538,23 +5057,22 @@ pub struct PJRT_Event_Await_Args {
 pub struct PJRT_Event_Create_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:336`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:384`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:337`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:385`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:338`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:386`.
     #[abi(direction = "out")]
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Event_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:262`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:310`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4565,23 +5083,21 @@ pub struct PJRT_Event_Create_Args {
 pub struct PJRT_Event_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:263`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:311`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:264`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:312`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:265`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:313`.
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Event_Error_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:284`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:332`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4592,23 +5108,21 @@ pub struct PJRT_Event_Destroy_Args {
 pub struct PJRT_Event_Error_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:285`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:333`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:286`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:334`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:287`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:335`.
     pub event: *mut PJRT_Event,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Event_IsReady_Args_STRUCT_SIZE` is 25.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:272`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:320`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4619,28 +5133,26 @@ pub struct PJRT_Event_Error_Args {
 pub struct PJRT_Event_IsReady_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:273`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:321`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:274`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:322`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:275`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:323`.
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:276`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:324`.
     #[abi(direction = "out")]
     pub is_ready: bool,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Event_OnReady_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:320`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:368`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4651,33 +5163,29 @@ pub struct PJRT_Event_IsReady_Args {
 pub struct PJRT_Event_OnReady_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:321`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:369`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:322`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:370`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:323`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:371`.
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:324`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:372`.
     pub callback: PJRT_Event_OnReadyCallback,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:327`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:375`.
     pub user_arg: *mut c_void,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Event_Set_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:345`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:393`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4688,91 +5196,207 @@ pub struct PJRT_Event_OnReady_Args {
 pub struct PJRT_Event_Set_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:346`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:394`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:347`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:395`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:348`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:396`.
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:349`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:397`.
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:350`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:398`.
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:351`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:399`.
     pub error_message_size: usize,
 }
 
-/// Filled by TensorFlow; 64 bytes, `PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE` is 64.
+/// Filled by TensorFlow; 16 bytes, `PJRT_ExecutableAbiVersion_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2114`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:110`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_ExecutableAbiVersion_Destroy_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_ExecutableAbiVersion_Destroy_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:111`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:112`.
+    pub abi_version: *mut PJRT_ExecutableAbiVersion,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_ExecutableAbiVersion_FromProto_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:155`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_ExecutableAbiVersion_FromProto_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_ExecutableAbiVersion_FromProto_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:156`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:157`.
+    pub serialized_proto: *const c_char,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:158`.
+    pub serialized_proto_size: usize,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:159`.
+    #[abi(direction = "out")]
+    pub abi_version: *mut PJRT_ExecutableAbiVersion,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_ExecutableAbiVersion_PlatformId_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:133`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_ExecutableAbiVersion_PlatformId_Args_STRUCT_SIZE",
+    last = "platform_id"
+)]
+pub struct PJRT_ExecutableAbiVersion_PlatformId_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:134`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:135`.
+    pub abi_version: *const PJRT_ExecutableAbiVersion,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:136`.
+    #[abi(direction = "out")]
+    pub platform_id: u64,
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_ExecutableAbiVersion_ToProto_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:119`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_ExecutableAbiVersion_ToProto_Args_STRUCT_SIZE",
+    last = "serialized_proto_deleter"
+)]
+pub struct PJRT_ExecutableAbiVersion_ToProto_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:120`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:121`.
+    pub abi_version: *const PJRT_ExecutableAbiVersion,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:122`.
+    #[abi(direction = "out")]
+    pub serialized_proto: *const c_char,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:123`.
+    #[abi(direction = "out")]
+    pub serialized_proto_size: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:124`.
+    #[abi(direction = "out")]
+    pub serialized_proto_holder: *mut PJRT_SerializedProto,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:125`.
+    #[abi(direction = "out")]
+    pub serialized_proto_deleter: Option<
+        unsafe extern "C" fn(holder: *mut PJRT_SerializedProto),
+    >,
+}
+
+/// Filled by TensorFlow; 72 bytes, `PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE` is 72.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2312`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE",
-    last = "overridden_serialized_compile_options_size",
-    epochs = "2.13..2.19 = 48, 2.20.. = 64"
+    last = "load_options",
+    epochs = "2.13..2.19 = 48, 2.20..2.21 = 64, 2.22.. = 72"
 )]
 pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2115`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2313`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2116`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2314`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2117`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2315`.
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2118`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2316`.
     pub serialized_executable: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2119`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2317`.
     pub serialized_executable_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2120`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2318`.
     #[abi(direction = "out")]
     pub loaded_executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2123`, 2.20 on.
-    #[abi(writer = "core", at = "64 = 48")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2321`, 2.20 on.
+    #[abi(at = "64 = 48, 72 = 48")]
     pub overridden_serialized_compile_options: *const c_char,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2124`, 2.20 on.
-    #[abi(writer = "core", at = "64 = 56")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2322`, 2.20 on.
+    #[abi(at = "64 = 56, 72 = 56")]
     pub overridden_serialized_compile_options_size: usize,
+    /// Pointer at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2324`, 2.22 on.
+    #[abi(at = "72 = 64")]
+    pub load_options: *mut PJRT_LoadOptions,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Executable_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1607`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1734`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4783,23 +5407,21 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
 pub struct PJRT_Executable_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1608`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1735`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1609`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1736`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1610`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1737`.
     pub executable: *mut PJRT_Executable,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Executable_Fingerprint_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1944`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2114`, 2.16 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4810,33 +5432,57 @@ pub struct PJRT_Executable_Destroy_Args {
 pub struct PJRT_Executable_Fingerprint_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1945`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2115`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1946`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2116`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1947`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2117`.
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1949`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2119`.
     #[abi(direction = "out")]
     pub executable_fingerprint: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1950`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2120`.
     #[abi(direction = "out")]
     pub executable_fingerprint_size: usize,
 }
 
+/// Filled by TensorFlow; 24 bytes, `PJRT_Executable_GetAbiVersion_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:44`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Executable_GetAbiVersion_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_Executable_GetAbiVersion_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:45`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:46`.
+    pub executable: *mut PJRT_Executable,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:47`.
+    #[abi(direction = "out")]
+    pub abi_version: *mut PJRT_ExecutableAbiVersion,
+}
+
 /// Filled by TensorFlow; 56 bytes, `PJRT_Executable_GetCompileOptions_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2091`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2281`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4847,133 +5493,143 @@ pub struct PJRT_Executable_Fingerprint_Args {
 pub struct PJRT_Executable_GetCompileOptions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2092`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2282`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2093`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2283`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2094`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2284`.
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2097`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2287`.
     #[abi(direction = "out")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2098`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2288`.
     #[abi(direction = "out")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2101`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2291`.
     pub serialized_compile_options: *mut PJRT_SerializedCompileOptions,
     /// Slot at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2104`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2294`.
     #[abi(direction = "out")]
     pub serialized_compile_options_deleter: Option<
         unsafe extern "C" fn(options: *mut PJRT_SerializedCompileOptions),
     >,
 }
 
-/// Filled by TensorFlow; 120 bytes, `PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE` is 120.
+/// Filled by TensorFlow; 144 bytes, `PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE` is 144.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1980`, 2.16 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2150`, 2.16 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE",
-    last = "total_size_in_bytes",
-    epochs = "2.16..2.16 = 64, 2.17..2.19 = 104, 2.20..2.20 = 112, 2.21.. = 120"
+    last = "peak_unpadded_heap_bytes",
+    epochs = "2.16..2.16 = 64, 2.17..2.19 = 104, 2.20..2.20 = 112, 2.21..2.21 = 120, 2.22.. = 144"
 )]
 pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1981`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2151`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1982`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2152`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1983`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2153`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1987`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2157`.
     #[abi(direction = "out")]
     pub generated_code_size_in_bytes: i64,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1988`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2158`.
     #[abi(direction = "out")]
     pub argument_size_in_bytes: i64,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1989`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2159`.
     #[abi(direction = "out")]
     pub output_size_in_bytes: i64,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1991`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2161`.
     #[abi(direction = "out")]
     pub alias_size_in_bytes: i64,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1992`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2162`.
     #[abi(direction = "out")]
     pub temp_size_in_bytes: i64,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1995`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 64, 112 = 64, 120 = 64")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2165`, 2.17 on.
+    #[abi(direction = "out", at = "104 = 64, 112 = 64, 120 = 64, 144 = 64")]
     pub host_generated_code_size_in_bytes: i64,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1996`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 72, 112 = 72, 120 = 72")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2166`, 2.17 on.
+    #[abi(direction = "out", at = "104 = 72, 112 = 72, 120 = 72, 144 = 72")]
     pub host_argument_size_in_bytes: i64,
     /// Value at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1997`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 80, 112 = 80, 120 = 80")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2167`, 2.17 on.
+    #[abi(direction = "out", at = "104 = 80, 112 = 80, 120 = 80, 144 = 80")]
     pub host_output_size_in_bytes: i64,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1998`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 88, 112 = 88, 120 = 88")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2168`, 2.17 on.
+    #[abi(direction = "out", at = "104 = 88, 112 = 88, 120 = 88, 144 = 88")]
     pub host_alias_size_in_bytes: i64,
     /// Value at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1999`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 96, 112 = 96, 120 = 96")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2169`, 2.17 on.
+    #[abi(direction = "out", at = "104 = 96, 112 = 96, 120 = 96, 144 = 96")]
     pub host_temp_size_in_bytes: i64,
     /// Value at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2002`, 2.20 on.
-    #[abi(direction = "out", at = "112 = 104, 120 = 104")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2172`, 2.20 on.
+    #[abi(direction = "out", at = "112 = 104, 120 = 104, 144 = 104")]
     pub peak_memory_in_bytes: i64,
     /// Value at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2004`, 2.21 on.
-    #[abi(direction = "out", at = "120 = 112")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2174`, 2.21 on.
+    #[abi(direction = "out", at = "120 = 112, 144 = 112")]
     pub total_size_in_bytes: i64,
+    /// Value at byte 120.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.22 on.
+    #[abi(direction = "out", at = "144 = 120")]
+    pub total_allocation_bytes: i64,
+    /// Value at byte 128.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2176`, 2.22 on.
+    #[abi(direction = "out", at = "144 = 128")]
+    pub indefinite_allocations: i64,
+    /// Value at byte 136.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2177`, 2.22 on.
+    #[abi(direction = "out", at = "144 = 136")]
+    pub peak_unpadded_heap_bytes: i64,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Executable_GetCostAnalysis_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1962`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2132`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4984,33 +5640,31 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
 pub struct PJRT_Executable_GetCostAnalysis_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1963`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2133`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1964`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2134`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1965`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2135`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1966`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2136`.
     #[abi(direction = "out")]
     pub num_properties: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1969`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2139`.
     #[abi(direction = "out")]
     pub properties: *const PJRT_NamedValue,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Executable_Name_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1671`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1798`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5021,33 +5675,31 @@ pub struct PJRT_Executable_GetCostAnalysis_Args {
 pub struct PJRT_Executable_Name_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1672`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1799`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1673`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1800`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1674`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1801`.
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1677`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1804`.
     #[abi(direction = "out")]
     pub executable_name: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1678`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1805`.
     #[abi(direction = "out")]
     pub executable_name_size: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Executable_NumOutputs_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1920`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2090`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5058,28 +5710,26 @@ pub struct PJRT_Executable_Name_Args {
 pub struct PJRT_Executable_NumOutputs_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1921`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2091`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1922`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2092`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1923`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2093`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1924`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2094`.
     #[abi(direction = "out")]
     pub num_outputs: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Executable_NumPartitions_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1698`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1825`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5090,28 +5740,26 @@ pub struct PJRT_Executable_NumOutputs_Args {
 pub struct PJRT_Executable_NumPartitions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1699`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1826`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1700`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1827`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1701`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1828`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1702`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1829`.
     #[abi(direction = "out")]
     pub num_partitions: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Executable_NumReplicas_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1686`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1813`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5122,28 +5770,26 @@ pub struct PJRT_Executable_NumPartitions_Args {
 pub struct PJRT_Executable_NumReplicas_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1687`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1814`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1688`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1815`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1689`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1816`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1690`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1817`.
     #[abi(direction = "out")]
     pub num_replicas: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Executable_OptimizedProgram_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1724`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1871`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5154,28 +5800,26 @@ pub struct PJRT_Executable_NumReplicas_Args {
 pub struct PJRT_Executable_OptimizedProgram_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1725`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1872`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1726`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1873`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1727`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1874`.
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1728`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1875`.
     #[abi(direction = "out")]
     pub program: *mut PJRT_Program,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Executable_OutputDimensions_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2029`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2202`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5186,38 +5830,35 @@ pub struct PJRT_Executable_OptimizedProgram_Args {
 pub struct PJRT_Executable_OutputDimensions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2030`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2203`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2031`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2204`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2032`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2205`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2033`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2206`.
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2035`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2208`.
     #[abi(direction = "out")]
     pub dims: *const i64,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2037`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2210`.
     #[abi(direction = "out")]
     pub dim_sizes: *const usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Executable_OutputElementTypes_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2015`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2188`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5228,33 +5869,31 @@ pub struct PJRT_Executable_OutputDimensions_Args {
 pub struct PJRT_Executable_OutputElementTypes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2016`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2189`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2017`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2190`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2018`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2191`.
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2019`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2192`.
     #[abi(direction = "out")]
     pub output_types: *mut PJRT_Buffer_Type,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2020`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2193`.
     #[abi(direction = "out")]
     pub num_output_types: usize,
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Executable_OutputMemoryKinds_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2237`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5265,38 +5904,74 @@ pub struct PJRT_Executable_OutputElementTypes_Args {
 pub struct PJRT_Executable_OutputMemoryKinds_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2048`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2238`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2049`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2239`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2050`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2240`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2051`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2241`.
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2053`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2243`.
     #[abi(direction = "out")]
     pub memory_kinds: *const *const c_char,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2055`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2245`.
+    #[abi(direction = "out")]
+    pub memory_kind_sizes: *const usize,
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_Executable_ParameterMemoryKinds_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2220`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Executable_ParameterMemoryKinds_Args_STRUCT_SIZE",
+    last = "memory_kind_sizes"
+)]
+pub struct PJRT_Executable_ParameterMemoryKinds_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2221`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2222`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2223`.
+    pub executable: *mut PJRT_Executable,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2224`.
+    pub num_parameters: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2226`.
+    #[abi(direction = "out")]
+    pub memory_kinds: *const *const c_char,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2228`.
     #[abi(direction = "out")]
     pub memory_kind_sizes: *const usize,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Executable_Serialize_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2068`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2258`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5308,36 +5983,34 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
 pub struct PJRT_Executable_Serialize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2069`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2259`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2070`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2260`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2071`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2261`.
     pub executable: *const PJRT_Executable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2074`, 2.15 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2264`, 2.15 on.
     #[abi(direction = "out", at = "56 = 24")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2075`, 2.15 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2265`, 2.15 on.
     #[abi(direction = "out", at = "56 = 32")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2077`.
-    #[abi(writer = "core", at = "32 = 24, 56 = 40")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2267`.
+    #[abi(at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2080`, 2.15 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2270`, 2.15 on.
     #[abi(direction = "out", at = "56 = 48")]
     pub serialized_executable_deleter: Option<
         unsafe extern "C" fn(exec: *mut PJRT_SerializedExecutable),
@@ -5346,7 +6019,7 @@ pub struct PJRT_Executable_Serialize_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Executable_SizeOfGeneratedCodeInBytes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1932`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2102`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5357,28 +6030,26 @@ pub struct PJRT_Executable_Serialize_Args {
 pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1933`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2103`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1934`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2104`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1935`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2105`.
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1936`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2106`.
     #[abi(direction = "out")]
     pub size_in_bytes: i64,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_ExecuteContext_Create_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1583`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1710`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5389,23 +6060,22 @@ pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
 pub struct PJRT_ExecuteContext_Create_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1584`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1711`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1585`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1712`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1586`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1713`.
     #[abi(direction = "out")]
     pub context: *mut PJRT_ExecuteContext,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_ExecuteContext_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1594`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1721`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5416,121 +6086,133 @@ pub struct PJRT_ExecuteContext_Create_Args {
 pub struct PJRT_ExecuteContext_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1595`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1722`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1596`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1723`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1597`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1724`.
     pub context: *mut PJRT_ExecuteContext,
 }
 
-/// Filled by TensorFlow; 112 bytes, `PJRT_ExecuteOptions_STRUCT_SIZE` is 112.
+/// Filled by TensorFlow; 144 bytes, `PJRT_ExecuteOptions_STRUCT_SIZE` is 144.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1830`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1992`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "core",
     struct_size = "PJRT_ExecuteOptions_STRUCT_SIZE",
-    last = "incarnation_ids",
-    epochs = "2.13..2.16 = 52, 2.17..2.18 = 72, 2.19..2.20 = 80, 2.21.. = 112"
+    last = "num_hlo_output_callbacks",
+    epochs = "2.13..2.16 = 52, 2.17..2.18 = 72, 2.19..2.20 = 80, 2.21..2.21 = 112, 2.22.. = 144"
 )]
 pub struct PJRT_ExecuteOptions {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1831`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1993`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1832`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1994`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1840`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2002`.
     pub send_callbacks: *mut *mut PJRT_SendCallbackInfo,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1841`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2003`.
     pub recv_callbacks: *mut *mut PJRT_RecvCallbackInfo,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1842`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2004`.
     pub num_send_ops: usize,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1843`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2005`.
     pub num_recv_ops: usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1848`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2010`.
     pub launch_id: i32,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1857`, 2.16 on.
-    #[abi(writer = "core", at = "72 = 56, 80 = 56, 112 = 56")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2019`, 2.16 on.
+    #[abi(at = "72 = 56, 80 = 56, 112 = 56, 144 = 56")]
     pub non_donatable_input_indices: *const i64,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1858`, 2.16 on.
-    #[abi(writer = "core", at = "72 = 64, 80 = 64, 112 = 64")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2020`, 2.16 on.
+    #[abi(at = "72 = 64, 80 = 64, 112 = 64, 144 = 64")]
     pub num_non_donatable_input_indices: usize,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1859`, 2.19 on.
-    #[abi(writer = "core", at = "80 = 72, 112 = 72")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2021`, 2.19 on.
+    #[abi(at = "80 = 72, 112 = 72, 144 = 72")]
     pub context: *mut PJRT_ExecuteContext,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1871`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 80")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2033`, 2.21 on.
+    #[abi(at = "112 = 80, 144 = 80")]
     pub call_location: *const c_char,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1875`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 88")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2037`, 2.21 on.
+    #[abi(at = "112 = 88, 144 = 88")]
     pub num_tasks: usize,
     /// Pointer at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1876`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 96")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2038`, 2.21 on.
+    #[abi(at = "112 = 96, 144 = 96")]
     pub task_ids: *mut i32,
     /// Pointer at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1877`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 104")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2039`, 2.21 on.
+    #[abi(at = "112 = 104, 144 = 104")]
     pub incarnation_ids: *mut i64,
+    /// Pointer at byte 112.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2040`, 2.22 on.
+    #[abi(at = "144 = 112")]
+    pub multi_slice_config: *mut PJRT_MultiSlice_Config,
+    /// Value at byte 120.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2043`, 2.22 on.
+    #[abi(at = "144 = 120")]
+    pub use_major_to_minor_data_layout_for_callbacks: bool,
+    /// Pointer at byte 128.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2046`, 2.22 on.
+    #[abi(at = "144 = 128")]
+    pub hlo_output_callbacks: *mut PJRT_HloOutputCallbackInfo,
+    /// Value at byte 136.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.22 on.
+    #[abi(at = "144 = 136")]
+    pub num_hlo_output_callbacks: usize,
 }
 
 /// What every extension begins with: its kind, and the next in the chain.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:80`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:92`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_Extension_Base_STRUCT_SIZE", last = "next")]
 pub struct PJRT_Extension_Base {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:81`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:93`.
     pub struct_size: usize,
     /// Value at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:82`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:94`.
     pub r#type: PJRT_Extension_Type,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:83`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:95`.
     pub next: *mut PJRT_Extension_Base,
 }
 
@@ -5582,32 +6264,26 @@ pub struct PJRT_FFI_Register_Handler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:82`.
-    #[abi(writer = "core")]
     pub target_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:83`.
-    #[abi(writer = "core")]
     pub target_name_size: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:84`.
-    #[abi(writer = "core")]
     pub handler: *mut c_void,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:85`.
-    #[abi(writer = "core")]
     pub platform_name: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:86`.
-    #[abi(writer = "core")]
     pub platform_name_size: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:87`.
-    #[abi(writer = "core")]
     pub traits: PJRT_FFI_Handler_TraitsBits,
 }
 
@@ -5629,22 +6305,18 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:37`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:39`.
-    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:40`.
-    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
-    #[abi(writer = "core")]
     pub type_id: i64,
 }
 
@@ -5686,27 +6358,22 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:43`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:45`.
-    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:46`.
-    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
-    #[abi(writer = "core")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:48`.
-    #[abi(writer = "core")]
     pub type_info: *mut PJRT_FFI_Type_Info,
 }
 
@@ -5745,17 +6412,15 @@ pub struct PJRT_FFI_UserData_Add_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:66`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:68`.
-    #[abi(writer = "core")]
     pub context: *mut PJRT_ExecuteContext,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:69`.
-    #[abi(writer = "core", at = "40 = 24")]
+    #[abi(at = "40 = 24")]
     pub user_data: PJRT_FFI_UserData,
 }
 
@@ -5777,7 +6442,6 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:31`.
-    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 16.
     ///
@@ -5786,9 +6450,39 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     pub stream: isize,
 }
 
+/// A struct; 32 bytes, `PJRT_HloOutputCallbackInfo_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1982`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_HloOutputCallbackInfo {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1983`.
+    pub user_arg: *mut c_void,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1984`.
+    pub callback: PJRT_HloOutputCallback,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1985`.
+    pub callback_id: i64,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1986`.
+    pub num_operands: usize,
+}
+
+impl PJRT_HloOutputCallbackInfo {
+    /// What `PJRT_HloOutputCallbackInfo_STRUCT_SIZE` says: the end of `num_operands`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, num_operands)
+        + size_of::<usize>();
+}
+
 /// Filled by TensorFlow; 48 bytes, `PJRT_HostAllocator_Allocate_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:44`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:44`, 2.21.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5804,22 +6498,18 @@ pub struct PJRT_HostAllocator_Allocate_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:46`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:48`.
-    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:49`.
-    #[abi(writer = "core")]
     pub size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:50`.
-    #[abi(writer = "core")]
     pub alignment: usize,
     /// Pointer at byte 40.
     ///
@@ -5830,7 +6520,7 @@ pub struct PJRT_HostAllocator_Allocate_Args {
 
 /// Filled by the plugin; 48 bytes, `PJRT_HostAllocator_Extension_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:74`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:74`, 2.21.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_HostAllocator_Extension {
@@ -5860,7 +6550,7 @@ impl PJRT_HostAllocator_Extension {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_HostAllocator_Free_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:59`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:59`, 2.21.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5876,23 +6566,20 @@ pub struct PJRT_HostAllocator_Free_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:61`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:63`.
-    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:64`.
-    #[abi(writer = "core")]
     pub ptr: *mut c_void,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_HostAllocator_GetPreferredAlignment_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:30`, 2.21 on.
+/// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:30`, 2.21.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5908,18 +6595,86 @@ pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:32`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:34`.
-    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:35`.
     #[abi(direction = "out")]
     pub preferred_alignment: usize,
+}
+
+/// Filled by TensorFlow; 64 bytes, `PJRT_HostMemoryAllocator_Allocate_Args_STRUCT_SIZE` is 64.
+///
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:30`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_HostMemoryAllocator_Allocate_Args_STRUCT_SIZE",
+    last = "deleter_arg"
+)]
+pub struct PJRT_HostMemoryAllocator_Allocate_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:31`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:32`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:34`.
+    pub client: *mut PJRT_Client,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:35`.
+    pub size: usize,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:38`.
+    pub numa_node: i32,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:40`.
+    #[abi(direction = "out")]
+    pub ptr: *mut u8,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:41`.
+    #[abi(direction = "out")]
+    pub deleter: Option<unsafe extern "C" fn(ptr: *mut c_void, arg: *mut c_void)>,
+    /// Pointer at byte 56.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:42`.
+    #[abi(direction = "out")]
+    pub deleter_arg: *mut c_void,
+}
+
+/// Filled by the plugin; 32 bytes, `PJRT_HostMemoryAllocator_Extension_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:52`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_HostMemoryAllocator_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:53`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:54`.
+    pub allocate: PJRT_HostMemoryAllocator_Allocate,
+}
+
+impl PJRT_HostMemoryAllocator_Extension {
+    /// What `PJRT_HostMemoryAllocator_Extension_STRUCT_SIZE` says: the end of `allocate`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, allocate)
+        + size_of::<PJRT_HostMemoryAllocator_Allocate>();
 }
 
 /// A struct; 56 bytes.
@@ -6000,7 +6755,7 @@ impl core::fmt::Debug for PJRT_IntList__anonymous {
 
 /// Filled by TensorFlow; 80 bytes, `PJRT_KeyValueGetCallback_Args_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:382`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:448`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6011,58 +6766,52 @@ impl core::fmt::Debug for PJRT_IntList__anonymous {
 pub struct PJRT_KeyValueGetCallback_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:383`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:449`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:384`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:450`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:385`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:451`.
     pub key: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:386`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:452`.
     pub key_size: usize,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:387`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:453`.
     pub timeout_in_ms: i32,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:388`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:454`.
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:389`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:455`.
     pub user_arg: *mut c_void,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:390`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:456`.
     #[abi(direction = "out")]
     pub value: *mut c_char,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:391`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:457`.
     #[abi(direction = "out")]
     pub value_size: usize,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:395`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:461`.
     #[abi(direction = "out")]
     pub value_deleter_callback: PJRT_KeyValueGetCallback_ValueDeleter,
 }
 
 /// Filled by TensorFlow; 64 bytes, `PJRT_KeyValuePutCallback_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:437`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:503`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6073,48 +6822,41 @@ pub struct PJRT_KeyValueGetCallback_Args {
 pub struct PJRT_KeyValuePutCallback_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:438`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:504`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:439`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:505`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:440`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:506`.
     pub key: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:441`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:507`.
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:444`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:510`.
     pub value: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:445`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:511`.
     pub value_size: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:446`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:512`.
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:447`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:513`.
     pub user_arg: *mut c_void,
 }
 
 /// Filled by TensorFlow; 72 bytes, `PJRT_KeyValueTryGetCallback_Args_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:412`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:478`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6125,91 +6867,90 @@ pub struct PJRT_KeyValuePutCallback_Args {
 pub struct PJRT_KeyValueTryGetCallback_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:413`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:479`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:414`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:480`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:415`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:481`.
     pub key: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:416`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:482`.
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:417`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:483`.
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:418`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:484`.
     pub user_arg: *mut c_void,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:419`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:485`.
     #[abi(direction = "out")]
     pub value: *mut c_char,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:420`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:486`.
     #[abi(direction = "out")]
     pub value_size: usize,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:425`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:491`.
     #[abi(direction = "out")]
     pub value_deleter_callback: PJRT_KeyValueTryGetCallback_ValueDeleter,
 }
 
-/// Filled by the plugin; 72 bytes, `PJRT_Layouts_Extension_STRUCT_SIZE` is 72.
+/// Filled by the plugin; 80 bytes, `PJRT_Layouts_Extension_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:147`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:165`, 2.17 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_Layouts_Extension {
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:148`, 2.20 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:166`, 2.20 on.
     pub base: PJRT_Extension_Base,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:150`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:169`.
     pub PJRT_Layouts_MemoryLayout_Destroy: PJRT_Layouts_MemoryLayout_Destroy,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:151`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:171`.
     pub PJRT_Layouts_MemoryLayout_Serialize: PJRT_Layouts_MemoryLayout_Serialize,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:153`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:173`.
     pub PJRT_Layouts_PJRT_Client_GetDefaultLayout: PJRT_Layouts_PJRT_Client_GetDefaultLayout,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:154`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:175`.
     pub PJRT_Layouts_PJRT_Buffer_MemoryLayout: PJRT_Layouts_PJRT_Buffer_MemoryLayout,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:156`, 2.21 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:177`, 2.21 on.
     pub PJRT_Layouts_PJRT_Topology_GetDefaultLayout: PJRT_Layouts_PJRT_Topology_GetDefaultLayout,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:158`, 2.21 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:179`, 2.21 on.
     pub PJRT_Layouts_PJRT_Executable_GetOutputLayouts: PJRT_Layouts_PJRT_Executable_GetOutputLayouts,
+    /// Value at byte 72.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:181`, 2.22 on.
+    pub PJRT_Layouts_PJRT_Executable_GetParameterLayouts: PJRT_Layouts_PJRT_Executable_GetParameterLayouts,
 }
 
 impl PJRT_Layouts_Extension {
-    /// What `PJRT_Layouts_Extension_STRUCT_SIZE` says: the end of `PJRT_Layouts_PJRT_Executable_GetOutputLayouts`.
+    /// What `PJRT_Layouts_Extension_STRUCT_SIZE` says: the end of `PJRT_Layouts_PJRT_Executable_GetParameterLayouts`.
     pub const STRUCT_SIZE: usize = core::mem::offset_of!(
-        Self, PJRT_Layouts_PJRT_Executable_GetOutputLayouts
-    ) + size_of::<PJRT_Layouts_PJRT_Executable_GetOutputLayouts>();
+        Self, PJRT_Layouts_PJRT_Executable_GetParameterLayouts
+    ) + size_of::<PJRT_Layouts_PJRT_Executable_GetParameterLayouts>();
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Layouts_MemoryLayout_Destroy_Args_STRUCT_SIZE` is 24.
@@ -6230,12 +6971,10 @@ pub struct PJRT_Layouts_MemoryLayout_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:51`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:52`.
-    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
 }
 
@@ -6257,12 +6996,10 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:62`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:63`.
-    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
     /// Pointer at byte 24.
     ///
@@ -6277,7 +7014,6 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:69`.
-    #[abi(writer = "core")]
     pub serialized_layout: *mut PJRT_Layouts_SerializedLayout,
     /// Slot at byte 48.
     ///
@@ -6306,12 +7042,10 @@ pub struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:85`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:86`.
-    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -6338,27 +7072,22 @@ pub struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:98`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:99`.
-    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:100`.
-    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:101`.
-    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:102`.
-    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -6385,12 +7114,10 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:131`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:132`.
-    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -6400,6 +7127,41 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:136`.
+    #[abi(direction = "out")]
+    pub layouts: *mut *mut PJRT_Layouts_MemoryLayout,
+}
+
+/// Filled by TensorFlow; 40 bytes, `PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:146`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args_STRUCT_SIZE",
+    last = "layouts"
+)]
+pub struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:147`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:148`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:149`.
+    pub executable: *mut PJRT_Executable,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:150`.
+    #[abi(direction = "out")]
+    pub num_parameters: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:153`.
     #[abi(direction = "out")]
     pub layouts: *mut *mut PJRT_Layouts_MemoryLayout,
 }
@@ -6422,27 +7184,22 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:114`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:115`.
-    #[abi(writer = "core")]
     pub topology_description: *mut PJRT_TopologyDescription,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:116`.
-    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:117`.
-    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:118`.
-    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -6451,9 +7208,69 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
     pub layout: *mut PJRT_Layouts_MemoryLayout,
 }
 
+/// A struct; 32 bytes, `PJRT_LoadOptions_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2304`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(struct_size = "PJRT_LoadOptions_STRUCT_SIZE", last = "multi_slice_config")]
+pub struct PJRT_LoadOptions {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2305`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2306`.
+    pub computation_origin: *const i32,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2307`.
+    pub computation_origin_size: usize,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2308`.
+    pub multi_slice_config: *mut PJRT_MultiSlice_Config,
+}
+
+/// Filled by TensorFlow; 40 bytes, `PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1856`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args_STRUCT_SIZE",
+    last = "num_addressable_device_logical_ids"
+)]
+pub struct PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1857`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1858`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1859`.
+    pub executable: *mut PJRT_LoadedExecutable,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1860`.
+    #[abi(direction = "out")]
+    pub addressable_device_logical_ids: *mut PJRT_LogicalDeviceIds,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1861`.
+    #[abi(direction = "out")]
+    pub num_addressable_device_logical_ids: usize,
+}
+
 /// Filled by TensorFlow; 40 bytes, `PJRT_LoadedExecutable_AddressableDevices_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1710`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1842`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6464,33 +7281,31 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
 pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1711`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1843`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1712`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1844`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1713`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1845`.
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1714`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1846`.
     #[abi(direction = "out")]
     pub addressable_devices: *const *mut PJRT_Device,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1715`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1847`.
     #[abi(direction = "out")]
     pub num_addressable_devices: usize,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_LoadedExecutable_Delete_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1758`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1905`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6501,23 +7316,21 @@ pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
 pub struct PJRT_LoadedExecutable_Delete_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1759`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1906`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1760`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1907`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1761`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1908`.
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1617`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1744`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6528,23 +7341,21 @@ pub struct PJRT_LoadedExecutable_Delete_Args {
 pub struct PJRT_LoadedExecutable_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1618`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1745`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1619`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1746`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1620`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1747`.
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
 /// Filled by TensorFlow; 80 bytes, `PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1881`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2051`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6555,58 +7366,51 @@ pub struct PJRT_LoadedExecutable_Destroy_Args {
 pub struct PJRT_LoadedExecutable_Execute_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1882`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2052`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1883`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2053`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1884`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2054`.
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1886`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2056`.
     pub options: *mut PJRT_ExecuteOptions,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1888`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2058`.
     pub argument_lists: *const *const *mut PJRT_Buffer,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1889`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2059`.
     pub num_devices: usize,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1890`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2060`.
     pub num_args: usize,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1896`.
-    #[abi(writer = "core", direction = "inout")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2066`.
+    #[abi(direction = "inout")]
     pub output_lists: *const *mut *mut PJRT_Buffer,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1903`.
-    #[abi(writer = "core", direction = "inout")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2073`.
+    #[abi(direction = "inout")]
     pub device_complete_events: *mut *mut PJRT_Event,
     /// Pointer at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1912`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2082`.
     pub execute_device: *mut PJRT_Device,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_LoadedExecutable_Fingerprint_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2135`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2335`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6617,26 +7421,24 @@ pub struct PJRT_LoadedExecutable_Execute_Args {
 pub struct PJRT_LoadedExecutable_Fingerprint_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2136`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2336`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2137`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2337`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2138`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2338`.
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2140`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2340`.
     #[abi(direction = "out")]
     pub executable_fingerprint: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2141`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2341`.
     #[abi(direction = "out")]
     pub executable_fingerprint_size: usize,
 }
@@ -6659,12 +7461,10 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:930`.
-    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:931`.
-    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
@@ -6680,7 +7480,7 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_LoadedExecutable_GetDeviceAssignment_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1644`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1771`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6691,36 +7491,33 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
 pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1645`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1772`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1646`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1773`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1647`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1774`.
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1650`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1777`.
     #[abi(direction = "out")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1651`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1778`.
     #[abi(direction = "out")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1654`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1781`.
     pub serialized_device_assignment: *mut PJRT_DeviceAssignmentSerialized,
     /// Slot at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1657`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1784`.
     #[abi(direction = "out")]
     pub serialized_device_assignment_deleter: Option<
         unsafe extern "C" fn(da: *mut PJRT_DeviceAssignmentSerialized),
@@ -6729,7 +7526,7 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1629`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1756`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6740,28 +7537,26 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
 pub struct PJRT_LoadedExecutable_GetExecutable_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1630`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1757`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1631`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1758`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1632`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1759`.
     pub loaded_executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1633`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1760`.
     #[abi(direction = "out")]
     pub executable: *mut PJRT_Executable,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_LoadedExecutable_IsDeleted_Args_STRUCT_SIZE` is 25.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1773`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1920`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6772,23 +7567,55 @@ pub struct PJRT_LoadedExecutable_GetExecutable_Args {
 pub struct PJRT_LoadedExecutable_IsDeleted_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1774`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1921`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1775`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1922`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1776`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1923`.
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1777`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1924`.
     #[abi(direction = "out")]
     pub is_deleted: bool,
+}
+
+/// A struct; 8 bytes.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1837`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_LogicalDeviceIds {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1838`.
+    pub replica: i32,
+    /// Value at byte 4.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1839`.
+    pub partition: i32,
+}
+
+/// A memory of a device.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:425`, 2.14 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_Memory {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:426`, 2.22 on.
+    pub vtable: *const PJRT_Memory_FunctionTable,
+}
+
+impl PJRT_Memory {
+    /// What `PJRT_Memory_STRUCT_SIZE` says: the end of `vtable`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, vtable)
+        + size_of::<*const PJRT_Memory_FunctionTable>();
 }
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_MemoryDescription_Kind_Args_STRUCT_SIZE` is 44.
@@ -6809,12 +7636,10 @@ pub struct PJRT_MemoryDescription_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:56`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:57`.
-    #[abi(writer = "core")]
     pub memory_description: *const PJRT_MemoryDescription,
     /// Pointer at byte 24.
     ///
@@ -6862,7 +7687,7 @@ impl PJRT_MemoryDescriptions_Extension {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Memory_AddressableByDevices_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1562`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1689`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6873,33 +7698,31 @@ impl PJRT_MemoryDescriptions_Extension {
 pub struct PJRT_Memory_AddressableByDevices_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1563`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1690`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1564`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1691`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1565`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1692`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1566`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1693`.
     #[abi(direction = "out")]
     pub devices: *const *mut PJRT_Device,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1567`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1694`.
     #[abi(direction = "out")]
     pub num_devices: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Memory_DebugString_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1537`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1664`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6910,61 +7733,95 @@ pub struct PJRT_Memory_AddressableByDevices_Args {
 pub struct PJRT_Memory_DebugString_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1538`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1665`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1539`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1666`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1540`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1667`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1541`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1668`.
     #[abi(direction = "out")]
     pub debug_string: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1542`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1669`.
     #[abi(direction = "out")]
     pub debug_string_size: usize,
 }
 
+/// A struct; 40 bytes, `PJRT_Memory_FunctionTable_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:413`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(struct_size = "PJRT_Memory_FunctionTable_STRUCT_SIZE", last = "set_user_data")]
+pub struct PJRT_Memory_FunctionTable {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:414`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:415`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:416`.
+    pub instance_struct_size: usize,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:418`.
+    pub get_user_data: Option<
+        unsafe extern "C" fn(memory: *mut PJRT_Memory, key: *const c_void) -> *mut c_void,
+    >,
+    /// Slot at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:420`.
+    pub set_user_data: Option<
+        unsafe extern "C" fn(
+            memory: *mut PJRT_Memory,
+            key: *const c_void,
+            data: *mut c_void,
+            dtor: Option<unsafe extern "C" fn(*mut c_void)>,
+        ),
+    >,
+}
+
 /// Filled by TensorFlow; 32 bytes, `PJRT_Memory_Id_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1502`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1629`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(filled_by = "core", struct_size = "PJRT_Memory_Id_Args_STRUCT_SIZE", last = "id")]
 pub struct PJRT_Memory_Id_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1503`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1630`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1504`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1631`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1505`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1632`.
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1506`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1633`.
     #[abi(direction = "out")]
     pub id: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Memory_Kind_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1513`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1640`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6975,33 +7832,31 @@ pub struct PJRT_Memory_Id_Args {
 pub struct PJRT_Memory_Kind_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1514`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1641`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1515`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1642`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1516`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1643`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1518`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1645`, 2.17 on.
     #[abi(direction = "out")]
     pub kind: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1519`, 2.17 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1646`, 2.17 on.
     #[abi(direction = "out")]
     pub kind_size: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Memory_Kind_Id_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1526`, 2.17 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1653`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7012,28 +7867,26 @@ pub struct PJRT_Memory_Kind_Args {
 pub struct PJRT_Memory_Kind_Id_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1527`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1654`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1528`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1655`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1529`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1656`.
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1530`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1657`.
     #[abi(direction = "out")]
     pub kind_id: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Memory_ToString_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1550`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1677`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7044,33 +7897,233 @@ pub struct PJRT_Memory_Kind_Id_Args {
 pub struct PJRT_Memory_ToString_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1551`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1678`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1552`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1679`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1553`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1680`.
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1554`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1681`.
     #[abi(direction = "out")]
     pub to_string: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1555`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1682`.
     #[abi(direction = "out")]
     pub to_string_size: usize,
 }
 
+/// Filled by TensorFlow; 16 bytes, `PJRT_MultiSlice_Config_Destroy_Args_STRUCT_SIZE` is 16.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:40`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_MultiSlice_Config_Destroy_Args_STRUCT_SIZE",
+    last = "config"
+)]
+pub struct PJRT_MultiSlice_Config_Destroy_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:41`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:42`.
+    pub config: *mut PJRT_MultiSlice_Config,
+}
+
+/// Filled by TensorFlow; 56 bytes, `PJRT_MultiSlice_Config_NumDevicesPerSlice_Args_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:69`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_MultiSlice_Config_NumDevicesPerSlice_Args_STRUCT_SIZE",
+    last = "devices_per_slice_map_deleter"
+)]
+pub struct PJRT_MultiSlice_Config_NumDevicesPerSlice_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:70`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:71`.
+    pub config: *mut PJRT_MultiSlice_Config,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:72`.
+    #[abi(direction = "out")]
+    pub num_devices_per_slice_map: usize,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:73`.
+    #[abi(direction = "out")]
+    pub slice_ids: *const i32,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:74`.
+    #[abi(direction = "out")]
+    pub num_devices: *const i32,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:75`.
+    #[abi(direction = "out")]
+    pub devices_per_slice_map: *mut PJRT_MultiSlice_NumDevicesPerSlice,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:76`.
+    #[abi(direction = "out")]
+    pub devices_per_slice_map_deleter: Option<
+        unsafe extern "C" fn(ptr: *mut PJRT_MultiSlice_NumDevicesPerSlice),
+    >,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_MultiSlice_Config_NumSlices_Args_STRUCT_SIZE` is 20.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:49`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_MultiSlice_Config_NumSlices_Args_STRUCT_SIZE",
+    last = "num_slices"
+)]
+pub struct PJRT_MultiSlice_Config_NumSlices_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:50`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:51`.
+    pub config: *mut PJRT_MultiSlice_Config,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:52`.
+    #[abi(direction = "out")]
+    pub num_slices: i32,
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_MultiSlice_Config_Serialize_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:85`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_MultiSlice_Config_Serialize_Args_STRUCT_SIZE",
+    last = "serialized_config_deleter"
+)]
+pub struct PJRT_MultiSlice_Config_Serialize_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:86`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:87`.
+    pub config: *mut PJRT_MultiSlice_Config,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:88`.
+    #[abi(direction = "out")]
+    pub serialized: *const c_char,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:89`.
+    #[abi(direction = "out")]
+    pub size: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:90`.
+    #[abi(direction = "out")]
+    pub serialized_config: *mut PJRT_MultiSlice_SerializedConfig,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:91`.
+    #[abi(direction = "out")]
+    pub serialized_config_deleter: Option<
+        unsafe extern "C" fn(ptr: *mut PJRT_MultiSlice_SerializedConfig),
+    >,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_MultiSlice_Config_SliceId_Args_STRUCT_SIZE` is 20.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:59`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_MultiSlice_Config_SliceId_Args_STRUCT_SIZE",
+    last = "slice_id"
+)]
+pub struct PJRT_MultiSlice_Config_SliceId_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:60`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:61`.
+    pub config: *mut PJRT_MultiSlice_Config,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:62`.
+    #[abi(direction = "out")]
+    pub slice_id: i32,
+}
+
+/// Filled by the plugin; 64 bytes, `PJRT_MultiSlice_Extension_STRUCT_SIZE` is 64.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:100`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_MultiSlice_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:101`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:102`.
+    pub config_destroy: PJRT_MultiSlice_Config_Destroy,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:103`.
+    pub config_num_slices: PJRT_MultiSlice_Config_NumSlices,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:104`.
+    pub config_slice_id: PJRT_MultiSlice_Config_SliceId,
+    /// Value at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:106`.
+    pub config_num_devices_per_slice: PJRT_MultiSlice_Config_NumDevicesPerSlice,
+    /// Value at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:107`.
+    pub config_serialize: PJRT_MultiSlice_Config_Serialize,
+}
+
+impl PJRT_MultiSlice_Extension {
+    /// What `PJRT_MultiSlice_Extension_STRUCT_SIZE` says: the end of `config_serialize`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, config_serialize)
+        + size_of::<PJRT_MultiSlice_Config_Serialize>();
+}
+
 /// A value under a name: text, number, numbers, float or bool.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:206`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:254`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7081,65 +8134,59 @@ pub struct PJRT_Memory_ToString_Args {
 pub struct PJRT_NamedValue {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:207`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:255`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:208`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:256`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:209`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:257`.
     pub name: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:210`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:258`.
     pub name_size: usize,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:211`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:259`.
     pub r#type: PJRT_NamedValue_Type,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:212`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:260`.
     pub anonymous: PJRT_NamedValue__anonymous,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:221`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:269`.
     pub value_size: usize,
 }
 
 /// A union of 8 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:212`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:260`, 2.13 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union PJRT_NamedValue__anonymous {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:213`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:261`.
     pub string_value: *const c_char,
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:214`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:262`.
     pub int64_value: i64,
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:215`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:263`.
     pub int64_array_value: *const i64,
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:216`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:264`.
     pub float_value: f32,
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:217`, 2.15 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:265`, 2.15 on.
     pub bool_value: bool,
 }
 
@@ -7167,22 +8214,18 @@ pub struct PJRT_PhaseCompile_C_Buffers_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:126`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:127`.
-    #[abi(writer = "core")]
     pub char_buffers: *mut *const c_char,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:128`.
-    #[abi(writer = "core")]
     pub char_buffer_sizes: *const usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:130`.
-    #[abi(writer = "core")]
     pub num_char_buffers: usize,
 }
 
@@ -7204,12 +8247,10 @@ pub struct PJRT_PhaseCompile_Destroy_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:49`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:50`.
-    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -7237,11 +8278,11 @@ pub struct PJRT_PhaseCompile_Extension {
     pub phase_compile_run_phases: PJRT_PhaseCompile_Run_Phase,
     /// Value at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:146`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:147`.
     pub phase_compile_get_phase_names: PJRT_PhaseCompile_Get_PhaseNames,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:147`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:148`.
     pub phase_compile_c_buffers_destroy: PJRT_PhaseCompile_C_Buffers_Destroy,
 }
 
@@ -7270,12 +8311,10 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:36`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
-    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -7297,27 +8336,22 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:105`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:107`.
-    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
-    #[abi(writer = "core")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
-    #[abi(writer = "core")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
-    #[abi(writer = "core")]
     pub num_phase_names: usize,
 }
 
@@ -7339,78 +8373,64 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:62`.
-    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:64`.
-    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:66`.
-    #[abi(writer = "core")]
     pub input_programs: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:69`.
-    #[abi(writer = "core")]
     pub input_programs_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:72`.
-    #[abi(writer = "core")]
     pub num_input_programs: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:74`.
-    #[abi(writer = "core")]
     pub phases_to_run: *mut *const c_char,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:77`.
-    #[abi(writer = "core")]
     pub phases_to_run_sizes: *const usize,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:80`.
-    #[abi(writer = "core")]
     pub num_phases_to_run: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:81`.
-    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:82`.
-    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:85`.
-    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
-    #[abi(writer = "core")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
-    #[abi(writer = "core")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
-    #[abi(writer = "core")]
     pub num_output_programs: usize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Plugin_Attributes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:236`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:284`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7422,28 +8442,27 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
 pub struct PJRT_Plugin_Attributes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:237`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:285`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:238`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:286`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:240`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:288`.
     #[abi(direction = "out")]
     pub attributes: *const PJRT_NamedValue,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:241`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:289`.
     #[abi(direction = "out", at = "32 = 24")]
     pub num_attributes: usize,
 }
 
 /// Filled by TensorFlow; 16 bytes, `PJRT_Plugin_Initialize_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:227`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:275`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7454,49 +8473,48 @@ pub struct PJRT_Plugin_Attributes_Args {
 pub struct PJRT_Plugin_Initialize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:228`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:276`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:229`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:277`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
 }
 
 /// A struct; 48 bytes, `PJRT_ProcessInfo_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:627`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:693`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_ProcessInfo_STRUCT_SIZE", last = "error_message_size")]
 pub struct PJRT_ProcessInfo {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:628`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:694`.
     pub struct_size: usize,
     /// Value at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:629`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:695`.
     pub task_id: i32,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:630`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:696`.
     pub incarnation_id: u64,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:631`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:697`.
     pub state: PJRT_ProcessState,
     /// Value at byte 28.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:632`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:698`.
     pub error_code: i32,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:633`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:699`.
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:634`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:700`.
     pub error_message_size: usize,
 }
 
@@ -7528,7 +8546,7 @@ impl PJRT_Profiler_Extension {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Program_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:673`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:739`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7539,52 +8557,475 @@ impl PJRT_Profiler_Extension {
 pub struct PJRT_Program {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:674`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:740`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:675`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:741`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:678`.
-    #[abi(writer = "core", direction = "inout")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:744`.
+    #[abi(direction = "inout")]
     pub code: *mut c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:679`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:745`.
     pub code_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:685`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:751`.
     pub format: *const c_char,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:686`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:752`.
     pub format_size: usize,
+}
+
+/// A struct; 8 bytes, `PJRT_RawBuffer_STRUCT_SIZE` is 8.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:98`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_RawBuffer {
+    /// Pointer at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:99`.
+    pub vtable: *const PJRT_RawBuffer_FunctionTable,
+}
+
+impl PJRT_RawBuffer {
+    /// What `PJRT_RawBuffer_STRUCT_SIZE` says: the end of `vtable`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(Self, vtable)
+        + size_of::<*const PJRT_RawBuffer_FunctionTable>();
+}
+
+/// Filled by TensorFlow; 56 bytes, `PJRT_RawBuffer_CopyRawDeviceToHost_Args_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:164`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_CopyRawDeviceToHost_Args_STRUCT_SIZE",
+    last = "event"
+)]
+pub struct PJRT_RawBuffer_CopyRawDeviceToHost_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:165`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:166`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:167`.
+    pub buffer: *mut PJRT_RawBuffer,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:168`.
+    pub dst: *mut c_void,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:169`.
+    pub offset: i64,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:170`.
+    pub transfer_size: i64,
+    /// Pointer at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:171`.
+    #[abi(direction = "out")]
+    pub event: *mut PJRT_Event,
+}
+
+/// Filled by TensorFlow; 56 bytes, `PJRT_RawBuffer_CopyRawHostToDevice_Args_STRUCT_SIZE` is 56.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:178`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_CopyRawHostToDevice_Args_STRUCT_SIZE",
+    last = "event"
+)]
+pub struct PJRT_RawBuffer_CopyRawHostToDevice_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:179`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:180`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:181`.
+    pub buffer: *mut PJRT_RawBuffer,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:182`.
+    pub src: *const c_void,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:183`.
+    pub offset: i64,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:184`.
+    pub transfer_size: i64,
+    /// Pointer at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:185`.
+    #[abi(direction = "out")]
+    pub event: *mut PJRT_Event,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_CreateRawAliasOfBuffer_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:105`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_CreateRawAliasOfBuffer_Args_STRUCT_SIZE",
+    last = "raw_buffer"
+)]
+pub struct PJRT_RawBuffer_CreateRawAliasOfBuffer_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:106`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:107`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:108`.
+    pub buffer: *mut PJRT_Buffer,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:109`.
+    #[abi(direction = "out")]
+    pub raw_buffer: *mut PJRT_RawBuffer,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_RawBuffer_Destroy_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:117`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_Destroy_Args_STRUCT_SIZE",
+    last = "buffer"
+)]
+pub struct PJRT_RawBuffer_Destroy_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:118`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:119`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:120`.
+    pub buffer: *mut PJRT_RawBuffer,
+}
+
+/// Filled by the plugin; 80 bytes, `PJRT_RawBuffer_Extension_STRUCT_SIZE` is 80.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:199`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_RawBuffer_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:200`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:201`.
+    pub PJRT_RawBuffer_CreateRawAliasOfBuffer: PJRT_RawBuffer_CreateRawAliasOfBuffer,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:202`.
+    pub PJRT_RawBuffer_Destroy: PJRT_RawBuffer_Destroy,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:203`.
+    pub PJRT_RawBuffer_GetOnDeviceSizeInBytes: PJRT_RawBuffer_GetOnDeviceSizeInBytes,
+    /// Value at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:204`.
+    pub PJRT_RawBuffer_GetMemorySpace: PJRT_RawBuffer_GetMemorySpace,
+    /// Value at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:205`.
+    pub PJRT_RawBuffer_CopyRawHostToDevice: PJRT_RawBuffer_CopyRawHostToDevice,
+    /// Value at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:206`.
+    pub PJRT_RawBuffer_CopyRawDeviceToHost: PJRT_RawBuffer_CopyRawDeviceToHost,
+    /// Value at byte 72.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:207`.
+    pub PJRT_RawBuffer_GetHostPointer: PJRT_RawBuffer_GetHostPointer,
+}
+
+impl PJRT_RawBuffer_Extension {
+    /// What `PJRT_RawBuffer_Extension_STRUCT_SIZE` says: the end of `PJRT_RawBuffer_GetHostPointer`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(
+        Self, PJRT_RawBuffer_GetHostPointer
+    ) + size_of::<PJRT_RawBuffer_GetHostPointer>();
+}
+
+/// A struct; 128 bytes, `PJRT_RawBuffer_FunctionTable_STRUCT_SIZE` is 128.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:31`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    struct_size = "PJRT_RawBuffer_FunctionTable_STRUCT_SIZE",
+    last = "schedule_copy_to"
+)]
+pub struct PJRT_RawBuffer_FunctionTable {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:32`.
+    pub struct_size: usize,
+    /// Value at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:33`.
+    pub instance_size: usize,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:34`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Slot at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:35`.
+    pub inc_ref: Option<unsafe extern "C" fn(raw_buffer: *mut PJRT_RawBuffer)>,
+    /// Slot at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:36`.
+    pub dec_ref: Option<unsafe extern "C" fn(raw_buffer: *mut PJRT_RawBuffer)>,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:38`.
+    pub get_on_device_size_in_bytes: Option<
+        unsafe extern "C" fn(raw_buffer: *const PJRT_RawBuffer) -> usize,
+    >,
+    /// Slot at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:40`.
+    pub get_memory_space: Option<
+        unsafe extern "C" fn(raw_buffer: *const PJRT_RawBuffer) -> *mut PJRT_Memory,
+    >,
+    /// Slot at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:42`.
+    pub get_host_pointer: Option<
+        unsafe extern "C" fn(raw_buffer: *const PJRT_RawBuffer) -> *mut c_void,
+    >,
+    /// Slot at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:51`.
+    pub copy_raw_host_to_device_and_return_event: Option<
+        unsafe extern "C" fn(
+            raw_buffer: *mut PJRT_RawBuffer,
+            src: *const c_void,
+            offset: i64,
+            transfer_size: i64,
+            dependencies: *mut PJRT_DeviceEventVector,
+            event: *mut PJRT_DeviceEvent,
+        ) -> *mut PJRT_Error,
+    >,
+    /// Slot at byte 72.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:63`.
+    pub copy_raw_device_to_host_and_return_event: Option<
+        unsafe extern "C" fn(
+            raw_buffer: *mut PJRT_RawBuffer,
+            dst: *mut c_void,
+            offset: i64,
+            transfer_size: i64,
+            dependencies: *mut PJRT_DeviceEventVector,
+            event: *mut PJRT_DeviceEvent,
+        ) -> *mut PJRT_Error,
+    >,
+    /// Slot at byte 80.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:68`.
+    pub opaque_device_memory_data_pointer: Option<
+        unsafe extern "C" fn(raw_buffer: *const PJRT_RawBuffer) -> *mut c_void,
+    >,
+    /// Slot at byte 88.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:71`.
+    pub make_allocation_ready_event: Option<
+        unsafe extern "C" fn(
+            raw_buffer: *mut PJRT_RawBuffer,
+            event: *mut PJRT_DeviceEvent,
+        ) -> *mut PJRT_Error,
+    >,
+    /// Slot at byte 96.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:74`.
+    pub get_raw_buffer_async_value: Option<
+        unsafe extern "C" fn(
+            raw_buffer: *mut PJRT_RawBuffer,
+            event: *mut PJRT_DeviceEvent,
+        ) -> *mut PJRT_Error,
+    >,
+    /// Slot at byte 104.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:77`.
+    pub is_mutable: Option<
+        unsafe extern "C" fn(raw_buffer: *const PJRT_RawBuffer) -> bool,
+    >,
+    /// Slot at byte 112.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:79`.
+    pub slice: Option<
+        unsafe extern "C" fn(
+            raw_buffer: *mut PJRT_RawBuffer,
+            offset: i64,
+            slice_size: i64,
+            sliced_buffer: *mut *mut PJRT_RawBuffer,
+        ) -> *mut PJRT_Error,
+    >,
+    /// Slot at byte 120.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:88`.
+    pub schedule_copy_to: Option<
+        unsafe extern "C" fn(
+            src_buffer: *mut PJRT_RawBuffer,
+            transfer_dependency_events: *mut PJRT_DeviceEventVector,
+            dst_buffer: *mut PJRT_RawBuffer,
+            definition_event_promise: *mut PJRT_DeviceEventPromise,
+            src_usage_event_promise: *mut PJRT_DeviceEventPromise,
+            allocation_event_callback: Option<
+                unsafe extern "C" fn(*mut PJRT_Error, *mut c_void),
+            >,
+            allocation_event_user_data: *mut c_void,
+        ),
+    >,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetHostPointer_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:127`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_GetHostPointer_Args_STRUCT_SIZE",
+    last = "host_pointer"
+)]
+pub struct PJRT_RawBuffer_GetHostPointer_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:128`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:129`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:130`.
+    pub buffer: *mut PJRT_RawBuffer,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:131`.
+    #[abi(direction = "out")]
+    pub host_pointer: *mut c_void,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetMemorySpace_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:152`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_GetMemorySpace_Args_STRUCT_SIZE",
+    last = "memory_space"
+)]
+pub struct PJRT_RawBuffer_GetMemorySpace_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:153`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:154`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:155`.
+    pub buffer: *mut PJRT_RawBuffer,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:156`.
+    #[abi(direction = "out")]
+    pub memory_space: *mut PJRT_Memory,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:139`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args_STRUCT_SIZE",
+    last = "on_device_size_in_bytes"
+)]
+pub struct PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:140`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:141`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:142`.
+    pub buffer: *mut PJRT_RawBuffer,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:143`.
+    #[abi(direction = "out")]
+    pub on_device_size_in_bytes: usize,
 }
 
 /// A struct; 24 bytes, `PJRT_RecvCallbackInfo_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1821`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1966`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_RecvCallbackInfo {
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1823`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1968`.
     pub channel_id: i64,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1825`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1970`.
     pub user_arg: *mut c_void,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1826`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1971`.
     pub recv_callback: PJRT_RecvCallback,
 }
 
@@ -7594,23 +9035,193 @@ impl PJRT_RecvCallbackInfo {
         + size_of::<PJRT_RecvCallback>();
 }
 
+/// Filled by TensorFlow; 16 bytes, `PJRT_RuntimeAbiVersion_Destroy_Args_STRUCT_SIZE` is 16.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:54`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_Destroy_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_RuntimeAbiVersion_Destroy_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:55`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:56`.
+    pub abi_version: *mut PJRT_RuntimeAbiVersion,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_RuntimeAbiVersion_FromProto_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:144`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_FromProto_Args_STRUCT_SIZE",
+    last = "abi_version"
+)]
+pub struct PJRT_RuntimeAbiVersion_FromProto_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:145`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:146`.
+    pub serialized_proto: *const c_char,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:147`.
+    pub serialized_proto_size: usize,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:148`.
+    #[abi(direction = "out")]
+    pub abi_version: *mut PJRT_RuntimeAbiVersion,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:74`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args_STRUCT_SIZE",
+    last = "executable_abi_version"
+)]
+pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:75`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:76`.
+    pub abi_version: *const PJRT_RuntimeAbiVersion,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:77`.
+    pub executable_abi_version: *const PJRT_ExecutableAbiVersion,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:63`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args_STRUCT_SIZE",
+    last = "other_abi_version"
+)]
+pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:64`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:65`.
+    pub abi_version: *const PJRT_RuntimeAbiVersion,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:66`.
+    pub other_abi_version: *const PJRT_RuntimeAbiVersion,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_PlatformId_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:100`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_PlatformId_Args_STRUCT_SIZE",
+    last = "platform_id"
+)]
+pub struct PJRT_RuntimeAbiVersion_PlatformId_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:101`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:102`.
+    pub abi_version: *const PJRT_RuntimeAbiVersion,
+    /// Value at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:103`.
+    #[abi(direction = "out")]
+    pub platform_id: u64,
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_RuntimeAbiVersion_ToProto_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:86`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_RuntimeAbiVersion_ToProto_Args_STRUCT_SIZE",
+    last = "serialized_proto_deleter"
+)]
+pub struct PJRT_RuntimeAbiVersion_ToProto_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:87`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:88`.
+    pub abi_version: *const PJRT_RuntimeAbiVersion,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:89`.
+    #[abi(direction = "out")]
+    pub serialized_proto: *const c_char,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:90`.
+    #[abi(direction = "out")]
+    pub serialized_proto_size: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:91`.
+    #[abi(direction = "out")]
+    pub serialized_proto_holder: *mut PJRT_SerializedProto,
+    /// Slot at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:92`.
+    #[abi(direction = "out")]
+    pub serialized_proto_deleter: Option<
+        unsafe extern "C" fn(holder: *mut PJRT_SerializedProto),
+    >,
+}
+
 /// A struct; 24 bytes, `PJRT_SendCallbackInfo_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1812`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1957`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_SendCallbackInfo {
     /// Value at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1814`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1959`.
     pub channel_id: i64,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1816`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1961`.
     pub user_arg: *mut c_void,
     /// Value at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1817`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1962`.
     pub send_callback: PJRT_SendCallback,
 }
 
@@ -7638,12 +9249,10 @@ pub struct PJRT_SerializedExecutable_Data_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1251`.
-    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1252`.
-    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7675,42 +9284,147 @@ pub struct PJRT_SerializedExecutable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1237`.
-    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1238`.
-    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
 }
 
 /// A struct; 40 bytes, `PJRT_ShapeSpec_STRUCT_SIZE` is 36.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1209`, 2.19 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1302`, 2.19 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_ShapeSpec_STRUCT_SIZE", last = "element_type")]
 pub struct PJRT_ShapeSpec {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1210`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1303`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1211`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1304`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1212`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1305`.
     pub dims: *const i64,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1213`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1306`.
     pub num_dims: usize,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1214`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1307`.
     pub element_type: PJRT_Buffer_Type,
+}
+
+/// Filled by the plugin; 40 bytes, `PJRT_Shardings_Extension_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:84`, 2.22 on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PJRT_Shardings_Extension {
+    /// Value at byte 0.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:85`.
+    pub base: PJRT_Extension_Base,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:87`.
+    pub PJRT_Shardings_PJRT_Executable_ParameterShardings: PJRT_Shardings_PJRT_Executable_ParameterShardings,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:89`.
+    pub PJRT_Shardings_PJRT_Executable_OutputShardings: PJRT_Shardings_PJRT_Executable_OutputShardings,
+}
+
+impl PJRT_Shardings_Extension {
+    /// What `PJRT_Shardings_Extension_STRUCT_SIZE` says: the end of `PJRT_Shardings_PJRT_Executable_OutputShardings`.
+    pub const STRUCT_SIZE: usize = core::mem::offset_of!(
+        Self, PJRT_Shardings_PJRT_Executable_OutputShardings
+    ) + size_of::<PJRT_Shardings_PJRT_Executable_OutputShardings>();
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_Shardings_PJRT_Executable_OutputShardings_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:59`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Shardings_PJRT_Executable_OutputShardings_Args_STRUCT_SIZE",
+    last = "sharding_sizes"
+)]
+pub struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:60`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:61`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:62`.
+    pub executable: *mut PJRT_Executable,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:63`.
+    #[abi(direction = "out")]
+    pub num_outputs: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:69`.
+    #[abi(direction = "out")]
+    pub shardings: *const *const c_char,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:73`.
+    #[abi(direction = "out")]
+    pub sharding_sizes: *const usize,
+}
+
+/// Filled by TensorFlow; 48 bytes, `PJRT_Shardings_PJRT_Executable_ParameterShardings_Args_STRUCT_SIZE` is 48.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:36`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_Shardings_PJRT_Executable_ParameterShardings_Args_STRUCT_SIZE",
+    last = "sharding_sizes"
+)]
+pub struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:37`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:38`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:39`.
+    pub executable: *mut PJRT_Executable,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:40`.
+    #[abi(direction = "out")]
+    pub num_parameters: usize,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:46`.
+    #[abi(direction = "out")]
+    pub shardings: *const *const c_char,
+    /// Pointer at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:50`.
+    #[abi(direction = "out")]
+    pub sharding_sizes: *const usize,
 }
 
 /// Filled by the plugin; 40 bytes, `PJRT_Stream_Extension_STRUCT_SIZE` is 40.
@@ -7757,7 +9471,7 @@ pub struct PJRT_Structure_Base {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_Attributes_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2717`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2937`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7768,33 +9482,31 @@ pub struct PJRT_Structure_Base {
 pub struct PJRT_TopologyDescription_Attributes_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2718`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2938`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2719`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2939`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2720`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2940`.
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2723`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2943`.
     #[abi(direction = "out")]
     pub attributes: *const PJRT_NamedValue,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2724`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2944`.
     #[abi(direction = "out")]
     pub num_attributes: usize,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_TopologyDescription_Create_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2602`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2822`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7806,43 +9518,42 @@ pub struct PJRT_TopologyDescription_Attributes_Args {
 pub struct PJRT_TopologyDescription_Create_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2603`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2823`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2604`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2824`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2605`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 16")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2825`, 2.14 on.
+    #[abi(at = "56 = 16")]
     pub topology_name: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 24")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2826`, 2.14 on.
+    #[abi(at = "56 = 24")]
     pub topology_name_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2608`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 32")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2828`, 2.14 on.
+    #[abi(at = "56 = 32")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2609`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 40")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2829`, 2.14 on.
+    #[abi(at = "56 = 40")]
     pub num_options: usize,
     /// Pointer at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2610`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2830`.
     #[abi(direction = "out", at = "24 = 16, 56 = 48")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_Deserialize_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2704`, 2.21 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2924`, 2.21 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7853,33 +9564,30 @@ pub struct PJRT_TopologyDescription_Create_Args {
 pub struct PJRT_TopologyDescription_Deserialize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2705`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2925`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2706`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2926`.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2707`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2927`.
     pub serialized_topology: *const c_char,
     /// Value at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2708`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2928`.
     pub serialized_topology_size: usize,
     /// Pointer at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2710`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2930`.
     #[abi(direction = "out")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_TopologyDescription_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2619`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2839`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7890,23 +9598,51 @@ pub struct PJRT_TopologyDescription_Deserialize_Args {
 pub struct PJRT_TopologyDescription_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2620`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2840`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2621`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2841`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2622`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2842`.
     pub topology: *mut PJRT_TopologyDescription,
+}
+
+/// Filled by TensorFlow; 32 bytes, `PJRT_TopologyDescription_Fingerprint_Args_STRUCT_SIZE` is 32.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2953`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_TopologyDescription_Fingerprint_Args_STRUCT_SIZE",
+    last = "fingerprint"
+)]
+pub struct PJRT_TopologyDescription_Fingerprint_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2954`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2955`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2956`.
+    pub topology: *const PJRT_TopologyDescription,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2958`.
+    #[abi(direction = "out")]
+    pub fingerprint: u64,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_GetDeviceDescriptions_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2663`, 2.14 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2883`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7917,33 +9653,126 @@ pub struct PJRT_TopologyDescription_Destroy_Args {
 pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2664`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2884`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2665`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2885`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2666`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2886`.
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2668`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2888`.
     #[abi(direction = "out")]
     pub descriptions: *const *mut PJRT_DeviceDescription,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2669`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2889`.
     #[abi(direction = "out")]
     pub num_descriptions: usize,
 }
 
+/// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_GetMemorySpaceKindIds_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2990`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_TopologyDescription_GetMemorySpaceKindIds_Args_STRUCT_SIZE",
+    last = "num_memory_space_kind_ids"
+)]
+pub struct PJRT_TopologyDescription_GetMemorySpaceKindIds_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2991`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2992`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2993`.
+    pub topology: *const PJRT_TopologyDescription,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2994`.
+    #[abi(direction = "out")]
+    pub memory_space_kind_ids: *const i32,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2995`.
+    #[abi(direction = "out")]
+    pub num_memory_space_kind_ids: usize,
+}
+
+/// Filled by TensorFlow; 88 bytes, `PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args_STRUCT_SIZE` is 88.
+///
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2966`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args_STRUCT_SIZE",
+    last = "serialized_shape_deleter"
+)]
+pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2967`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2968`.
+    pub extension_start: *mut PJRT_Extension_Base,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2969`.
+    pub topology: *const PJRT_TopologyDescription,
+    /// Value at byte 24.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2970`.
+    pub memory_space_kind_id: i32,
+    /// Pointer at byte 32.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2972`.
+    pub dims: *const i64,
+    /// Value at byte 40.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2973`.
+    pub num_dims: usize,
+    /// Value at byte 48.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2974`.
+    pub element_type: PJRT_Buffer_Type,
+    /// Pointer at byte 56.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2976`.
+    pub layout: *const PJRT_Buffer_MemoryLayout,
+    /// Pointer at byte 64.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2979`.
+    #[abi(direction = "out")]
+    pub serialized_shape: *const c_char,
+    /// Value at byte 72.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2980`.
+    #[abi(direction = "out")]
+    pub serialized_shape_size: usize,
+    /// Slot at byte 80.
+    ///
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2981`.
+    #[abi(direction = "out")]
+    pub serialized_shape_deleter: Option<unsafe extern "C" fn(*const c_char)>,
+}
+
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_PlatformName_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2647`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2867`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7954,33 +9783,31 @@ pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
 pub struct PJRT_TopologyDescription_PlatformName_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2648`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2868`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2649`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2869`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2650`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2870`.
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2653`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2873`.
     #[abi(direction = "out")]
     pub platform_name: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2654`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2874`.
     #[abi(direction = "out")]
     pub platform_name_size: usize,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_PlatformVersion_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2630`, 2.13 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2850`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7991,33 +9818,31 @@ pub struct PJRT_TopologyDescription_PlatformName_Args {
 pub struct PJRT_TopologyDescription_PlatformVersion_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2631`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2851`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2632`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2852`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2633`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2853`.
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2636`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2856`.
     #[abi(direction = "out")]
     pub platform_version: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2637`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2857`.
     #[abi(direction = "out")]
     pub platform_version_size: usize,
 }
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_TopologyDescription_Serialize_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2682`, 2.15 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2902`, 2.15 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8028,36 +9853,34 @@ pub struct PJRT_TopologyDescription_PlatformVersion_Args {
 pub struct PJRT_TopologyDescription_Serialize_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2683`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2903`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2684`, 2.17 on.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2904`, 2.17 on.
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2685`.
-    #[abi(writer = "core")]
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2905`.
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2688`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2908`.
     #[abi(direction = "out")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2689`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2909`.
     #[abi(direction = "out")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2691`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2911`.
     #[abi(direction = "out")]
     pub serialized_topology: *mut PJRT_SerializedTopology,
     /// Slot at byte 48.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2694`.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2914`.
     #[abi(direction = "out")]
     pub serialized_topology_deleter: Option<
         unsafe extern "C" fn(serialized_topology: *mut PJRT_SerializedTopology),
@@ -8082,17 +9905,14 @@ pub struct PJRT_TpuTopology_ChipBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:425`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:428`.
-    #[abi(writer = "core")]
     pub chip_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:431`.
-    #[abi(writer = "core")]
     pub chip_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -8119,22 +9939,18 @@ pub struct PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:384`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:385`.
-    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:388`.
-    #[abi(writer = "core")]
     pub chip_coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:391`.
-    #[abi(writer = "core")]
     pub chip_coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -8166,7 +9982,6 @@ pub struct PJRT_TpuTopology_ChipCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:184`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8193,17 +10008,14 @@ pub struct PJRT_TpuTopology_ChipIdFromCoord_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:353`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:354`.
-    #[abi(writer = "core")]
     pub coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:355`.
-    #[abi(writer = "core")]
     pub coords_num_dims: usize,
     /// Value at byte 32.
     ///
@@ -8230,17 +10042,14 @@ pub struct PJRT_TpuTopology_ChipsPerProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:406`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:409`.
-    #[abi(writer = "core")]
     pub chip_per_process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:412`.
-    #[abi(writer = "core")]
     pub chip_per_process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -8267,7 +10076,6 @@ pub struct PJRT_TpuTopology_ChipsPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:158`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8294,7 +10102,6 @@ pub struct PJRT_TpuTopology_CoreCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:171`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8321,7 +10128,6 @@ pub struct PJRT_TpuTopology_CoreCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:250`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8348,7 +10154,6 @@ pub struct PJRT_TpuTopology_CoreCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:196`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8385,111 +10190,111 @@ pub struct PJRT_TpuTopology_Extension {
     pub replace_host_bounds: PJRT_TpuTopology_ReplaceHostBounds,
     /// Value at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:532`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:533`.
     pub is_enhanced_barrier_enabled: PJRT_TpuTopology_IsEnhancedBarrierEnabled,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:533`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:535`.
     pub has_limited_ici_connectivity: PJRT_TpuTopology_HasLimitedIciConnectivity,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:534`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:537`.
     pub is_reachable_over_limited_ici: PJRT_TpuTopology_IsReachableOverLimitedIci,
     /// Value at byte 80.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:536`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:539`.
     pub process_count: PJRT_TpuTopology_ProcessCount,
     /// Value at byte 88.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:537`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:540`.
     pub chips_per_process: PJRT_TpuTopology_ChipsPerProcess,
     /// Value at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:538`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:541`.
     pub core_count_per_chip: PJRT_TpuTopology_CoreCountPerChip,
     /// Value at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:539`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:542`.
     pub chip_count: PJRT_TpuTopology_ChipCount,
     /// Value at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:540`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:543`.
     pub core_count: PJRT_TpuTopology_CoreCount,
     /// Value at byte 120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:541`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:545`.
     pub logical_device_count_per_process: PJRT_TpuTopology_LogiDeviceCountPerProcess,
     /// Value at byte 128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:542`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:546`.
     pub logical_device_count: PJRT_TpuTopology_LogiDeviceCount,
     /// Value at byte 136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:543`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:548`.
     pub logical_device_count_per_chip: PJRT_TpuTopology_LogiDeviceCountPerChip,
     /// Value at byte 144.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:544`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:549`.
     pub core_count_per_process: PJRT_TpuTopology_CoreCountPerProcess,
     /// Value at byte 152.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:545`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:550`.
     pub process_ids: PJRT_TpuTopology_ProcessIds,
     /// Value at byte 160.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:546`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:552`.
     pub logical_device_ids_on_process: PJRT_TpuTopology_LogiDeviceIdsOnProcess,
     /// Value at byte 168.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:547`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:554`.
     pub proc_id_and_idx_on_proc_for_chip: PJRT_TpuTopology_ProcIdAndIdxOnProcForChip,
     /// Value at byte 176.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:549`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:556`.
     pub proc_id_and_idx_on_proc_for_logi_device: PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice,
     /// Value at byte 184.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:550`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:557`.
     pub process_coord_from_id: PJRT_TpuTopology_ProcessCoordFromId,
     /// Value at byte 192.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:551`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:558`.
     pub chip_id_from_coord: PJRT_TpuTopology_ChipIdFromCoord,
     /// Value at byte 200.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:553`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:560`.
     pub logical_device_id_from_chip_coord_and_idx: PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx,
     /// Value at byte 208.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:555`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:562`.
     pub chip_coord_and_idx_for_logi_device: PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice,
     /// Value at byte 216.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:556`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:564`.
     pub chips_per_process_bounds: PJRT_TpuTopology_ChipsPerProcessBounds,
     /// Value at byte 224.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:557`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:565`.
     pub chip_bounds: PJRT_TpuTopology_ChipBounds,
     /// Value at byte 232.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:558`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:566`.
     pub process_bounds: PJRT_TpuTopology_ProcessBounds,
     /// Value at byte 240.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:559`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:567`.
     pub get_routing_strategy: PJRT_TpuTopology_GetRoutingStrategy,
     /// Value at byte 248.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:560`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:568`.
     pub get_slice_config: PJRT_TpuTopology_GetSliceConfig,
     /// Value at byte 256.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:561`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:569`.
     pub get_slice_configs: PJRT_TpuTopology_GetSliceConfigs,
     /// Value at byte 264.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:562`.
+    /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:571`.
     pub get_default_platform_config: PJRT_TpuTopology_GetDefaultPlatformConfig,
 }
 
@@ -8518,12 +10323,10 @@ pub struct PJRT_TpuTopology_GetDefaultPlatformConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:513`.
-    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:514`.
-    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Value at byte 24.
     ///
@@ -8555,17 +10358,14 @@ pub struct PJRT_TpuTopology_GetRoutingStrategy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:463`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:464`.
-    #[abi(writer = "core")]
     pub routing_strategy: *mut c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:465`.
-    #[abi(writer = "core")]
     pub routing_strategy_len: usize,
 }
 
@@ -8587,27 +10387,22 @@ pub struct PJRT_TpuTopology_GetSliceConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:484`.
-    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:485`.
-    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:486`.
-    #[abi(writer = "core")]
     pub slice_name: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:487`.
-    #[abi(writer = "core")]
     pub slice_name_len: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:488`.
-    #[abi(writer = "core")]
     pub slice_config: *mut PJRT_TpuTopology_SliceConfig,
 }
 
@@ -8629,22 +10424,18 @@ pub struct PJRT_TpuTopology_GetSliceConfigs_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:498`.
-    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:499`.
-    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:500`.
-    #[abi(writer = "core")]
     pub slice_configs: *mut PJRT_TpuTopology_SliceConfig,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:501`.
-    #[abi(writer = "core")]
     pub max_slice_configs: usize,
     /// Value at byte 40.
     ///
@@ -8671,7 +10462,6 @@ pub struct PJRT_TpuTopology_HasLimitedIciConnectivity_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:117`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8698,7 +10488,6 @@ pub struct PJRT_TpuTopology_IsEnhancedBarrierEnabled_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:104`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8725,17 +10514,14 @@ pub struct PJRT_TpuTopology_IsReachableOverLimitedIci_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:130`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:131`.
-    #[abi(writer = "core")]
     pub source_chip_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:132`.
-    #[abi(writer = "core")]
     pub dest_chip_id: i32,
     /// Value at byte 24.
     ///
@@ -8762,7 +10548,6 @@ pub struct PJRT_TpuTopology_IsSubsliceTopology_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:54`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8789,7 +10574,6 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:236`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8816,7 +10600,6 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:222`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8843,7 +10626,6 @@ pub struct PJRT_TpuTopology_LogiDeviceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:209`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -8870,22 +10652,18 @@ pub struct PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:367`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:368`.
-    #[abi(writer = "core")]
     pub chip_coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:369`.
-    #[abi(writer = "core")]
     pub chip_coords_num_dims: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:370`.
-    #[abi(writer = "core")]
     pub logical_device_index_on_chip: i32,
     /// Value at byte 36.
     ///
@@ -8912,22 +10690,18 @@ pub struct PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:281`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:282`.
-    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:286`.
-    #[abi(writer = "core")]
     pub max_logical_device_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:289`.
-    #[abi(writer = "core")]
     pub logical_device_of_default_type_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -8954,12 +10728,10 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:302`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:303`.
-    #[abi(writer = "core")]
     pub chip_id: i32,
     /// Value at byte 20.
     ///
@@ -8991,12 +10763,10 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:317`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:318`.
-    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 20.
     ///
@@ -9028,17 +10798,14 @@ pub struct PJRT_TpuTopology_ProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:444`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:447`.
-    #[abi(writer = "core")]
     pub process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:450`.
-    #[abi(writer = "core")]
     pub process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -9065,22 +10832,18 @@ pub struct PJRT_TpuTopology_ProcessCoordFromId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:333`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:334`.
-    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:337`.
-    #[abi(writer = "core")]
     pub coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:340`.
-    #[abi(writer = "core")]
     pub coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -9107,7 +10870,6 @@ pub struct PJRT_TpuTopology_ProcessCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:146`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -9134,17 +10896,14 @@ pub struct PJRT_TpuTopology_ProcessIds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:263`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:266`.
-    #[abi(writer = "core")]
     pub max_process_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:269`.
-    #[abi(writer = "core")]
     pub process_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -9171,17 +10930,14 @@ pub struct PJRT_TpuTopology_ReplaceHostBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:85`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:86`.
-    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:87`.
-    #[abi(writer = "core")]
     pub host_bounds_dim_num: usize,
     /// Pointer at byte 32.
     ///
@@ -9238,27 +10994,22 @@ pub struct PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:67`.
-    #[abi(writer = "core")]
     pub client_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:68`.
-    #[abi(writer = "core")]
     pub subslice_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:69`.
-    #[abi(writer = "core")]
     pub subslice_origin: *const i32,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:70`.
-    #[abi(writer = "core")]
     pub subslice_origin_dim_num: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:71`.
-    #[abi(writer = "core")]
     pub full_device_id: i32,
     /// Value at byte 44.
     ///
@@ -9285,27 +11036,22 @@ pub struct PJRT_TpuTopology_Subslice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:35`.
-    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:36`.
-    #[abi(writer = "core")]
     pub chips_per_host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:37`.
-    #[abi(writer = "core")]
     pub chips_per_host_bounds_num_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:38`.
-    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:39`.
-    #[abi(writer = "core")]
     pub host_bounds_num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -9332,12 +11078,10 @@ pub struct PJRT_Wait_Until_Buffer_Ready_On_Stream_Args {
     /// Value at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:44`.
-    #[abi(writer = "core")]
     pub stream: isize,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:45`.
-    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -9439,62 +11183,78 @@ impl core::fmt::Debug for PJRT_XLA_TileList__anonymous {
     }
 }
 
-/// Filled by the plugin; 80 bytes, `PLUGIN_Profiler_Api_STRUCT_SIZE` is 80.
+/// Filled by the plugin; 104 bytes, `PLUGIN_Profiler_Api_STRUCT_SIZE` is 104.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:131`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:164`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "plugin",
     struct_size = "PLUGIN_Profiler_Api_STRUCT_SIZE",
-    last = "collect_data"
+    last = "serialize",
+    epochs = "2.17..2.21 = 80, 2.22.. = 104"
 )]
 pub struct PLUGIN_Profiler_Api {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:132`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:165`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:133`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:166`.
     pub r#priv: *mut c_void,
     /// Value at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:134`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:167`.
     pub error_destroy: PLUGIN_Profiler_Error_Destroy,
     /// Value at byte 24.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:135`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:168`.
     pub error_message: PLUGIN_Profiler_Error_Message,
     /// Value at byte 32.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:136`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:169`.
     pub error_get_code: PLUGIN_Profiler_Error_GetCode,
     /// Value at byte 40.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:137`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:170`.
     pub create: PLUGIN_Profiler_Create,
     /// Value at byte 48.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:138`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:171`.
     pub destroy: PLUGIN_Profiler_Destroy,
     /// Value at byte 56.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:139`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:172`.
     pub start: PLUGIN_Profiler_Start,
     /// Value at byte 64.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:140`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:173`.
     pub stop: PLUGIN_Profiler_Stop,
     /// Value at byte 72.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:141`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:174`.
     pub collect_data: PLUGIN_Profiler_CollectData,
+    /// Value at byte 80.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:175`, 2.22 on.
+    #[abi(at = "104 = 80")]
+    pub consume: PLUGIN_Profiler_Consume,
+    /// Value at byte 88.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:176`, 2.22 on.
+    #[abi(at = "104 = 88")]
+    pub consume_result_destroy: PLUGIN_Profiler_ConsumeResult_Destroy,
+    /// Value at byte 96.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:177`, 2.22 on.
+    #[abi(at = "104 = 96")]
+    pub serialize: PLUGIN_Profiler_Serialize,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PLUGIN_Profiler_CollectData_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:113`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:114`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9505,28 +11265,74 @@ pub struct PLUGIN_Profiler_Api {
 pub struct PLUGIN_Profiler_CollectData_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:114`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:115`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:115`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:116`.
     pub profiler: *mut PLUGIN_Profiler,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:116`.
-    #[abi(writer = "core", direction = "inout")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:117`.
+    #[abi(direction = "inout")]
     pub buffer: *mut u8,
     /// Value at byte 24.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:117`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:118`.
     #[abi(direction = "out")]
     pub buffer_size_in_bytes: usize,
 }
 
+/// Filled by TensorFlow; 16 bytes, `PLUGIN_Profiler_ConsumeResult_Destroy_Args_STRUCT_SIZE` is 16.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:142`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PLUGIN_Profiler_ConsumeResult_Destroy_Args_STRUCT_SIZE",
+    last = "consume_result"
+)]
+pub struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:143`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:144`.
+    pub consume_result: *mut PLUGIN_Profiler_ConsumeResult,
+}
+
+/// Filled by TensorFlow; 24 bytes, `PLUGIN_Profiler_Consume_Args_STRUCT_SIZE` is 24.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:132`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PLUGIN_Profiler_Consume_Args_STRUCT_SIZE",
+    last = "result"
+)]
+pub struct PLUGIN_Profiler_Consume_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:133`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:134`.
+    pub profiler: *mut PLUGIN_Profiler,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:135`.
+    #[abi(direction = "out")]
+    pub result: *mut PLUGIN_Profiler_ConsumeResult,
+}
+
 /// Filled by TensorFlow; 32 bytes, `PLUGIN_Profiler_Create_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:75`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:76`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9537,28 +11343,26 @@ pub struct PLUGIN_Profiler_CollectData_Args {
 pub struct PLUGIN_Profiler_Create_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:76`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:77`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:77`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:78`.
     pub options: *const c_char,
     /// Value at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:78`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:79`.
     pub options_size: usize,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:79`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:80`.
     #[abi(direction = "out")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 
 /// Filled by TensorFlow; 16 bytes, `PLUGIN_Profiler_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:86`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:87`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9569,18 +11373,17 @@ pub struct PLUGIN_Profiler_Create_Args {
 pub struct PLUGIN_Profiler_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:87`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:88`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:88`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:89`.
     pub profiler: *mut PLUGIN_Profiler,
 }
 
 /// Filled by TensorFlow; 24 bytes, `PLUGIN_Profiler_Error_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:38`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:39`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9591,23 +11394,21 @@ pub struct PLUGIN_Profiler_Destroy_Args {
 pub struct PLUGIN_Profiler_Error_Destroy_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:39`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:40`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:40`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:41`.
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:41`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:42`.
     pub error: *mut PLUGIN_Profiler_Error,
 }
 
 /// Filled by TensorFlow; 32 bytes, `PLUGIN_Profiler_Error_GetCode_Args_STRUCT_SIZE` is 28.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:64`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:65`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9618,28 +11419,26 @@ pub struct PLUGIN_Profiler_Error_Destroy_Args {
 pub struct PLUGIN_Profiler_Error_GetCode_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:65`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:66`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:66`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:67`.
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:67`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:68`.
     pub error: *const PLUGIN_Profiler_Error,
     /// Value at byte 24.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:68`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:69`.
     #[abi(direction = "out")]
     pub code: i32,
 }
 
 /// Filled by TensorFlow; 40 bytes, `PLUGIN_Profiler_Error_Message_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:49`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:50`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9650,33 +11449,66 @@ pub struct PLUGIN_Profiler_Error_GetCode_Args {
 pub struct PLUGIN_Profiler_Error_Message_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:50`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:51`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:51`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:52`.
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:52`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:53`.
     pub error: *const PLUGIN_Profiler_Error,
     /// Pointer at byte 24.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:54`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:55`.
     #[abi(direction = "out")]
     pub message: *const c_char,
     /// Value at byte 32.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:55`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:56`.
     #[abi(direction = "out")]
     pub message_size: usize,
 }
 
+/// Filled by TensorFlow; 40 bytes, `PLUGIN_Profiler_Serialize_Args_STRUCT_SIZE` is 40.
+///
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:152`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "PLUGIN_Profiler_Serialize_Args_STRUCT_SIZE",
+    last = "serialized_size"
+)]
+pub struct PLUGIN_Profiler_Serialize_Args {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:153`.
+    pub struct_size: usize,
+    /// Pointer at byte 8.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:154`.
+    pub profiler: *mut PLUGIN_Profiler,
+    /// Pointer at byte 16.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:155`.
+    pub consume_result: *mut PLUGIN_Profiler_ConsumeResult,
+    /// Pointer at byte 24.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:156`.
+    #[abi(direction = "out")]
+    pub serialized_bytes: *const u8,
+    /// Value at byte 32.
+    ///
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:157`.
+    #[abi(direction = "out")]
+    pub serialized_size: usize,
+}
+
 /// Filled by TensorFlow; 16 bytes, `PLUGIN_Profiler_Start_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:95`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:96`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9687,18 +11519,17 @@ pub struct PLUGIN_Profiler_Error_Message_Args {
 pub struct PLUGIN_Profiler_Start_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:96`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:97`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:97`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:98`.
     pub profiler: *mut PLUGIN_Profiler,
 }
 
 /// Filled by TensorFlow; 16 bytes, `PLUGIN_Profiler_Stop_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:104`, 2.17 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:105`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9709,44 +11540,43 @@ pub struct PLUGIN_Profiler_Start_Args {
 pub struct PLUGIN_Profiler_Stop_Args {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:105`.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:106`.
     pub struct_size: usize,
     /// Pointer at byte 8.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:106`.
-    #[abi(writer = "core")]
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:107`.
     pub profiler: *mut PLUGIN_Profiler,
 }
 
 /// A struct; 344 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:227`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:107`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TileList {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:228`.
+    /// Source: `xla/tpu/c_api_decl.h:108`.
     pub anonymous: TileList__anonymous,
     /// Value at byte 336.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:232`.
+    /// Source: `xla/tpu/c_api_decl.h:112`.
     pub size: i64,
 }
 
 /// A union of 336 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:228`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:108`, 2.13 on.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub union TileList__anonymous {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:229`.
+    /// Source: `xla/tpu/c_api_decl.h:109`.
     pub heap: *mut XLA_Tile,
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:230`.
+    /// Source: `xla/tpu/c_api_decl.h:110`.
     pub inlined: [XLA_Tile; 6],
 }
 
@@ -9760,41 +11590,41 @@ impl core::fmt::Debug for TileList__anonymous {
 ///
 /// It lies otherwise in some releases, and only the running release tells which.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:235`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:115`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct XLA_Layout {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:236`.
+    /// Source: `xla/tpu/c_api_decl.h:116`.
     pub minor_to_major: Int64List,
     /// Value at byte 56.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:237`.
+    /// Source: `xla/tpu/c_api_decl.h:117`.
     pub tiles: TileList,
     /// Value at byte 400.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:238`.
+    /// Source: `xla/tpu/c_api_decl.h:118`.
     pub index_primitive_type: i32,
     /// Value at byte 404.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:239`.
+    /// Source: `xla/tpu/c_api_decl.h:119`.
     pub pointer_primitive_type: i32,
     /// Value at byte 408.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:240`, 2.14 on.
+    /// Source: `xla/tpu/c_api_decl.h:120`, 2.14 on.
     pub element_size_in_bits: i64,
     /// Value at byte 416.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:241`.
+    /// Source: `xla/tpu/c_api_decl.h:121`.
     pub memory_space: i64,
     /// Value at byte 424.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:242`.
+    /// Source: `xla/tpu/c_api_decl.h:122`.
     pub dynamic_shape_metadata_prefix_bytes: i64,
     /// Value at byte 432.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:243`, 2.16 on.
+    /// Source: `xla/tpu/c_api_decl.h:123`, 2.16 on.
     pub tail_padding_alignment_in_elements: i64,
 }
 
@@ -9802,48 +11632,48 @@ pub struct XLA_Layout {
 ///
 /// It lies otherwise in some releases, and only the running release tells which.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:247`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:127`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct XLA_Shape {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:248`.
+    /// Source: `xla/tpu/c_api_decl.h:128`.
     pub element_type: i32,
     /// Value at byte 8.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:249`.
+    /// Source: `xla/tpu/c_api_decl.h:129`.
     pub dimensions: Int64List,
     /// Value at byte 64.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:250`.
+    /// Source: `xla/tpu/c_api_decl.h:130`.
     pub dynamic_dimensions: BoolList,
     /// Pointer at byte 80.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:251`.
+    /// Source: `xla/tpu/c_api_decl.h:131`.
     pub tuple_shapes: *mut XLA_Shape,
     /// Value at byte 88.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:252`.
+    /// Source: `xla/tpu/c_api_decl.h:132`.
     pub ntuple_shapes: i32,
     /// Value at byte 92.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:253`.
+    /// Source: `xla/tpu/c_api_decl.h:133`.
     pub has_layout: bool,
     /// Value at byte 96.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:254`.
+    /// Source: `xla/tpu/c_api_decl.h:134`.
     pub layout: XLA_Layout,
 }
 
 /// A struct; 56 bytes.
 ///
-/// Source: `xla/stream_executor/tpu/c_api_decl.h:223`, 2.13 on.
+/// Source: `xla/tpu/c_api_decl.h:103`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct XLA_Tile {
     /// Value at byte 0.
     ///
-    /// Source: `xla/stream_executor/tpu/c_api_decl.h:224`.
+    /// Source: `xla/tpu/c_api_decl.h:104`.
     pub dimensions: Int64List,
 }

@@ -3,7 +3,7 @@
 
 /// What has become of an event.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:131`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:142`, 2.4 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct SE_EventStatus(pub u32);

@@ -7,7 +7,7 @@ use super::*;
 ///
 /// Reads and writes `params`.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:530`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:546`, 2.4 on.
 pub type SE_InitPlugin = unsafe extern "C" fn(
     params: *mut SE_PlatformRegistrationParams,
     status: *mut TF_Status,

@@ -165,7 +165,7 @@ const _: () = {
         size_of::<SP_StreamExecutor>(),
         align_of::<SP_StreamExecutor>(),
     );
-    assert!(size == 288 && align == 8);
+    assert!(size == 296 && align == 8);
     assert!(offset_of!(SP_StreamExecutor, struct_size) == 0);
     assert!(offset_of!(SP_StreamExecutor, ext) == 8);
     assert!(offset_of!(SP_StreamExecutor, allocate) == 16);
@@ -202,7 +202,19 @@ const _: () = {
     assert!(offset_of!(SP_StreamExecutor, memset) == 264);
     assert!(offset_of!(SP_StreamExecutor, memset32) == 272);
     assert!(offset_of!(SP_StreamExecutor, host_callback) == 280);
-    assert!(SP_StreamExecutor::STRUCT_SIZE == 288);
+    assert!(offset_of!(SP_StreamExecutor, create_stream_with_options) == 288);
+    assert!(SP_StreamExecutor::STRUCT_SIZE == 296);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    let (size, align) = (size_of::<SP_StreamOptions>(), align_of::<SP_StreamOptions>());
+    assert!(size == 24 && align == 8);
+    assert!(offset_of!(SP_StreamOptions, struct_size) == 0);
+    assert!(offset_of!(SP_StreamOptions, ext) == 8);
+    assert!(offset_of!(SP_StreamOptions, has_priority) == 16);
+    assert!(offset_of!(SP_StreamOptions, priority) == 20);
+    assert!(SP_StreamOptions::STRUCT_SIZE == 24);
 };
 
 #[cfg(target_pointer_width = "64")]

@@ -255,6 +255,11 @@ macro_rules! __StreamExecutor {
                     callback_fn: $crate::stream_executor::SE_StatusCallbackFn,
                     callback_arg: *mut ::core::ffi::c_void,
                 ) -> u8;
+                #[optional]
+                fn create_stream_with_options(
+                    &self,
+                    options: $crate::__rt::Prefix<'_, $crate::stream_executor::SP_StreamOptions>,
+                ) -> $crate::__rt::Result<Self::Stream>;
             }
             $($rest)*
         }

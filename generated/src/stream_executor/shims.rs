@@ -1002,6 +1002,32 @@ pub mod SP_StreamExecutor {
         };
         guard::value("SP_StreamExecutor.host_callback", 0, body)
     }
+
+    /// Slot `create_stream_with_options` of `SP_StreamExecutor`.
+    ///
+    /// # Safety
+    /// The arguments are as the header says.
+    pub unsafe extern "C" fn create_stream_with_options<T: StreamExecutor>(
+        device: *const SP_Device,
+        options: *const SP_StreamOptions,
+        stream: *mut SP_Stream,
+        status: *mut TF_Status,
+    ) {
+        let body = || {
+            // SAFETY: the plugin made what the host lends here.
+            let this = unsafe { receiver::<T>(device) };
+            // SAFETY: the host lends this struct for the call.
+            let options = unsafe { Prefix::new(options) }.known()?;
+            let made = this.create_stream_with_options(options)?;
+            // SAFETY: the host lends the place for the handle.
+            unsafe { stream.write(SP_Stream(handle::give(made))) };
+            Ok(())
+        };
+        // SAFETY: the status is the host's, for this call.
+        unsafe {
+            guard::status("SP_StreamExecutor.create_stream_with_options", status, body)
+        }
+    }
 }
 
 /// Callbacks of `SP_TimerFns`, for a type that implements `TimerFns`.

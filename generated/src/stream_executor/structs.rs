@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_void};
 
 /// What core hands to create_device_fns.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:236`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -17,23 +17,23 @@ use core::ffi::{c_char, c_void};
 pub struct SE_CreateDeviceFnsParams {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:226`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:227`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:238`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:229`.
-    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:240`.
+    #[abi(filled_by = "plugin", direction = "out")]
     pub device_fns: *mut SP_DeviceFns,
 }
 
 /// What core hands to create_device: the number, and the device to fill in.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:187`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:198`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -44,28 +44,27 @@ pub struct SE_CreateDeviceFnsParams {
 pub struct SE_CreateDeviceParams {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:188`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:189`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:200`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// The number of the device to make.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:190`.
-    #[abi(writer = "core")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:201`.
     pub ordinal: i32,
     /// The device to fill in; core sets its struct_size first.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:192`.
-    #[abi(writer = "core", direction = "inout")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:203`.
+    #[abi(direction = "inout")]
     pub device: *mut SP_Device,
 }
 
 /// What core hands to create_stream_executor.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:420`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:436`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -76,23 +75,23 @@ pub struct SE_CreateDeviceParams {
 pub struct SE_CreateStreamExecutorParams {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:421`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:437`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:422`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:438`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
-    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:440`.
+    #[abi(filled_by = "plugin", direction = "out")]
     pub stream_executor: *mut SP_StreamExecutor,
 }
 
 /// What the plugin fills in its first entry point: the platform, its functions, and how to end both.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:509`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:525`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -103,51 +102,38 @@ pub struct SE_CreateStreamExecutorParams {
 pub struct SE_PlatformRegistrationParams {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:510`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:526`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:527`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:514`.
-    #[abi(writer = "core")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:530`.
     pub major_version: i32,
     /// Minor version of the API that core was built with.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:515`.
-    #[abi(writer = "core")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:531`.
     pub minor_version: i32,
     /// Patch version of the API that core was built with.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:516`.
-    #[abi(writer = "core")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:532`.
     pub patch_version: i32,
     /// The platform to describe; core owns the memory.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
-    #[abi(
-        filled_by = "plugin",
-        writer = "core",
-        direction = "out",
-        presence = "required"
-    )]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:534`.
+    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
     pub platform: *mut SP_Platform,
     /// The platform's functions to fill in; core owns the memory.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:519`.
-    #[abi(
-        filled_by = "plugin",
-        writer = "core",
-        direction = "out",
-        presence = "required"
-    )]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:535`.
+    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
     pub platform_fns: *mut SP_PlatformFns,
     /// Frees what the plugin put into its platform, not the platform itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:522`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:538`.
     #[abi(
         filled_by = "plugin",
         direction = "out",
@@ -157,7 +143,7 @@ pub struct SE_PlatformRegistrationParams {
     pub destroy_platform: Option<unsafe extern "C" fn(platform: *mut SP_Platform)>,
     /// Frees what the plugin put into its platform functions, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:523`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:539`.
     #[abi(
         filled_by = "plugin",
         direction = "out",
@@ -171,7 +157,7 @@ pub struct SE_PlatformRegistrationParams {
 
 /// What a device's allocator has done so far, in bytes.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:107`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:118`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -182,98 +168,98 @@ pub struct SE_PlatformRegistrationParams {
 pub struct SP_AllocatorStats {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:108`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:119`.
     pub struct_size: usize,
     /// How many allocations were made.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:109`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:120`.
     pub num_allocs: i64,
     /// Bytes allocated now.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:110`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:121`.
     pub bytes_in_use: i64,
     /// The most bytes allocated at any time.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:111`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:122`.
     pub peak_bytes_in_use: i64,
     /// The largest single allocation.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:112`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:123`.
     pub largest_alloc_size: i64,
     /// Not 0 where bytes_limit holds.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:114`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:125`.
     pub has_bytes_limit: i8,
     /// The most that may be allocated.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:115`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:126`.
     pub bytes_limit: i64,
     /// Bytes held by the allocator, used or not.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:117`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:128`.
     pub bytes_reserved: i64,
     /// The most bytes held at any time.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:118`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:129`.
     pub peak_bytes_reserved: i64,
     /// Not 0 where bytes_reservable_limit holds.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:120`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:131`.
     pub has_bytes_reservable_limit: i8,
     /// The most that may be held.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:121`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:132`.
     pub bytes_reservable_limit: i64,
     /// The largest free block.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:123`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:134`.
     pub largest_free_block_bytes: i64,
 }
 
 /// One device: its number, the plugin's own object, and names to print.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:165`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(filled_by = "plugin", struct_size = "SP_DEVICE_STRUCT_SIZE", last = "pci_bus_id")]
 pub struct SP_Device {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:155`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:166`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional, filled by the plugin.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:156`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:167`.
     #[abi(filled_by = "plugin", presence = "optional")]
     pub ext: *mut c_void,
     /// The device's number on its platform, from 0.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:157`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:168`.
     pub ordinal: i32,
     /// The plugin's own object for this device; core only carries it.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:161`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:172`.
     pub device_handle: *mut c_void,
     /// Name of the hardware for printing, NUL-terminated, or null.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:166`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:177`.
     #[abi(presence = "optional")]
     pub hardware_name: *const c_char,
     /// Name of the vendor for printing, NUL-terminated, or null.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:171`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:182`.
     #[abi(presence = "optional")]
     pub device_vendor: *const c_char,
     /// The PCI address, as in 0000:00:02.1, NUL-terminated, or null.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:182`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:193`.
     #[abi(presence = "optional")]
     pub pci_bus_id: *const c_char,
 }
 
 /// What a device says of itself.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:210`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -286,35 +272,35 @@ pub struct SP_Device {
 pub struct SP_DeviceFns {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:200`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:211`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:201`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:212`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:208`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:219`.
     #[abi(presence = "optional", neutral = "- 1")]
     pub get_numa_node: Option<unsafe extern "C" fn(device: *const SP_Device) -> i32>,
     /// Bandwidth of the device's own memory in bytes per second, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:214`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
     #[abi(presence = "optional", neutral = "- 1")]
     pub get_memory_bandwidth: Option<
         unsafe extern "C" fn(device: *const SP_Device) -> i64,
     >,
     /// Estimated arithmetic throughput in units of 10e9 operations per second, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:220`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:231`.
     #[abi(presence = "optional", neutral = "- 1.0")]
     pub get_gflops: Option<unsafe extern "C" fn(device: *const SP_Device) -> f64>,
 }
 
 /// A piece of device memory.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:141`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:152`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -325,30 +311,30 @@ pub struct SP_DeviceFns {
 pub struct SP_DeviceMemoryBase {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:142`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:153`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:143`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// What stands for the memory: an address or whatever else the plugin means by it; null is no memory.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:146`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:157`.
     pub opaque: *mut c_void,
     /// Length in bytes.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:147`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:158`.
     pub size: u64,
     /// A value for the plugin's own use.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:148`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:159`.
     pub payload: u64,
 }
 
 /// A platform: the name and device type under which its devices appear, and how core shall allocate for them.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:430`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:446`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -360,41 +346,41 @@ pub struct SP_DeviceMemoryBase {
 pub struct SP_Platform {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:431`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:447`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional, filled by the plugin.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:433`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:449`.
     #[abi(filled_by = "plugin", presence = "optional")]
     pub ext: *mut c_void,
     /// The platform's name, NUL-terminated, of capitals and underscores; it must live for ever.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:439`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:455`.
     #[abi(presence = "required")]
     pub name: *const c_char,
     /// The device type, such as GPU, NUL-terminated, of capitals and underscores; it must live for ever.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:444`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:460`.
     #[abi(presence = "required")]
     pub r#type: *const c_char,
     /// Not 0 where one address space reaches every device; then the unified memory slots are needed.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:448`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:464`.
     pub supports_unified_memory: u8,
     /// Not 0 where core shall put its own best-fit allocator over this device's memory.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:452`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:468`, 2.5 on.
     pub use_bfc_allocator: u8,
     /// Not 0 where core shall take memory as it needs it, instead of most of it up front.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:457`, 2.9 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:473`, 2.9 on.
     #[abi(at = "35 = 34")]
     pub force_memory_growth: u8,
 }
 
 /// How core makes and ends a platform's devices and their function tables.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:479`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -406,16 +392,16 @@ pub struct SP_Platform {
 pub struct SP_PlatformFns {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:464`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:480`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:466`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:482`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:485`, 2.5 on.
     #[abi(presence = "required")]
     pub get_device_count: Option<
         unsafe extern "C" fn(
@@ -426,7 +412,7 @@ pub struct SP_PlatformFns {
     >,
     /// Fills in one device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:472`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:488`.
     #[abi(presence = "required")]
     pub create_device: Option<
         unsafe extern "C" fn(
@@ -437,14 +423,14 @@ pub struct SP_PlatformFns {
     >,
     /// Frees what the plugin put into a device, not the device's memory itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:477`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:493`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_device: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, device: *mut SP_Device),
     >,
     /// Fills in the functions that describe a device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:480`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:496`.
     #[abi(presence = "required")]
     pub create_device_fns: Option<
         unsafe extern "C" fn(
@@ -455,14 +441,14 @@ pub struct SP_PlatformFns {
     >,
     /// Frees what the plugin put into a device's functions, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:486`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_device_fns: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, device_fns: *mut SP_DeviceFns),
     >,
     /// Fills in the functions that run a device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:490`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:506`.
     #[abi(presence = "required")]
     pub create_stream_executor: Option<
         unsafe extern "C" fn(
@@ -473,7 +459,7 @@ pub struct SP_PlatformFns {
     >,
     /// Frees what the plugin put into a stream executor, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:495`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_stream_executor: Option<
         unsafe extern "C" fn(
@@ -483,7 +469,7 @@ pub struct SP_PlatformFns {
     >,
     /// Fills in the functions that read a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:515`.
     #[abi(presence = "required")]
     pub create_timer_fns: Option<
         unsafe extern "C" fn(
@@ -494,7 +480,7 @@ pub struct SP_PlatformFns {
     >,
     /// Frees what the plugin put into the timer functions, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_timer_fns: Option<
         unsafe extern "C" fn(platform: *const SP_Platform, timer_fns: *mut SP_TimerFns),
@@ -503,30 +489,30 @@ pub struct SP_PlatformFns {
 
 /// How core runs a device: memory, streams, events, timers, copies. Called from several threads at once.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:246`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
     filled_by = "plugin",
     struct_size = "SP_STREAMEXECUTOR_STRUCT_SIZE",
-    last = "host_callback",
+    last = "create_stream_with_options",
     author_trait = "StreamExecutor",
     receiver = "SP_Device.device_handle",
-    epochs = "2.5..2.6 = 264, 2.7.. = 288"
+    epochs = "2.5..2.6 = 264, 2.7..2.21 = 288, 2.22.. = 296"
 )]
 pub struct SP_StreamExecutor {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:236`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:247`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:248`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:245`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:256`.
     #[abi(presence = "required", neutral = "()")]
     pub allocate: Option<
         unsafe extern "C" fn(
@@ -538,42 +524,42 @@ pub struct SP_StreamExecutor {
     >,
     /// Frees device memory; memory that is null is allowed.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:250`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:261`.
     #[abi(presence = "required", neutral = "()")]
     pub deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, memory: *mut SP_DeviceMemoryBase),
     >,
-    /// Allocates host memory that the device copies from and to; 64-byte aligned, null where there is none.
+    /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:266`.
     #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]
     pub host_memory_allocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, size: u64) -> *mut c_void,
     >,
     /// Frees memory of host_memory_allocate.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:258`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
     #[abi(presence = "required", neutral = "()")]
     pub host_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, mem: *mut c_void),
     >,
     /// Allocates memory that host and device both reach; null where there is none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:263`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:274`.
     #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
     pub unified_memory_allocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, bytes: u64) -> *mut c_void,
     >,
     /// Frees memory of unified_memory_allocate.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:280`.
     #[abi(presence = "optional", neutral = "()")]
     pub unified_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, location: *mut c_void),
     >,
     /// Fills in the allocator's statistics; 0 says that there are none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:273`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:284`.
     #[abi(presence = "required", neutral = "0")]
     pub get_allocator_stats: Option<
         unsafe extern "C" fn(
@@ -583,7 +569,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Says how many bytes are free and how many there are; 0 says that it is unknown, which fails the device's creation.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:278`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
     #[abi(presence = "required", neutral = "0")]
     pub device_memory_usage: Option<
         unsafe extern "C" fn(
@@ -594,7 +580,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Makes a stream: a queue whose work is done in order.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:285`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:296`.
     #[abi(presence = "required")]
     pub create_stream: Option<
         unsafe extern "C" fn(
@@ -605,14 +591,14 @@ pub struct SP_StreamExecutor {
     >,
     /// Ends a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:300`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_stream: Option<
         unsafe extern "C" fn(device: *const SP_Device, stream: SP_Stream),
     >,
     /// Holds what dependent is given from now on until other has done what it was given so far.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:293`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:304`.
     #[abi(presence = "required")]
     pub create_stream_dependency: Option<
         unsafe extern "C" fn(
@@ -624,7 +610,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Says, without waiting, whether a stream is in order.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:297`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
     #[abi(presence = "required")]
     pub get_stream_status: Option<
         unsafe extern "C" fn(
@@ -635,7 +621,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Makes an event: a mark in a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:303`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:314`.
     #[abi(presence = "required")]
     pub create_event: Option<
         unsafe extern "C" fn(
@@ -646,21 +632,21 @@ pub struct SP_StreamExecutor {
     >,
     /// Ends an event.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:319`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_event: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event),
     >,
     /// Says, without waiting, whether the work before an event is done. An error or an unknown state is fatal to the process.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:311`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:322`.
     #[abi(presence = "required", neutral = "SE_EventStatus::SE_EVENT_ERROR")]
     pub get_event_status: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event) -> SE_EventStatus,
     >,
     /// Puts an event at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:313`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
     #[abi(presence = "required")]
     pub record_event: Option<
         unsafe extern "C" fn(
@@ -672,7 +658,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Holds what a stream is given from now on until an event has happened.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:317`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
     #[abi(presence = "required")]
     pub wait_for_event: Option<
         unsafe extern "C" fn(
@@ -684,7 +670,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Makes a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
     #[abi(presence = "required")]
     pub create_timer: Option<
         unsafe extern "C" fn(
@@ -695,14 +681,14 @@ pub struct SP_StreamExecutor {
     >,
     /// Ends a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:339`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_timer: Option<
         unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
     >,
     /// Puts a timer's start at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:342`.
     #[abi(presence = "required")]
     pub start_timer: Option<
         unsafe extern "C" fn(
@@ -714,7 +700,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Puts a timer's stop at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:346`.
     #[abi(presence = "required")]
     pub stop_timer: Option<
         unsafe extern "C" fn(
@@ -726,7 +712,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues a copy from device to host.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:341`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:352`.
     #[abi(presence = "required")]
     pub memcpy_dtoh: Option<
         unsafe extern "C" fn(
@@ -740,7 +726,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues a copy from host to device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:347`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:358`.
     #[abi(presence = "required")]
     pub memcpy_htod: Option<
         unsafe extern "C" fn(
@@ -754,7 +740,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues a copy from device to device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:353`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:364`.
     #[abi(presence = "required")]
     pub memcpy_dtod: Option<
         unsafe extern "C" fn(
@@ -768,7 +754,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Copies from device to host before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:360`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:371`.
     #[abi(presence = "required")]
     pub sync_memcpy_dtoh: Option<
         unsafe extern "C" fn(
@@ -781,7 +767,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Copies from host to device before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:366`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:377`.
     #[abi(presence = "required")]
     pub sync_memcpy_htod: Option<
         unsafe extern "C" fn(
@@ -794,7 +780,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Copies from device to device before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:373`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:384`.
     #[abi(presence = "optional")]
     pub sync_memcpy_dtod: Option<
         unsafe extern "C" fn(
@@ -807,7 +793,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Waits until an event has happened.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:379`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:390`.
     #[abi(presence = "required")]
     pub block_host_for_event: Option<
         unsafe extern "C" fn(
@@ -818,7 +804,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:389`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:400`.
     #[abi(presence = "optional")]
     pub block_host_until_done: Option<
         unsafe extern "C" fn(
@@ -829,15 +815,15 @@ pub struct SP_StreamExecutor {
     >,
     /// Waits until the whole device has done what it was given.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:394`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:405`.
     #[abi(presence = "required")]
     pub synchronize_all_activity: Option<
         unsafe extern "C" fn(device: *const SP_Device, status: *mut TF_Status),
     >,
     /// Queues the zeroing of size bytes.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 256")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:408`, 2.7 on.
+    #[abi(presence = "required", at = "288 = 256, 296 = 256")]
     pub mem_zero: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -849,8 +835,8 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 264")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`, 2.7 on.
+    #[abi(presence = "required", at = "288 = 264, 296 = 264")]
     pub memset: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -863,8 +849,8 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 272")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:418`, 2.7 on.
+    #[abi(presence = "required", at = "288 = 272, 296 = 272")]
     pub memset32: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -877,8 +863,8 @@ pub struct SP_StreamExecutor {
     >,
     /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`.
-    #[abi(presence = "required", neutral = "0", at = "264 = 256, 288 = 280")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
+    #[abi(presence = "required", neutral = "0", at = "264 = 256, 288 = 280, 296 = 280")]
     pub host_callback: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -887,11 +873,53 @@ pub struct SP_StreamExecutor {
             callback_arg: *mut c_void,
         ) -> u8,
     >,
+    /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 on.
+    #[abi(presence = "optional", at = "296 = 288")]
+    pub create_stream_with_options: Option<
+        unsafe extern "C" fn(
+            device: *const SP_Device,
+            options: *const SP_StreamOptions,
+            stream: *mut SP_Stream,
+            status: *mut TF_Status,
+        ),
+    >,
+}
+
+/// How core wants a stream to be made.
+///
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:97`, 2.22 on.
+#[derive(Clone, Copy, Debug, sp_runtime::Abi)]
+#[repr(C)]
+#[abi(
+    filled_by = "core",
+    struct_size = "SP_STREAM_OPTIONS_STRUCT_SIZE",
+    last = "priority"
+)]
+pub struct SP_StreamOptions {
+    /// How many bytes of this struct its maker knows.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:98`.
+    pub struct_size: usize,
+    /// Pointer at byte 8, optional.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
+    #[abi(presence = "optional")]
+    pub ext: *mut c_void,
+    /// Not 0 if priority holds a value.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:100`.
+    pub has_priority: u8,
+    /// The stream's priority, as the session's configuration has it.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:101`.
+    pub priority: i32,
 }
 
 /// How core reads a timer.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:110`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -903,16 +931,16 @@ pub struct SP_StreamExecutor {
 pub struct SP_TimerFns {
     /// How many bytes of this struct its maker knows.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:100`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:111`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:101`.
-    #[abi(writer = "nobody", presence = "optional")]
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:112`.
+    #[abi(presence = "optional")]
     pub ext: *mut c_void,
     /// Nanoseconds between a timer's start and its stop.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:113`.
     #[abi(presence = "required", neutral = "0")]
     pub nanoseconds: Option<unsafe extern "C" fn(timer: SP_Timer) -> u64>,
 }

@@ -7,13 +7,13 @@ use sp_runtime::{Error, Prefix, PrefixMut, Result};
 
 /// What fills a [`SP_DeviceFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:210`, 2.4 on.
 pub trait DeviceFns: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const HAS_GET_NUMA_NODE: bool = false;
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:208`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:219`.
     ///
     /// Optional: the slot stays null unless this is written.
     fn get_numa_node(&self) -> i32 {
@@ -24,7 +24,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
     const HAS_GET_MEMORY_BANDWIDTH: bool = false;
     /// Bandwidth of the device's own memory in bytes per second, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:214`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
     ///
     /// Optional: the slot stays null unless this is written.
     fn get_memory_bandwidth(&self) -> i64 {
@@ -35,7 +35,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
     const HAS_GET_GFLOPS: bool = false;
     /// Estimated arithmetic throughput in units of 10e9 operations per second, or a negative number where unknown.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:220`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:231`.
     ///
     /// Optional: the slot stays null unless this is written.
     fn get_gflops(&self) -> f64 {
@@ -45,11 +45,11 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
 
 /// What fills a [`SP_PlatformFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:463`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:479`, 2.4 on.
 pub trait PlatformFns: Send + Sync + Sized + 'static {
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:469`, 2.5 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:485`, 2.5 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -60,7 +60,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Fills in one device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:472`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:488`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -71,7 +71,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Frees what the plugin put into a device, not the device's memory itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:477`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:493`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -82,7 +82,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Fills in the functions that describe a device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:480`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:496`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -93,7 +93,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Frees what the plugin put into a device's functions, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:486`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -104,7 +104,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Fills in the functions that run a device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:490`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:506`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -115,7 +115,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Frees what the plugin put into a stream executor, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:495`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -126,7 +126,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Fills in the functions that read a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:499`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:515`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -137,7 +137,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
     /// Frees what the plugin put into the timer functions, not the table itself.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -149,7 +149,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
 
 /// What fills a [`SP_StreamExecutor`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:246`, 2.4 on.
 pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// What stands behind a [`SP_Stream`].
     type Stream: Send + Sync + 'static;
@@ -160,7 +160,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:245`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:256`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -173,20 +173,20 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Frees device memory; memory that is null is allowed.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:250`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:261`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>);
 
-    /// Allocates host memory that the device copies from and to; 64-byte aligned, null where there is none.
+    /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:266`.
     fn host_memory_allocate(&self, size: u64) -> *mut c_void;
 
     /// Frees memory of host_memory_allocate.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:258`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -196,7 +196,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     const HAS_UNIFIED_MEMORY_ALLOCATE: bool = false;
     /// Allocates memory that host and device both reach; null where there is none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:263`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:274`.
     ///
     /// Optional: the slot stays null unless this is written.
     fn unified_memory_allocate(&self, bytes: u64) -> *mut c_void {
@@ -208,7 +208,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     const HAS_UNIFIED_MEMORY_DEALLOCATE: bool = false;
     /// Frees memory of unified_memory_allocate.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:269`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:280`.
     ///
     /// Optional: the slot stays null unless this is written.
     ///
@@ -220,12 +220,12 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Fills in the allocator's statistics; 0 says that there are none.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:273`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:284`.
     fn get_allocator_stats(&self, stats: PrefixMut<'_, SP_AllocatorStats>) -> u8;
 
     /// Says how many bytes are free and how many there are; 0 says that it is unknown, which fails the device's creation.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:278`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -233,17 +233,17 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Makes a stream: a queue whose work is done in order.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:285`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:296`.
     fn create_stream(&self) -> Result<Self::Stream>;
 
     /// Ends a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:300`.
     fn destroy_stream(&self, stream: Self::Stream);
 
     /// Holds what dependent is given from now on until other has done what it was given so far.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:293`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:304`.
     fn create_stream_dependency(
         &self,
         dependent: &Self::Stream,
@@ -252,57 +252,57 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Says, without waiting, whether a stream is in order.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:297`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
     fn get_stream_status(&self, stream: &Self::Stream) -> Result<()>;
 
     /// Makes an event: a mark in a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:303`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:314`.
     fn create_event(&self) -> Result<Self::Event>;
 
     /// Ends an event.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:319`.
     fn destroy_event(&self, event: Self::Event);
 
     /// Says, without waiting, whether the work before an event is done. An error or an unknown state is fatal to the process.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:311`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:322`.
     fn get_event_status(&self, event: &Self::Event) -> SE_EventStatus;
 
     /// Puts an event at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:313`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
     fn record_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
     /// Holds what a stream is given from now on until an event has happened.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:317`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
     fn wait_for_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
     /// Makes a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
     fn create_timer(&self) -> Result<Self::Timer>;
 
     /// Ends a timer.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:339`.
     fn destroy_timer(&self, timer: Self::Timer);
 
     /// Puts a timer's start at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:342`.
     fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
     /// Puts a timer's stop at the end of a stream.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:346`.
     fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
     /// Queues a copy from device to host.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:341`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:352`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -316,7 +316,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues a copy from host to device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:347`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:358`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -330,7 +330,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues a copy from device to device.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:353`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:364`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -344,7 +344,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Copies from device to host before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:360`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:371`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -357,7 +357,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Copies from host to device before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:366`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:377`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -372,7 +372,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     const HAS_SYNC_MEMCPY_DTOD: bool = false;
     /// Copies from device to device before it returns.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:373`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:384`.
     ///
     /// Optional: the slot stays null unless this is written.
     ///
@@ -390,14 +390,14 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Waits until an event has happened.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:379`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:390`.
     fn block_host_for_event(&self, event: &Self::Event) -> Result<()>;
 
     #[doc(hidden)]
     const HAS_BLOCK_HOST_UNTIL_DONE: bool = false;
     /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:389`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:400`.
     ///
     /// Optional: the slot stays null unless this is written.
     fn block_host_until_done(&self, stream: &Self::Stream) -> Result<()> {
@@ -407,12 +407,12 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Waits until the whole device has done what it was given.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:394`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:405`.
     fn synchronize_all_activity(&self) -> Result<()>;
 
     /// Queues the zeroing of size bytes.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:397`, 2.7 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:408`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -425,7 +425,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:402`, 2.7 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -439,7 +439,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:407`, 2.7 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:418`, 2.7 on.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -453,7 +453,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
     ///
     /// # Safety
     /// Pointers among the arguments are the host's, as its header says.
@@ -463,17 +463,32 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         callback_fn: SE_StatusCallbackFn,
         callback_arg: *mut c_void,
     ) -> u8;
+
+    #[doc(hidden)]
+    const HAS_CREATE_STREAM_WITH_OPTIONS: bool = false;
+    /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
+    ///
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 on.
+    ///
+    /// Optional: the slot stays null unless this is written.
+    fn create_stream_with_options(
+        &self,
+        options: Prefix<'_, SP_StreamOptions>,
+    ) -> Result<Self::Stream> {
+        let _ = options;
+        Err(Error::absent("SP_StreamExecutor.create_stream_with_options"))
+    }
 }
 
 /// What fills a [`SP_TimerFns`]: one method per slot.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`, 2.4 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:110`, 2.4 on.
 pub trait TimerFns: Send + Sync + Sized + 'static {
     /// What stands behind a [`SP_Timer`].
     type Timer: Send + Sync + 'static;
 
     /// Nanoseconds between a timer's start and its stop.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:102`.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:113`.
     fn nanoseconds(timer: &Self::Timer) -> u64;
 }

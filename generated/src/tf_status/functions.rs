@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Ends a status of TF_NewStatus.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:58`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -18,7 +18,7 @@ pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = uns
 
 /// Shows each payload to visitor.
 ///
-/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:75`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -35,7 +35,7 @@ pub static TF_ForEachPayload: Function<
 
 /// The code.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -47,7 +47,7 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
 ///
 /// What it returns is not the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:92`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -61,7 +61,7 @@ pub static TF_Message: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -71,7 +71,7 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
 
 /// Attaches a value under a key, unless the status says no failure.
 ///
-/// Exported by tensorflow-cpu 2.7 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.7 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:68`, 2.7 on.
 // SAFETY: the signature is the header's.
@@ -83,7 +83,7 @@ pub static TF_SetPayload: Function<
 
 /// Sets code and message; what was there is lost. The message is copied.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:62`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -95,7 +95,7 @@ pub static TF_SetStatus: Function<
 
 /// Sets the status from an errno.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.4 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:82`, 2.4 on.
 // SAFETY: the signature is the header's.
@@ -108,7 +108,7 @@ pub static TF_SetStatusFromIOError: Function<
 
 /// As TF_DeleteStatus.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:54`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -120,7 +120,7 @@ pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = u
 
 /// As TF_ForEachPayload.
 ///
-/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.14 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:70`, 2.14 on.
 // SAFETY: the signature is the header's.
@@ -138,7 +138,7 @@ pub static TSL_ForEachPayload: Function<
 
 /// As TF_GetCode.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:80`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -154,7 +154,7 @@ pub static TSL_GetCode: Function<
 ///
 /// What it returns is not the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:86`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -170,7 +170,7 @@ pub static TSL_Message: Function<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:51`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -182,7 +182,7 @@ pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = 
 
 /// As TF_SetPayload.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:63`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -196,7 +196,7 @@ pub static TSL_SetPayload: Function<
 
 /// As TF_SetStatus.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:58`, 2.12 on.
 // SAFETY: the signature is the header's.
@@ -210,7 +210,7 @@ pub static TSL_SetStatus: Function<
 
 /// As TF_SetStatusFromIOError.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.21).
+/// Exported by tensorflow-cpu 2.12 on, tensorflow in all that was read (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:76`, 2.12 on.
 // SAFETY: the signature is the header's.

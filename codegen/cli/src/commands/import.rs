@@ -6,11 +6,11 @@ use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
 use crate::import::lock::Lock;
 use crate::import::place::Place;
-use crate::import::release::Release;
+use crate::import::release::{Release, Requested};
 use crate::import::snapshot::SnapshotError;
 use crate::import::source::Moved;
 use crate::import::symbols::{self, Task};
-use crate::import::{Imported, Request, Watch, import, snapshot};
+use crate::import::{Imported, Request, Watch, import, newest_nightly, snapshot};
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
@@ -28,7 +28,8 @@ const AT_ONCE: usize = 2;
 pub struct Args {
     /// What to import
     what: What,
-    /// Releases: 2.21 for the newest patch, 2.21.0 for exactly that one, all for every minor from 2.4
+    /// Releases: 2.21 for the newest patch, 2.21.0 or 2.22.0rc0 for exactly that version, nightly for the
+    /// newest nightly build, all for every minor from 2.4
     #[arg(required = true, value_name = "RELEASE")]
     releases: Vec<Wanted>,
     /// Take the headers from a wheel or an installed TensorFlow instead of the index
@@ -53,7 +54,7 @@ enum What {
 #[derive(Clone, Copy)]
 enum Wanted {
     All,
-    One(Release),
+    One(Requested),
 }
 
 impl FromStr for Wanted {
@@ -70,7 +71,8 @@ impl FromStr for Wanted {
 /// Imports the releases, two at a time; one that fails does not keep the others.
 pub fn run(args: Args) -> Result {
     let What::Tensorflow = args.what;
-    let (place, index) = (place(&args)?, Index::default());
+    let here = std::env::current_dir().into_diagnostic()?;
+    let (place, index) = (Place::find(&here)?, Index::default());
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
         return symbols_of(&requests, &index);
@@ -79,7 +81,10 @@ pub fn run(args: Args) -> Result {
     let stored: Vec<&Imported> = imported.iter().flatten().collect();
     let read = crew::each(&stored, |done| snapshot::read(&done.include, done.release));
     let written = stored.iter().zip(read);
-    let written = written.map(|(done, apis)| snapshots(done.release, apis, &place));
+    let written = written.map(|(done, apis)| {
+        let place = place.clone().of_release(done.release)?;
+        snapshots(done.release, apis, &place)
+    });
     let written: Vec<Result<()>> = written.collect();
     let mut failures = imported
         .into_iter()
@@ -171,35 +176,44 @@ fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
     let mut releases = BTreeSet::new();
     for wanted in &args.releases {
         match wanted {
-            Wanted::One(release) => drop(releases.insert(*release)),
+            Wanted::One(Requested::Version(release)) => drop(releases.insert(*release)),
+            Wanted::One(Requested::Nightly) => {
+                releases.insert(newest_nightly(args.from.as_deref(), index)?);
+            }
             Wanted::All => releases.extend(every(args.locked, place, index)?),
         }
     }
-    let request = |release| Request {
-        release,
-        from: args.from.clone(),
-        locked: args.locked,
-        place: place.clone(),
+    let request = |release| {
+        let mut place = place.clone().of_release(release)?;
+        if let Some(store) = &args.store {
+            place.store.clone_from(store);
+        }
+        Ok(Request {
+            release,
+            from: args.from.clone(),
+            locked: args.locked,
+            place,
+        })
     };
-    Ok(releases.into_iter().map(request).collect())
+    releases.into_iter().map(request).collect()
 }
 
-/// The minors that the lock has and, unless only those count, the index.
+/// Returns the minors that the lock has and, unless `locked`, those that the index has. A minor without a
+/// final release is its locked pre-release.
 fn every(locked: bool, place: &Place, index: &Index) -> Result<BTreeSet<Release>> {
     let lock = Lock::read(&place.lock, place.inherits)?;
-    let mut minors: BTreeSet<Release> = lock.release.keys().map(|exact| exact.minor()).collect();
+    let (finals, previews): (Vec<Release>, Vec<Release>) =
+        lock.release.keys().partition(|exact| exact.is_final());
+    let mut all: BTreeSet<Release> = finals.into_iter().map(Release::minor).collect();
     if !locked {
-        minors.extend(index.page(PACKAGE)?.minors());
+        all.extend(index.page(PACKAGE)?.minors());
     }
-    Ok(minors)
-}
-
-fn place(args: &Args) -> Result<Place> {
-    let mut place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
-    if let Some(store) = &args.store {
-        place.store = store.clone();
-    }
-    Ok(place)
+    let open = previews
+        .into_iter()
+        .filter(|one| !all.contains(&one.minor()));
+    let open: Vec<Release> = open.collect();
+    all.extend(open);
+    Ok(all)
 }
 
 fn report(done: &Imported, took: Duration) {

@@ -106,7 +106,7 @@ fn lints(api: &Api, parsed: Vec<Api>, args: &Args, place: &Place) -> Result {
 }
 
 fn minor(args: &Args) -> String {
-    args.release.minor().to_string()
+    args.release.key().to_string()
 }
 
 fn parse(root: &Path, args: &Args) -> Result<Vec<Api>> {

@@ -269,6 +269,7 @@ fn a_note_on_what_another_release_has_is_no_mistake() {
         schema: SCHEMA,
         name: "demo".into(),
         release: "2.5".into(),
+        preview: None,
         version: None,
         items: Items::from([("Away".into(), structure(vec![field("old", Type::Size)]))]),
         imports: Default::default(),

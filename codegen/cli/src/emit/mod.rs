@@ -97,11 +97,11 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     with_sources(apis, symbols, |sources| {
         let availability = sources.first().and_then(|it| it.exports.file());
         let (first, newest) = (sources.first(), sources.iter().map(|source| source.api));
-        let release = first.and_then(|it| it.timeline.newest());
+        let versions = first.map(|it| versions(it.timeline));
         let manifest = first.map_or_else(String::new, |it| it.features.manifest());
         let lib = page::print(
             &lib_doc(newest.clone()),
-            root(newest, release, availability.is_some()),
+            root(newest, &versions, availability.is_some()),
         );
         let mut files = Files::from([
             ("Cargo.toml".to_owned(), format!("{MANIFEST}{manifest}")),
@@ -149,20 +149,9 @@ fn with_sources<R>(
 
 fn root<'a>(
     apis: impl Iterator<Item = &'a Api>,
-    newest: Option<Minor>,
+    versions: &Option<TokenStream>,
     availability: bool,
 ) -> TokenStream {
-    let newest = newest.map(|(major, minor)| {
-        let doc = " The newest release that this crate was made of.";
-        let (major, minor) = (
-            Literal::u32_unsuffixed(major),
-            Literal::u32_unsuffixed(minor),
-        );
-        quote! {
-            #[doc = #doc]
-            pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(#major, #minor);
-        }
-    });
     let shared = availability.then(|| module("availability", None));
     let modules = apis.map(|api| {
         let feature = &api.name;
@@ -180,11 +169,43 @@ fn root<'a>(
             clippy::type_complexity,
             reason = "the signatures are the headers'"
         )]
-        #newest
+        #versions
         #shared
         #(#modules)*
         #[doc(hidden)]
         pub use sp_runtime as __rt;
+    }
+}
+
+/// Returns the constants that say of which releases the crate was made.
+fn versions(timeline: &Timeline) -> TokenStream {
+    let release = |(major, minor): Minor| {
+        let (major, minor) = (
+            Literal::u32_unsuffixed(major),
+            Literal::u32_unsuffixed(minor),
+        );
+        quote!(sp_runtime::Release::new(#major, #minor))
+    };
+    let newest = timeline.newest().map(|newest| {
+        let (doc, newest) = (
+            " The newest final release that this crate was made of.",
+            release(newest),
+        );
+        quote!(#[doc = #doc] pub const NEWEST: sp_runtime::Release = #newest;)
+    });
+    let previews = timeline.previews();
+    let previews = previews.iter().map(|(version, minor)| {
+        let minor = release(*minor);
+        quote!((#version, #minor))
+    });
+    let docs = [
+        " The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release",
+        " whose layouts and functions they have.",
+    ];
+    quote! {
+        #newest
+        #(#[doc = #docs])*
+        pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[#(#previews),*];
     }
 }
 
@@ -200,7 +221,7 @@ fn lib_doc<'a>(apis: impl Iterator<Item = &'a Api>) -> Vec<String> {
         "A module is there where the feature of its name is on.".to_owned(),
         String::new(),
     ];
-    lines.extend(apis.map(|api| format!("- `{}`: TensorFlow {}", api.name, api.release)));
+    lines.extend(apis.map(|api| format!("- `{}`: TensorFlow {}", api.name, api.release_name())));
     lines
 }
 

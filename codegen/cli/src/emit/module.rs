@@ -159,7 +159,8 @@ fn doc(api: &Api) -> Vec<String> {
     let version = version.unwrap_or_default();
     let mut lines = vec![format!(
         "The API `{}` as TensorFlow {} has it{version}.",
-        api.name, api.release
+        api.name,
+        api.release_name()
     )];
     let inline = |item: &Item| matches!(item, Item::Function(it) if it.inline);
     let left_out = api.items.iter().filter(|(_, item)| inline(item));

@@ -143,6 +143,7 @@ fn api(name: &str, items: Vec<(&str, Item)>) -> Api {
         schema: SCHEMA,
         name: name.into(),
         release: "2.21".into(),
+        preview: None,
         version: None,
         items: items
             .into_iter()

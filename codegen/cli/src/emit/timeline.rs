@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_expand::structure::{Dates, Layouts};
-use sp_ir::{Api, Enum, History, Item, Presence, Struct};
+use sp_ir::{Api, Enum, History, Item, Presence, Release, Struct};
 
 use super::places;
 
@@ -62,9 +62,21 @@ impl Timeline {
         timeline
     }
 
-    /// The newest release.
+    /// Returns the newest final release, or the newest preview if there is no final one.
     pub fn newest(&self) -> Option<Minor> {
-        self.known.last().copied()
+        let previews: BTreeSet<Minor> = self.previews().into_iter().map(|(_, it)| it).collect();
+        let mut finals = self.known.iter().filter(|it| !previews.contains(it));
+        finals.next_back().or(self.known.last()).copied()
+    }
+
+    /// Returns the previews that are known: what `TF_Version()` says there, and the minor release.
+    pub fn previews(&self) -> Vec<(String, Minor)> {
+        let previews = self.history.previews.iter();
+        let read = |(release, exact): (&String, &String)| {
+            let version = exact.parse::<Release>().ok()?.host_version();
+            Some((version, minor(release)))
+        };
+        previews.filter_map(read).collect()
     }
 
     /// A member's releases are told only where they are not the item's own.
@@ -173,9 +185,8 @@ fn require_what_was_required(newer: &mut Struct, older: &Struct) {
 
 /// The release as numbers; what is no release counts as before all.
 pub fn minor(release: &str) -> Minor {
-    let numbers = release.split_once('.');
-    let numbers = numbers.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    numbers.unwrap_or_default()
+    let release = release.parse::<Release>();
+    release.map_or_else(|_| Minor::default(), |it| (it.major, it.minor))
 }
 
 /// `2.21`.

@@ -37,7 +37,7 @@ pub fn since_last(
 ) -> Option<(Release, Vec<Change>)> {
     let last = known(folder)
         .into_iter()
-        .filter(|one| *one < release.minor())
+        .filter(|one| *one < release.key())
         .max()?;
     let names: BTreeSet<String> = apis
         .iter()

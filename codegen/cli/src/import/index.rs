@@ -14,15 +14,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The package that has the headers and no accelerator's libraries.
 pub const PACKAGE: &str = "tensorflow-cpu";
 
+/// The package of nightly builds.
+pub const NIGHTLY: &str = "tf-nightly";
+
+/// Returns the package that has the headers of `release`.
+pub fn package_of(release: Release) -> &'static str {
+    match release.is_nightly() {
+        true => NIGHTLY,
+        false => PACKAGE,
+    }
+}
+
 /// Every release since 2.12 has a wheel for it; of older ones the newest Python's is taken.
 const PYTHON: &str = "cp311";
 
 /// The first release with a C API for plugin devices.
-const FIRST: Release = Release {
-    major: 2,
-    minor: 4,
-    patch: None,
-};
+const FIRST: Release = Release::from_minor(2, 4);
 
 /// A wheel that stands on the index's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,10 +117,18 @@ impl Page {
         &self.package
     }
 
-    /// The minor releases that have a C API for plugin devices.
+    /// Returns the minor releases that are final and have a C API for plugin devices.
     pub fn minors(&self) -> BTreeSet<Release> {
-        let minors = self.links.iter().map(|link| link.release.minor());
+        let finals = self.links.iter().map(|link| link.release);
+        let minors = finals.filter(|one| one.is_final()).map(Release::minor);
         minors.filter(|minor| *minor >= FIRST).collect()
+    }
+
+    /// Returns the newest version that has a wheel for `platform`.
+    pub fn newest(&self, platform: Platform) -> Option<Release> {
+        let links = self.links.iter();
+        let here = links.filter(|link| link.platform == platform);
+        here.map(|link| link.release).max()
     }
 }
 
@@ -145,7 +160,8 @@ fn said(output: &Output) -> String {
     format!("{out}\n{err}")
 }
 
-/// The wheels of final releases, and the names of candidates.
+/// Returns the wheels, and the versions that have no wheel sp-gen reads: those with a suffix other than
+/// `rcN` and `.devN`.
 fn links(package: &str, said: &str) -> (Vec<Found>, Vec<String>) {
     let prefix = format!("{}-", package.replace('-', "_"));
     let (mut links, mut candidates) = (Vec::new(), Vec::new());
@@ -168,7 +184,7 @@ fn wheel_url(word: &str) -> Option<&str> {
     (is_url && url.ends_with(".whl")).then_some(url)
 }
 
-/// Reads a wheel's file name; a version that is no final release is an `Err`.
+/// Reads a wheel's file name; `Err` has a version that is no [`Release`].
 fn link(prefix: &str, url: &str) -> Option<Result<Found, String>> {
     let name = url.rsplit('/').next()?.strip_suffix(".whl")?;
     let (version, tags) = name.strip_prefix(prefix)?.split_once('-')?;
@@ -204,27 +220,25 @@ fn minor(python: &str) -> u32 {
         .unwrap_or(0)
 }
 
-fn describe(asked: Release, mut known: Vec<Release>, candidates: &[String]) -> String {
+fn describe(asked: Release, mut known: Vec<Release>, others: &[String]) -> String {
     known.sort();
     known.dedup();
-    let admits = |release: &&Release| asked.minor().admits(**release);
-    let patches: Vec<String> = known
-        .iter()
-        .filter(admits)
-        .map(Release::to_string)
-        .collect();
-    let is_candidate = |version: &&String| {
-        version
-            .strip_prefix(&format!("{}.", asked.minor()))
-            .is_some()
-    };
-    if !patches.is_empty() {
-        return format!("it has {}", patches.join(", "));
+    let alike = |release: &&Release| release.minor() == asked.minor();
+    let versions: Vec<String> = known.iter().filter(alike).map(Release::to_string).collect();
+    let is_final = known.iter().filter(alike).any(|one| one.is_final());
+    match versions.last() {
+        Some(last) if asked.is_final() && !is_final => {
+            return format!(
+                "{} has no final release yet; `sp-gen import tensorflow {last}` imports that pre-release",
+                asked.minor()
+            );
+        }
+        Some(_) => return format!("it has {}", versions.join(", ")),
+        None => {}
     }
-    if let Some(candidate) = candidates.iter().find(is_candidate) {
-        return format!(
-            "it has candidates such as {candidate} and no final release yet; contracts are read from final releases"
-        );
+    let prefix = format!("{}.", asked.minor());
+    if let Some(other) = others.iter().find(|version| version.starts_with(&prefix)) {
+        return format!("it has {other}, which sp-gen does not read");
     }
     match (known.first(), known.last()) {
         (Some(first), Some(last)) => format!("it has {} to {}", first.minor(), last.minor()),
@@ -331,9 +345,32 @@ ERROR: No matching distribution found for tensorflow-cpu==0
     }
 
     #[test]
-    fn candidates_and_post_releases_are_not_taken() {
+    fn finds_candidate_only_if_asked_for_by_version() {
         assert_eq!(found("2.22", PYTHON), None);
+        let wheel = "tensorflow_cpu-2.22.0rc0-cp311-cp311-manylinux_2_27_x86_64.whl";
+        assert_eq!(found("2.22.0rc0", PYTHON).as_deref(), Some(wheel));
         assert_eq!(found("2.15", PYTHON), None);
+    }
+
+    #[test]
+    fn newest_is_last_version_for_platform() {
+        let link = |date: u32, tag: &str| {
+            format!(
+                "x: https://files.example/tf_nightly-2.23.0.dev{date}-cp311-cp311-{tag}.whl (from x)\n"
+            )
+        };
+        let linux = "manylinux_2_27_x86_64";
+        let said = link(20261025, linux) + &link(20261026, "macosx_12_0_arm64");
+        let page = Page::read(NIGHTLY, &said);
+        let newest = |platform| page.newest(platform).map(|one| one.to_string());
+        assert_eq!(
+            newest(Platform::LinuxX86_64).as_deref(),
+            Some("2.23.0.dev20261025")
+        );
+        assert_eq!(newest(Platform::LinuxAarch64), None);
+        let nightly = "2.23.0.dev20261025".parse().unwrap();
+        assert!(page.find(nightly, Platform::LinuxX86_64, None).is_ok());
+        assert_eq!(package_of(nightly), NIGHTLY);
     }
 
     #[test]
@@ -343,7 +380,12 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         let help = |name: &str| describe(name.parse().unwrap(), known.clone(), &candidates);
         assert_eq!(help("2.99"), "it has 2.5 to 2.21");
         assert_eq!(help("2.5.9"), "it has 2.5.0, 2.5.3");
-        assert!(help("2.22").contains("2.22.0rc0"));
+        assert_eq!(
+            help("2.22"),
+            "2.22 has no final release yet; `sp-gen import tensorflow 2.22.0rc0` imports that pre-release"
+        );
+        assert_eq!(help("2.22.0rc7"), "it has 2.22.0rc0");
+        assert!(help("2.15").contains("2.15.0.post1"));
     }
 
     #[test]

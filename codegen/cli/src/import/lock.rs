@@ -91,10 +91,28 @@ impl Lock {
         })
     }
 
-    /// The newest locked patch that a name asks for.
+    /// Returns the newest locked version that `release` stands for.
     pub fn resolve(&self, release: Release) -> Option<Release> {
-        let admitted = self.release.keys().filter(|exact| release.admits(**exact));
-        admitted.max().copied()
+        release.newest_of(self.release.keys().copied())
+    }
+
+    /// Adds a version. A final release takes the place of the pre-releases of its minor release, and a
+    /// pre-release that of earlier ones.
+    ///
+    /// # Errors
+    /// Returns an error for a pre-release if a final or newer version of its minor release is locked.
+    pub fn add(&mut self, release: Release, locked: Locked) -> Result<(), Problem> {
+        let same_minor = |one: &Release| one.minor() == release.minor();
+        let known = self.release.keys().copied().filter(same_minor);
+        let newest = known.max_by_key(|one| (one.is_final(), *one));
+        let wins = |newest: &Release| newest.is_final() || *newest > release;
+        if let Some(newest) = newest.filter(|newest| !release.is_final() && wins(newest)) {
+            return Err(Problem::ReleaseSuperseded { release, newest });
+        }
+        self.release
+            .retain(|one, _| one.is_final() || !same_minor(one));
+        self.release.insert(release, locked);
+        Ok(())
     }
 
     /// The file's text.
@@ -208,6 +226,30 @@ mod tests {
         assert_eq!(lock.resolve("2.5".parse().unwrap()), "2.5.3".parse().ok());
         assert_eq!(lock.resolve("2.5.0".parse().unwrap()), "2.5.0".parse().ok());
         assert_eq!(lock.resolve("2.6".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn final_release_replaces_locked_candidates() {
+        let mut lock = lock(&["2.21.0", "2.22.0rc0"]);
+        let release = |text: &str| text.parse::<Release>().unwrap();
+        assert_eq!(lock.resolve(release("2.22")), Some(release("2.22.0rc0")));
+        lock.add(release("2.22.0rc1"), locked()).unwrap();
+        lock.add(release("2.22.0"), locked()).unwrap();
+        let left: Vec<String> = lock.release.keys().map(Release::to_string).collect();
+        assert_eq!(left, ["2.21.0", "2.22.0"]);
+    }
+
+    #[test]
+    fn rejects_candidate_if_its_final_release_is_locked() {
+        let mut lock = lock(&["2.22.0"]);
+        let before = lock.clone();
+        let late = lock.add("2.22.0rc1".parse().unwrap(), locked());
+        let error = late.unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "TensorFlow 2.22.0rc1 cannot be imported: 2.22.0 is imported already"
+        );
+        assert_eq!(lock, before);
     }
 
     #[test]

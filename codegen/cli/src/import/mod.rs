@@ -79,6 +79,8 @@ pub fn import(
 ) -> Result<Imported, Problem> {
     let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
+    // A minor release that is locked as a pre-release may be final by now.
+    let exact = exact.filter(|exact| request.locked || request.release.admits(*exact));
     if request.locked && exact.is_none() {
         return Err(unlocked(request));
     }
@@ -161,12 +163,13 @@ fn open(
         watch.stage(&format!("reading {}", from.display()), None);
         return open_local(from);
     }
+    let package = index::package_of(request.release);
     watch.stage(
-        &format!("asking pip for {} {}", index::PACKAGE, request.release),
+        &format!("asking pip for {package} {}", request.release),
         None,
     );
     let python = exact.and_then(|exact| lock.release[&exact].python.clone());
-    let page = index.page(index::PACKAGE)?;
+    let page = index.page(package)?;
     let release = exact.unwrap_or(request.release);
     let found = page.find(release, Platform::LinuxX86_64, python.as_deref())?;
     watch.stage(&format!("reading the wheel of {}", found.release), None);
@@ -174,6 +177,25 @@ fn open(
         Some(path) => open_local(Path::new(path)),
         None => Ok(Box::new(Wheel::<RangeReader>::fetch(&found.url)?)),
     }
+}
+
+/// Returns the version that `nightly` stands for: that of `from`, else the newest in the index.
+pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Problem> {
+    let Some(from) = from else {
+        let newest = index.page(index::NIGHTLY)?.newest(Platform::LinuxX86_64);
+        let package = index::NIGHTLY.to_owned();
+        return newest.ok_or(Problem::NoNightly { package });
+    };
+    let mut source = open_local(from)?;
+    let version = source.identity()?.version.unwrap_or_default();
+    let found = version
+        .parse()
+        .ok()
+        .filter(|one: &Release| one.is_nightly());
+    found.ok_or_else(|| Problem::NotNightly {
+        origin: source.origin(),
+        found: version,
+    })
 }
 
 fn open_local(from: &Path) -> Result<Box<dyn Source>, Problem> {
@@ -200,7 +222,7 @@ fn agree(
     let found = version
         .parse()
         .ok()
-        .filter(|found| request.release.admits(*found));
+        .filter(|found| request.release.admits(*found) || exact == Some(*found));
     found.ok_or_else(|| Problem::ReleaseDiffers {
         origin: source.origin(),
         release: request.release,
@@ -222,17 +244,16 @@ fn check(
     if request.locked {
         return Err(unlocked(request));
     }
+    let package = index::package_of(release);
     let entry = Locked {
-        package: identity
-            .package
-            .unwrap_or_else(|| index::PACKAGE.to_owned()),
+        package: identity.package.unwrap_or_else(|| package.to_owned()),
         version: release.to_string(),
         python: identity.python,
         platform: identity.platform,
         headers: hashes(&found.headers),
         left_out: found.left_out.clone(),
     };
-    lock.release.insert(release, entry);
+    lock.add(release, entry)?;
     Ok(true)
 }
 

@@ -1,6 +1,7 @@
 //! Where things are kept: in the checkout that the command runs in, else in the user's cache.
 
 use super::problem::Problem;
+use super::release::Release;
 use std::path::{Path, PathBuf};
 
 /// The folders and files of one home of headers.
@@ -25,6 +26,27 @@ impl Place {
             Some(root) => Ok(Self::in_checkout(&root)),
             None => Ok(Self::in_cache(&cache().ok_or(Problem::StoreHomeless)?)),
         }
+    }
+
+    /// Returns where `release` is kept: nightly builds in the user's cache wherever the command runs,
+    /// so that no checkout and no table has one.
+    ///
+    /// # Errors
+    /// Returns an error if a nightly build is asked for and there is no cache.
+    pub fn of_release(self, release: Release) -> Result<Self, Problem> {
+        match release.is_nightly() {
+            true => Self::of_nightlies().ok_or(Problem::StoreHomeless),
+            false => Ok(self),
+        }
+    }
+
+    /// Returns the place of nightly builds in the user's cache, or `None` if there is no cache.
+    pub fn of_nightlies() -> Option<Self> {
+        let nightlies = Self::in_cache(&cache()?.join("nightly"));
+        Some(Self {
+            inherits: false,
+            ..nightlies
+        })
     }
 
     fn in_checkout(root: &Path) -> Self {

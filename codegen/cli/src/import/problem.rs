@@ -114,6 +114,18 @@ pub enum Problem {
         /// What it says of itself.
         found: String,
     },
+    /// `nightly`, and `--from` holds something else.
+    #[error("{origin} holds TensorFlow {found}, which is not a nightly build")]
+    #[diagnostic(
+        code(sp_gen::import::not_nightly),
+        help("name the release that it holds instead of `nightly`, or point `--from` elsewhere")
+    )]
+    NotNightly {
+        /// The wheel or folder.
+        origin: String,
+        /// What it says of itself.
+        found: String,
+    },
     /// `--from` does not say what it is, and no lock does.
     #[error("{origin} does not say which release it is, and {release} is not locked")]
     #[diagnostic(
@@ -139,6 +151,20 @@ pub enum Problem {
         release: Release,
         /// The lock file.
         lock: String,
+    },
+    /// A pre-release of a minor release of which a final or newer version is locked.
+    #[error("TensorFlow {release} cannot be imported: {newest} is imported already")]
+    #[diagnostic(
+        code(sp_gen::import::release_superseded),
+        help(
+            "snapshots hold one version of each minor release: remove {newest} from the lock first"
+        )
+    )]
+    ReleaseSuperseded {
+        /// What was asked for.
+        release: Release,
+        /// What is locked.
+        newest: Release,
     },
     /// A header is not the one that was locked.
     #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
@@ -202,6 +228,18 @@ pub enum Problem {
         path: String,
         /// Why not.
         detail: String,
+    },
+    /// The index has no nightly build for this platform.
+    #[error("the index has no nightly build: {package} has no wheel for Linux on x86-64")]
+    #[diagnostic(
+        code(sp_gen::import::no_nightly),
+        help(
+            "`pip config list` shows which index is used; `--from` imports an installed nightly build"
+        )
+    )]
+    NoNightly {
+        /// The package.
+        package: String,
     },
     /// There is no checkout and no home folder.
     #[error("no folder to keep headers in: neither HOME nor XDG_CACHE_HOME is set")]

@@ -52,7 +52,16 @@ pub struct Written {
 /// # Errors
 /// Where libclang is missing, or the headers or notes do not fit.
 pub fn read(include: &Path, release: Release) -> Result<Vec<Api>, SnapshotError> {
-    Ok(extract::complete(include, &release.minor().to_string())?)
+    let mut apis = extract::complete(include, &release.key().to_string())?;
+    mark_preview(&mut apis, release);
+    Ok(apis)
+}
+
+/// Records the exact version in `apis` if `release` is not final.
+pub fn mark_preview(apis: &mut [Api], release: Release) {
+    let preview = (!release.is_final()).then(|| release.to_string());
+    apis.iter_mut()
+        .for_each(|api| api.preview.clone_from(&preview));
 }
 
 /// Writes the snapshots that changed.
@@ -60,7 +69,7 @@ pub fn read(include: &Path, release: Release) -> Result<Vec<Api>, SnapshotError>
 /// # Errors
 /// Where one cannot be written.
 pub fn write(apis: &[Api], release: Release, place: &Place) -> Result<Written, SnapshotError> {
-    let (minor, folder) = (release.minor().to_string(), &place.snapshots);
+    let (minor, folder) = (release.key().to_string(), &place.snapshots);
     let staged = stage_all(apis, &minor, folder)?;
     let changes = match staged.is_empty() {
         true => None,

@@ -138,8 +138,11 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 
 /// The packages that carry the headers: tensorflow itself and its per-platform builds.
 fn is_dist_info(path: &Path) -> bool {
-    const PACKAGES: [&str; 4] = [
+    const PACKAGES: [&str; 7] = [
         "tensorflow",
+        "tensorflow_rocm",
+        "tf_nightly",
+        "tf_nightly_cpu",
         "tensorflow_cpu",
         "tensorflow_intel",
         "tensorflow_macos",

@@ -30,9 +30,7 @@ pub fn unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
         return Vec::new();
     };
     let of = |cells: &mut dyn Iterator<Item = Cell>| -> BTreeSet<Cell> {
-        cells
-            .filter(|cell| cell.release == release.minor())
-            .collect()
+        cells.filter(|cell| cell.release == release.key()).collect()
     };
     let functions = api.items.iter().filter_map(|(name, item)| match item {
         Item::Function(function) if is_core(function) => Some((name, function)),

@@ -171,7 +171,7 @@ impl Availability {
 
     /// Whether every wheel of a release does; nothing where none was read.
     pub fn in_all_of(&self, release: Release) -> Option<bool> {
-        let of = |cell: &&Cell| cell.release == release.minor();
+        let of = |cell: &&Cell| cell.release == release.key();
         let (yes, no) = (
             self.exported.keys().filter(of).count(),
             self.absent.iter().filter(of).count(),

@@ -70,7 +70,7 @@ pub fn exported(
     name: &str,
     release: Release,
 ) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
-    let (file, release) = (File::parse(text, name)?, release.minor());
+    let (file, release) = (File::parse(text, name)?, release.key());
     let known: BTreeSet<Release> = file.wheels.keys().copied().collect();
     if !known.contains(&release) {
         return Ok(None);
@@ -105,7 +105,7 @@ impl Table {
 
     /// Puts a release in, over what was there of it.
     pub fn put(&mut self, release: Release, column: Column) {
-        let release = release.minor();
+        let release = release.key();
         self.wheels.insert(release, column.wheel);
         self.versions.insert(release, column.versions);
         for exported in self.functions.values_mut() {
@@ -144,7 +144,7 @@ impl Table {
     /// The table as it was when `release` was the newest; nothing where no wheel had been read.
     pub fn until(&self, release: Release) -> Option<Self> {
         let mut known = self.clone();
-        let later = |it: &Release| *it > release.minor();
+        let later = |it: &Release| *it > release.key();
         known.wheels.retain(|it, _| !later(it));
         known.versions.retain(|it, _| !later(it));
         for exported in known.functions.values_mut() {
@@ -175,7 +175,7 @@ impl Table {
 
     /// The versions that a library of a release gives its symbols, such as `tensorflow`.
     pub fn versions(&self, release: Release, library: &str) -> BTreeSet<String> {
-        let known = self.versions.get(&release.minor());
+        let known = self.versions.get(&release.key());
         known
             .and_then(|known| known.get(library))
             .cloned()

@@ -24,11 +24,7 @@ use thiserror::Error;
 const PACKAGE: &str = "tensorflow-cpu";
 
 /// No release before it loads plugins.
-const FIRST: Release = Release {
-    major: 2,
-    minor: 5,
-    patch: None,
-};
+const FIRST: Release = Release::from_minor(2, 5);
 
 /// Why a plugin cannot be put to the test.
 #[derive(Debug, Error, Diagnostic)]

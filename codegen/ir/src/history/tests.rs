@@ -16,6 +16,7 @@ fn api(release: &str, items: Vec<(&str, Item)>) -> Api {
         schema: SCHEMA,
         name: "demo".into(),
         release: release.into(),
+        preview: None,
         version: Some("0.0.1".into()),
         items: items.collect(),
         imports: Imports::new(),

@@ -69,7 +69,7 @@ fn about(api: &Api) -> Vec<String> {
     let mut said = vec![format!(
         "The API `{}` as TensorFlow {} has it{}, for every release that is known.",
         api.name,
-        api.release,
+        api.release_name(),
         version.unwrap_or_default()
     )];
     if !inline.is_empty() {

@@ -10,7 +10,7 @@ use super::super::contract;
 use super::super::exports::Exports;
 use super::super::functions::is_experimental;
 use super::super::module::Source;
-use super::super::timeline::{FIRST_LOADER, Minor, run};
+use super::super::timeline::{FIRST_LOADER, Minor, Timeline, run};
 use super::retyped::{named, releases};
 use super::{comment, forms};
 use crate::c;
@@ -197,7 +197,7 @@ fn by_value(signature: &Signature, source: &Source<'_>) -> Signature {
 
 /// What the shim's own header knows: the newest release, and the functions whose presence tells
 /// releases.
-pub fn marks(exports: Option<&Exports<'_>>, newest: Option<Minor>) -> String {
+pub fn marks(exports: Option<&Exports<'_>>, timeline: Option<&Timeline>) -> String {
     let all = exports.map_or_else(Vec::new, Exports::marks);
     let minor = |release: Release| (release.major, release.minor);
     let line = |(name, first, last): &(&str, Release, Option<Release>)| {
@@ -205,11 +205,18 @@ pub fn marks(exports: Option<&Exports<'_>>, newest: Option<Minor>) -> String {
         format!("    {{\"{name}\", {releases}}},\n")
     };
     let lines: String = all.iter().map(line).collect();
-    let (major, minor) = newest.unwrap_or(FIRST_LOADER);
+    let newest = timeline.and_then(Timeline::newest);
+    let code = |(major, minor): Minor| major * 100 + minor;
+    let previews = timeline.map_or_else(Vec::new, Timeline::previews);
+    let preview = |(version, release)| format!("    {{\"{version}\", {}u}},\n", code(release));
+    let previews: String = previews.into_iter().map(preview).collect();
     format!(
-        "/** The newest release that is known here. */\n#define SP_NEWEST_RELEASE {}u\n\n/** One function of each kind: which of them a process has tells its release, where nothing \
+        "/** The newest final release that is known here. */\n#define SP_NEWEST_RELEASE {}u\n\n/** The pre-releases \
+         that are known here: what TF_Version() returns there, and the release whose layouts they have. */\nstatic \
+         const struct {{\n    const char* version;\n    unsigned release;\n}} sp_previews[] = \
+         {{\n{previews}    {{\"\", 0}},\n}};\n\n/** One function of each kind: which of them a process has tells its release, where nothing \
          else\n * does. */\nstatic const sp_mark sp_marks[] = {{\n{lines}    {{\"\", {{SP_FIRST_RELEASE, \
          0}}}},\n}};\n",
-        major * 100 + minor
+        code(newest.unwrap_or(FIRST_LOADER))
     )
 }

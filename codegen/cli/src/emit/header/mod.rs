@@ -48,8 +48,8 @@ fn name(api: &str) -> String {
 
 /// The header that all stand on: written by hand, but for what symbols tell of releases.
 fn shim(any: Option<&Source<'_>>) -> String {
-    let newest = any.and_then(|source| source.timeline.newest());
-    let marks = functions::marks(any.map(|source| source.exports), newest);
+    let timeline = any.map(|source| source.timeline);
+    let marks = functions::marks(any.map(|source| source.exports), timeline);
     let sections = [
         include_str!("text/open.h"),
         include_str!("text/find.h"),

@@ -6,7 +6,7 @@ pub mod elf;
 pub mod macho;
 pub mod prefix;
 
-use super::index::{Index, PACKAGE};
+use super::index::{Index, NIGHTLY, PACKAGE, package_of};
 use super::lock::Lock;
 use super::platform::Platform;
 use super::problem::Problem;
@@ -93,16 +93,13 @@ pub fn tasks(request: &Request, index: &Index) -> Result<Vec<Task>, Problem> {
         package,
         platform,
     };
-    let first = task((PACKAGE, Platform::LinuxX86_64));
-    if request.from.is_some() {
+    let first = task((package_of(request.release), Platform::LinuxX86_64));
+    if request.from.is_some() || request.release.is_nightly() {
         return Ok(vec![first]);
     }
     let minors = index.page(PACKAGE)?.minors();
-    let is_recent = minors
-        .iter()
-        .rev()
-        .take(RECENT)
-        .any(|minor| *minor == request.release.minor());
+    let mut newest = minors.iter().rev().take(RECENT);
+    let is_recent = newest.any(|minor| *minor <= request.release.minor());
     let besides = BESIDES.into_iter().filter(|_| is_recent).map(task);
     Ok(std::iter::once(first).chain(besides).collect())
 }
@@ -115,6 +112,7 @@ pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found
         None => {
             let lock = Lock::read(&request.place.lock, request.place.inherits)?;
             let exact = lock.resolve(request.release);
+            let exact = exact.filter(|exact| request.release.admits(*exact));
             let python = exact.and_then(|exact| lock.release[&exact].python.clone());
             watch.stage(
                 &format!("asking pip for {} {}", task.package, request.release),
@@ -193,7 +191,7 @@ fn agree<R: Read + Seek>(
         found: version,
     })?;
     match package.as_str() {
-        "tensorflow" | PACKAGE => Ok((release, package, platform)),
+        "tensorflow" | PACKAGE | NIGHTLY => Ok((release, package, platform)),
         _ => Err(unknown()),
     }
 }

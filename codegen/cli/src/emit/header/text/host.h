@@ -155,6 +155,14 @@ typedef struct sp_symbol {
   sp_function found;
 } sp_symbol;
 
+/** Returns true if `version`, as TF_Version() spells it, is a pre-release that is known here. */
+static inline bool sp_is_known_preview(const char* version) {
+  for (size_t i = 0; sp_previews[i].release != 0; ++i) {
+    if (strcmp(sp_previews[i].version, version) == 0) return true;
+  }
+  return false;
+}
+
 /** Whether the host may be newer than all that is known here. What TensorFlow calls experimental has
  * changed under its name, which nothing in a process shows. */
 static inline bool sp_is_unsettled(void) {
