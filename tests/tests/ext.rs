@@ -10,7 +10,7 @@ use sp_abi::stream_executor::{
 use sp_cpu::CpuDevice;
 use sp_plugin::platform::{self, About};
 use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
-use sp_runtime::Versioned;
+use sp_runtime::{UnknownRelease, Versioned};
 
 static PLATFORM_NOTE: u32 = 7;
 
@@ -68,9 +68,11 @@ fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
     let mut params = zeroed::<SE_PlatformRegistrationParams>();
     (params.platform, params.platform_fns) = (&raw mut platform, &raw mut fns);
     let about = About {
+        name: "demo",
         device_type: c"DEMO",
         platform_name: c"DEMO",
         min_release: sp_plugin::FIRST,
+        unknown_release: UnknownRelease::ReadHost,
     };
     let mut device = zeroed::<SP_Device>();
     let mut create = zeroed::<SE_CreateDeviceParams>();

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
+use crate::declared::{self, HostLayout, HostLayoutCell};
 use crate::host::{Host, Release, Releases};
 use crate::writer::{self, Settable};
 use crate::{Code, Error, Result};
@@ -28,6 +29,11 @@ pub unsafe trait Versioned: Copy {
     const STRUCT_SIZE: usize;
     /// Its layouts over the releases, oldest first; no two have one size. The last is the type's.
     const EPOCHS: &'static [Epoch];
+    /// The names of its fields in order.
+    const FIELDS: &'static [&'static str];
+
+    /// The layout that the headers of the running host declare, if they were read.
+    fn host_layout() -> &'static HostLayoutCell;
 }
 
 /// A layout that a struct had.
@@ -41,6 +47,8 @@ pub struct Epoch {
 
 /// A field of `T` with type `F`: where each layout of `T` has it, and which party `W` stores it.
 pub struct Field<T, F, W = writer::Plugin> {
+    /// Position among the fields of `T`.
+    index: usize,
     offset: usize,
     /// By epoch; empty where it is the same in all.
     places: &'static [Option<usize>],
@@ -56,27 +64,36 @@ impl<T, F, W> Clone for Field<T, F, W> {
 impl<T, F, W> Copy for Field<T, F, W> {}
 
 impl<T, F, W> Field<T, F, W> {
-    /// The field that starts `offset` bytes into `T`, in every layout.
+    /// The field of `T` number `index` that starts `offset` bytes into `T`, in every layout.
     ///
     /// # Safety
-    /// A value of type `F` lives there in every `T`.
-    pub const unsafe fn at(offset: usize) -> Self {
+    /// A value of type `F` lives at that offset of every `T` that reaches so far, and `index` is the
+    /// field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn at(index: usize, offset: usize) -> Self {
         Self {
+            index,
             offset,
             places: &[],
             of: PhantomData,
         }
     }
 
-    /// The field that starts `offset` bytes into `T`, and in its layouts at `places`, by epoch.
+    /// The field number `index` that starts `offset` bytes into `T`, and in its layouts at `places`, by
+    /// epoch.
     ///
     /// # Safety
-    /// A value of type `F` lives at each of those places, in the layout that it is of.
-    pub const unsafe fn moved(offset: usize, places: &'static [Option<usize>]) -> Self {
+    /// A value of type `F` lives at each of those places, in the layout that it is of, and `index` is
+    /// the field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn moved(
+        index: usize,
+        offset: usize,
+        places: &'static [Option<usize>],
+    ) -> Self {
         if let [.., Some(newest)] = places {
             assert!(*newest == offset, "the newest layout is the type's own");
         }
         Self {
+            index,
             offset,
             places,
             of: PhantomData,
@@ -126,6 +143,8 @@ impl<T: Versioned, F, W> Field<T, F, W> {
 enum Reach {
     /// Those of this epoch's layout.
     Epoch(usize),
+    /// Those that the host's own header declares.
+    Host(&'static HostLayout),
     /// Those that no layout has moved, as far as the struct goes.
     Fixed,
     /// None: nobody knows a layout of this size.
@@ -134,6 +153,22 @@ enum Reach {
 
 impl Reach {
     fn of<T: Versioned>(size: usize) -> Self {
+        match T::host_layout().get() {
+            None => Self::by_size::<T>(size),
+            Some(layout) if layout.is_accepted && layout.has(size) => Self::Host(layout),
+            Some(_) => Self::Nothing,
+        }
+    }
+
+    /// The fields to decline with: those of the host's header, else those that no layout has moved.
+    fn fixed<T: Versioned>(size: usize) -> Self {
+        match T::host_layout().get() {
+            Some(layout) if layout.has(size) => Self::Host(layout),
+            _ => Self::Fixed,
+        }
+    }
+
+    fn by_size<T: Versioned>(size: usize) -> Self {
         match T::EPOCHS.iter().position(|epoch| epoch.size == size) {
             Some(epoch) => Self::Epoch(epoch),
             None => Self::beyond::<T>(size),
@@ -154,12 +189,17 @@ impl Reach {
     fn place<T, F, W>(self, size: usize, field: Field<T, F, W>) -> Option<usize> {
         match self {
             Self::Epoch(epoch) => field.place(epoch),
+            Self::Host(layout) => layout.places.get(field.index).copied().flatten(),
             Self::Fixed => field.fixed(),
             Self::Nothing => None,
         }
-        // The sizes of epochs are facts of a table; that nothing is touched beyond the host's
-        // struct shall not rest on a table.
-        .filter(|place| place + size_of::<F>() <= size)
+        // The sizes of epochs are facts of a table, and a header may state anything. That nothing is
+        // touched beyond the host's struct must not depend on either.
+        .filter(|place| {
+            place
+                .checked_add(size_of::<F>())
+                .is_some_and(|end| end <= size)
+        })
     }
 }
 
@@ -167,23 +207,34 @@ impl Reach {
 fn releases<T: Versioned>(size: usize, reach: Reach) -> Result<Releases> {
     match reach {
         Reach::Epoch(epoch) if T::EPOCHS[epoch].size == size => Ok(T::EPOCHS[epoch].releases),
-        Reach::Epoch(_) => Ok(Releases::ALL),
+        Reach::Epoch(_) | Reach::Host(_) => Ok(Releases::ALL),
         _ => Err(unknown::<T>(size)),
     }
 }
 
+/// Returns the error for a struct whose layout is not known.
 #[cold]
 fn unknown<T: Versioned>(size: usize) -> Error {
-    let known: Vec<_> = T::EPOCHS
-        .iter()
-        .map(|epoch| epoch.size.to_string())
-        .collect();
-    let message = format!(
-        "its {} has {size} bytes, and layouts are known of {} only (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
-        T::NAME,
-        known.join(" and "),
-    );
+    let declared = T::host_layout().get().filter(|layout| layout.is_accepted);
+    let message = match declared {
+        Some(layout) => format!(
+            "its {} is {size} bytes, and its headers declare {}",
+            T::NAME,
+            layout.size
+        ),
+        None => format!(
+            "its {} is {size} bytes, expected {} (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
+            T::NAME,
+            sizes::<T>(),
+        ),
+    };
     Error::new(Code::FAILED_PRECONDITION, message)
+}
+
+/// Returns the known sizes of `T` as text: `34 or 35`.
+fn sizes<T: Versioned>() -> String {
+    let known = T::EPOCHS.iter().map(|epoch| epoch.size.to_string());
+    known.collect::<Vec<_>>().join(" or ")
 }
 
 /// A struct that we may read, as far as its `struct_size` goes.
@@ -314,7 +365,7 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         PrefixMut {
             start: self.start,
             size: self.size,
-            reach: Reach::Fixed,
+            reach: Reach::fixed::<T>(self.size),
             lent: PhantomData,
         }
     }
@@ -351,10 +402,32 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
 
     /// Writes `struct_size`: the layout's, so never above what the other side provides.
     pub fn announce(&mut self) {
-        if let Reach::Epoch(epoch) = self.reach {
-            let size = T::EPOCHS[epoch].size.min(self.size);
-            // SAFETY: `struct_size` is the first field and fits.
-            unsafe { self.start.cast::<usize>().write(size) }
+        let size = match self.reach {
+            Reach::Epoch(epoch) => T::EPOCHS[epoch].size.min(self.size),
+            Reach::Host(layout) => layout.size,
+            Reach::Fixed | Reach::Nothing => return,
+        };
+        // SAFETY: the struct is of a known size, so `struct_size`, its first field, is there.
+        unsafe { self.start.cast::<usize>().write(size) }
+    }
+
+    /// Checks a table that has been filled against what a host of an unknown release requires:
+    /// `requires` tells it of a slot's name.
+    ///
+    /// # Errors
+    /// Returns an error if a required slot is null.
+    pub fn check_required(&self, requires: impl Fn(&str) -> Option<bool>) -> Result<()> {
+        let Reach::Host(layout) = self.reach else {
+            return Ok(());
+        };
+        let mut empty = layout.slots.iter().filter(|(_, offset)| {
+            // SAFETY: the slot lies within the layout's size, which is the struct's, and a null
+            // function pointer is all zeros.
+            unsafe { self.start.byte_add(*offset).cast::<usize>().read() == 0 }
+        });
+        match empty.find(|(slot, _)| requires(slot) == Some(true)) {
+            Some((slot, _)) => Err(declared::required(T::NAME, slot)),
+            None => Ok(()),
         }
     }
 
@@ -479,8 +552,8 @@ mod tests {
         assert!(!view.set(Demo::second, 1));
         view.announce();
         let error = view.known().err().unwrap();
-        assert!(error.message().contains("Demo has 32 bytes"), "{error}");
-        assert!(error.message().contains("16 and 25"), "{error}");
+        assert!(error.message().contains("Demo is 32 bytes"), "{error}");
+        assert!(error.message().contains("expected 16 or 25"), "{error}");
         assert_eq!((longer.struct_size, longer.second), (32, 8));
     }
 

@@ -26,6 +26,18 @@ pub enum CType {
     },
 }
 
+impl CType {
+    /// Returns true for a function or a pointer to one.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Self::Function { .. })
+    }
+
+    /// Returns true for a data pointer.
+    pub fn is_pointer(&self) -> bool {
+        matches!(self, Self::Pointer { .. })
+    }
+}
+
 impl fmt::Display for CType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

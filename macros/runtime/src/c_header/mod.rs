@@ -27,6 +27,15 @@ pub enum Problem {
     Unread(&'static str),
 }
 
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Absent => f.write_str("it is not declared"),
+            Self::Unread(why) => f.write_str(why),
+        }
+    }
+}
+
 /// The declarations of one header and of those that it includes.
 pub struct Header<'a> {
     index: Index<'a>,
