@@ -7,12 +7,16 @@ use std::time::{Duration, Instant};
 use crate::call::{Ptr, call, checked};
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
+use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
 use crate::{Code, Error};
 
 /// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
 /// are parts of larger blocks.
 const INTO_BLOCK: usize = 256;
+
+/// The slot that creates streams from 2.22 on, if the plugin has it.
+pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
 
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,6 +27,8 @@ pub(crate) struct Executor {
     table: Arc<Record>,
     shapes: Shapes,
     pub bfc: bool,
+    /// What host memory must be aligned to.
+    pub host_alignment: usize,
 }
 
 /// An event of the plugin's.
@@ -56,18 +62,27 @@ unsafe impl Send for Block {}
 pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 impl Executor {
-    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, bfc: bool) -> Self {
+    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, platform: &Platform) -> Self {
         Self {
             device,
             table,
             shapes,
-            bfc,
+            bfc: platform.uses_bfc(),
+            host_alignment: platform.habits.host_alignment(),
         }
     }
 
     /// Whether the plugin set the slot.
     pub fn has(&self, slot: &str) -> bool {
         self.table.get(slot).is_some_and(|address| address != 0)
+    }
+
+    /// Returns true if the plugin has set the slot and says so by its `struct_size`.
+    pub fn reaches(&self, slot: &str) -> bool {
+        let end = self.table.shape().field(slot);
+        let end = end.map(|field| field.offset + field.size);
+        let size = self.table.get("struct_size").unwrap_or(0);
+        end.is_some_and(|end| end <= size) && self.has(slot)
     }
 
     /// Whether the release has the slot.
@@ -187,7 +202,30 @@ impl Executor {
         Ok((known != 0).then_some((free, total)))
     }
 
+    /// Creates a stream as the release does: with options if the plugin has the slot.
     pub fn create_stream(&self) -> Result<Stream, Error> {
+        match self.reaches(WITH_OPTIONS) {
+            true => self.create_stream_with_options(None),
+            false => self.create_plain_stream(),
+        }
+    }
+
+    /// Creates a stream with options, which hold no priority by default.
+    pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<Stream, Error> {
+        let mut options = self.shapes.record("SP_StreamOptions")?;
+        options.set("has_priority", u64::from(priority.is_some()));
+        options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
+        let mut stream = std::ptr::null_mut();
+        checked(WITH_OPTIONS, |status| {
+            call!(
+                self.table, "create_stream_with_options",
+                (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
+            );
+            Ok(Stream(stream))
+        })
+    }
+
+    pub fn create_plain_stream(&self) -> Result<Stream, Error> {
         let mut stream = std::ptr::null_mut();
         checked("create_stream", |status| {
             call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));

@@ -66,11 +66,13 @@ pub(crate) struct Registration {
     pub params: Record,
     pub platform: Record,
     pub platform_fns: Record,
+    habits: Habits,
 }
 
 /// A platform with its tables.
 pub(crate) struct Platform {
     registration: Registration,
+    pub habits: Habits,
     pub device_fns: Record,
     pub table: Arc<Record>,
     shapes: Shapes,
@@ -106,6 +108,7 @@ impl Plugin {
         params.set_pointer("platform_fns", platform_fns.address());
         self.enter(&"SE_InitPlugin", &params)?;
         Ok(Registration {
+            habits: self.habits,
             params,
             platform,
             platform_fns,
@@ -167,13 +170,16 @@ impl Registration {
     pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
         let device_fns = self.device_fns(shapes)?;
         let table = Arc::new(self.table(shapes)?);
+        let habits = self.habits;
         let registration = Self {
+            habits,
             platform: moved(self.platform),
             platform_fns: moved(self.platform_fns),
             params: self.params,
         };
         Ok(Platform {
             registration,
+            habits,
             device_fns,
             table,
             shapes: shapes.clone(),
@@ -292,13 +298,13 @@ impl Platform {
 
     /// The device's slots.
     pub fn executor(&self, device: Record) -> Executor {
-        let bfc = self
-            .registration
-            .platform
-            .get("use_bfc_allocator")
-            .unwrap_or(0)
-            != 0;
-        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), bfc)
+        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), self)
+    }
+
+    /// Returns true if the host puts its BFC allocator over the device's memory.
+    pub fn uses_bfc(&self) -> bool {
+        let platform = &self.registration.platform;
+        platform.get("use_bfc_allocator").unwrap_or(0) != 0
     }
 
     /// The timers' functions, where the plugin has them.
@@ -325,6 +331,7 @@ impl Platform {
             params,
             platform,
             platform_fns,
+            ..
         } = &self.registration;
         let table = self.table.address();
         call!(self.fns(), "destroy_stream_executor", (self.address(), table): (Ptr, Ptr));

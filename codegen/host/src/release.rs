@@ -73,6 +73,16 @@ impl<'a> Release<'a> {
         self.apis.first().map_or("", |api| api.release.as_str())
     }
 
+    /// Returns what `TF_Version()` returns in this release: `2.21.0`, `2.22.0-rc0`.
+    pub(crate) fn version(&self) -> String {
+        let preview = self.apis.first().and_then(|api| api.preview.as_ref());
+        let exact = preview.and_then(|exact| exact.parse::<sp_ir::Release>().ok());
+        exact.map_or_else(
+            || format!("{}.0", self.name()),
+            sp_ir::Release::host_version,
+        )
+    }
+
     pub(crate) fn apis(&self) -> &'a [Api] {
         self.apis
     }
@@ -148,6 +158,14 @@ mod tests {
         let error = Release::new(&apis).check().unwrap_err();
         assert!(error.to_string().contains("several releases"), "{error}");
         assert!(Release::new(&[]).check().is_err());
+    }
+
+    #[test]
+    fn version_is_what_tf_version_returns() {
+        let mut apis = [api("2.22")];
+        assert_eq!(Release::new(&apis).version(), "2.22.0");
+        apis[0].preview = Some("2.22.0rc0".into());
+        assert_eq!(Release::new(&apis).version(), "2.22.0-rc0");
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn libraries(release: Release<'_>) -> Libraries {
 
 fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Result<(), Error> {
     let folder = Folder::new()?;
-    core::plays(release.name());
+    core::plays(release.version());
     let all = libraries.values().flatten().cloned().collect();
     EXPORTED.set(all).expect("loaded once, under the lock");
     let signatures = signatures(release.apis());

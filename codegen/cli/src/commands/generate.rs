@@ -126,7 +126,12 @@ fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
     let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
     let release = args.release.map_or_else(newest, |it| Ok(Some(it)))?;
     let release = release.map_or_else(String::new, |it| it.key().to_string());
-    Ok(extract(root, &release, DEFAULT_TARGET)?)
+    let extracted = extract(root, &release, DEFAULT_TARGET)?;
+    extracted
+        .stray_line()
+        .iter()
+        .for_each(|line| eprintln!("{line}"));
+    Ok(extracted.whole()?)
 }
 
 /// Who exports the functions, as far as the crate's releases go.

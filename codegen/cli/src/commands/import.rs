@@ -2,6 +2,7 @@
 
 use crate::crew;
 use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::extract::Extracted;
 use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
 use crate::import::lock::Lock;
@@ -14,7 +15,6 @@ use crate::import::{Imported, Request, Watch, import, newest_nightly, snapshot};
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
-use sp_ir::Api;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -243,11 +243,11 @@ fn report(done: &Imported, took: Duration) {
 /// The headers stay stored where this fails, for instance for want of a libclang.
 fn snapshots(
     release: Release,
-    apis: std::result::Result<Vec<Api>, SnapshotError>,
+    extracted: std::result::Result<Extracted, SnapshotError>,
     place: &Place,
 ) -> Result<()> {
-    let written = apis
-        .and_then(|apis| snapshot::write(&apis, release, place))
+    let (written, extracted) = extracted
+        .and_then(|found| Ok((snapshot::write(&found, release, place)?, found)))
         .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
     let folder = place.snapshots.display();
     match written.files.len() {
@@ -257,10 +257,14 @@ fn snapshots(
     for path in &written.removed {
         eprintln!("  removed {}: the release has no such API", path.display());
     }
+    if let Some(line) = extracted.stray_line() {
+        eprintln!("  {line}; list them in headers/apis");
+    }
     if let Some((last, changes)) = &written.changes {
         tell(*last, changes);
     }
-    Ok(())
+    let unread = extracted.unread.into_iter().map(Report::from);
+    end(unread.collect()).map(drop)
 }
 
 /// What a reader of the new snapshots should look at.

@@ -9,8 +9,16 @@ use crate::clang::DEFAULT_TARGET;
 use crate::extract::TARGETS;
 use crate::import::index::PACKAGE;
 use crate::import::platform::Platform;
-use crate::import::release::Release;
+use crate::import::release::{Release, Requested};
 use crate::{snapshots, symbols};
+
+/// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
+pub fn resolve(asked: Requested) -> Result<Release> {
+    match asked {
+        Requested::Version(release) => Ok(release),
+        Requested::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
+    }
+}
 
 /// Reads the snapshots of that minor.
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
@@ -23,7 +31,7 @@ pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side>
         target: None,
     };
     let headers = Headers::locked(reading.place, release);
-    Ok(Side { surface, headers })
+    Ok(Side::stored(surface, headers))
 }
 
 /// Snapshots know a few targets.

@@ -103,7 +103,7 @@ checks! {
 
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
-    "TensorFlow aborts on host memory that is aligned to less than 64 bytes.";
+    "TensorFlow aborts on host memory that is aligned to less than 256 bytes, and before 2.22 to less than 64.";
 
     allocator_stats: memory::stats,
     "the statistics add up",
@@ -137,7 +137,8 @@ checks! {
 
     streams: stream::streams,
     "streams are created and destroyed",
-    "TensorFlow makes four for a device: compute, in, out, across.";
+    "TensorFlow makes four for a device: compute, in, out, across. From 2.22 on it calls create_stream_with_options \
+     if struct_size reaches that slot and it is set, with or without a priority, else create_stream.";
 
     stream_order: stream::order,
     "what is enqueued later happens later",

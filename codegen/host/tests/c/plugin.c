@@ -43,26 +43,32 @@ static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 
 static void no(TF_Status *status) { TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "not today"); }
 
-// Memory: a header of 64 bytes before each block remembers its size.
+// Memory: a header of 256 bytes before each block holds its size. 2.22 requires host memory that is aligned to
+// 256 bytes.
+#if defined(ALIGNED_TO_64)
+#define HEADER 64
+#else
+#define HEADER 256
+#endif
 
 static void *take(uint64_t size) {
 #if defined(OVERCOMMITS)
   if (size > (1ull << 40)) size = 64;
 #endif
   if (size > (1ull << 40)) return NULL;
-  char *block = aligned_alloc(64, (size + 64 + 63) / 64 * 64 + 64);
+  char *block = aligned_alloc(256, (size + 511) / 256 * 256 + 256);
   if (block == NULL) return NULL;
   *(uint64_t *)block = size;
   int64_t used = __atomic_add_fetch(&in_use, (int64_t)size, __ATOMIC_RELAXED);
   if (used > peak) peak = used;
   __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-  if (first_taken == NULL) first_taken = block + 64;
-  return block + 64;
+  if (first_taken == NULL) first_taken = block + HEADER;
+  return block + HEADER;
 }
 
 static void give(void *memory) {
   if (memory == NULL) return;
-  char *block = (char *)memory - 64;
+  char *block = (char *)memory - HEADER;
 #if defined(SPOILS_OTHERS)
   if (memory == first_taken) first_taken = NULL;
   if (first_taken != NULL) *(char *)first_taken += 1;
@@ -100,7 +106,7 @@ static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
   if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
 #endif
 #if defined(TRUSTS_SIZE)
-  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - 64)) abort();
+  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - HEADER)) abort();
 #endif
   give(mem->opaque);
 }
@@ -151,6 +157,22 @@ static void create_stream(const SP_Device *device, SP_Stream *out, TF_Status *st
   ok(status);
 #endif
 }
+#if defined(HAS_SP_StreamExecutor_create_stream_with_options)
+static void create_stream_with_options(const SP_Device *device, const SP_StreamOptions *options, SP_Stream *out,
+                                       TF_Status *status) {
+  if (options == NULL || options->struct_size != 24 || options->ext != NULL || options->has_priority > 1) {
+    TF_SetStatus(status, TF_INTERNAL, "the host's stream options are wrong");
+    return;
+  }
+#if defined(PRIORITY_REFUSED)
+  if (options->has_priority) {
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "no priorities today");
+    return;
+  }
+#endif
+  create_stream(device, out, status);
+}
+#endif
 static void destroy_stream(const SP_Device *device, SP_Stream stream) {
   flush(stream);
 #if !defined(LEAK_STREAM)
@@ -448,6 +470,9 @@ static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutor
       .memset32 = mem_set32,
 #endif
       .host_callback = host_callback,
+#if defined(HAS_SP_StreamExecutor_create_stream_with_options) && !defined(NO_OPTIONS)
+      .create_stream_with_options = create_stream_with_options,
+#endif
   };
 #if defined(PAST_STRUCT)
   // A slot that this release does not have.
