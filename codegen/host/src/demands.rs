@@ -1,7 +1,7 @@
 //! What TensorFlow demands of the structs that a plugin filled, in its own words where it has any: it
 //! demands more by crashing than by checking.
 
-use sp_ir::Field;
+use sp_ir::{Field, Presence, Struct};
 
 use crate::habits::Habits;
 use crate::record::{Record, Shape};
@@ -27,6 +27,16 @@ pub(crate) fn refuse(reasons: &[String]) -> Result<(), Error> {
 
 fn must_be_set(structure: &str, field: &str) -> String {
     format!("'{field}' field in {structure} must be set.")
+}
+
+/// Returns TensorFlow's messages about the required fields of a struct.
+pub(crate) fn messages(habits: Habits, name: &str, body: &Struct) -> Vec<String> {
+    let is_required = |field: &&Field| {
+        let presence = field.presence.as_ref().map(|it| it.value);
+        presence == Some(Presence::Required) && habits.looks_at(name, &field.name)
+    };
+    let required = body.fields.iter().filter(is_required);
+    required.map(|it| must_be_set(name, &it.name)).collect()
 }
 
 /// Sizes that TensorFlow's messages call by names that no header has.

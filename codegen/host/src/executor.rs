@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::call::{Ptr, call, checked};
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
-use crate::plugin::Platform;
 use crate::owners::breach;
+use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
 use crate::{Code, Error};
 

@@ -68,7 +68,7 @@ pub use host::{Host, Registered};
 pub use ledger::{Kind, Tally};
 pub use op::Op;
 pub use outcome::{Outcome, Verdict, exit_code, summary};
-pub use release::{Exports, PLAYED, Release};
+pub use release::{Exports, Installation, PLAYED, Release};
 pub use stand_in::unimplemented;
 pub use suite::{Suite, ask, child_main, conformance, judge, plugin_beside_exe};
 pub use value::Tensor;

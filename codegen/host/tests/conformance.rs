@@ -332,8 +332,7 @@ fn main() {
     };
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "5") };
-    for good in ["GOOD", "USE_BFC", "NO_OPTIONS"] {
-    for good in ["GOOD", "USE_BFC", "FREE_EXT"] {
+    for good in ["GOOD", "USE_BFC", "NO_OPTIONS", "FREE_EXT"] {
         passes_everything(good, &sp_host::conformance(&apis, &compiler.plugin(good)));
     }
     passes_everything(
