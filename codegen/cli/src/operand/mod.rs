@@ -106,7 +106,14 @@ impl Operand {
         match &self.kind {
             Kind::Release(asked) => {
                 let release = release::resolve(*asked)?;
-                release::read(&self.label, release, reading)
+                // `nightly` is another build next week; a report names the one that was read.
+                let exact = release.to_string();
+                let label = if release.is_nightly() {
+                    &exact
+                } else {
+                    &self.label
+                };
+                release::read(label, release, reading)
             }
             Kind::Snapshot(path) => snapshot::file(&self.label, path, reading),
             Kind::Snapshots(folder) => snapshot::folder(&self.label, folder, reading),

@@ -24,6 +24,10 @@ pub fn resolve(asked: Requested) -> Result<Release> {
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
     of_snapshots(label, reading.target)?;
     let apis = snapshots::at(reading.place, release)?.ok_or_else(|| unknown(release, reading))?;
+    let preview = apis.first().and_then(|api| api.preview.as_ref());
+    if let Some(exact) = preview.filter(|exact| *exact != label) {
+        eprintln!("{label} is a preview: {exact}");
+    }
     let surface = Surface {
         label: label.into(),
         exports: exports(&apis, release, reading)?,
