@@ -47,6 +47,7 @@ mod memory;
 mod op;
 mod optimizer;
 mod outcome;
+mod owners;
 mod plugin;
 mod profiler;
 mod proto;
