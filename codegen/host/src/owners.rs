@@ -88,9 +88,7 @@ impl<'a> Watch<'a> {
     /// `made` has the handle in each argument that one is stored in.
     pub fn report(&self, is_ok: bool, made: &[Option<Ptr>]) {
         for passed in &self.structs {
-            passed.report(is_ok, |place, found| {
-                breach(&format!("{self} {place}"), format!("{self} {found}"));
-            });
+            passed.report(self, is_ok);
         }
         let missing = made.iter().zip(self.parameters);
         for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(Ptr::is_null)) {
@@ -139,46 +137,42 @@ impl Passed {
         filled.map(|field| value(field, &self.before) as usize)
     }
 
-    /// Passes each place and what is wrong there to `found`.
-    fn report(&self, is_ok: bool, found: impl Fn(&str, &str)) {
+    fn report(&self, call: &Watch<'_>, is_ok: bool) {
         // SAFETY: the call is just over, and its arguments are still there.
         let Some((_, after)) = (unsafe { read_live(self.address) }) else {
             return;
         };
         let fields = self.shape.body.fields.iter().zip(&self.shape.writers);
         for (field, writer) in fields {
-            if let Some(text) = self.finding(field, *writer, &after, is_ok) {
-                found(&format!("{}.{}", self.shape.name, field.name), &text);
+            if let Some(found) = self.finding(field, *writer, &after) {
+                let place = format!("{call} {}.{}", self.shape.name, field.name);
+                breach(&place, format!("{call} {found}"));
             }
+        }
+        // In the words of other checks, so that it counts once.
+        if let Some(text) = self.wrong_size(&after).filter(|_| is_ok) {
+            breach(&text.clone(), text);
         }
     }
 
+    /// What is wrong with the `struct_size` that was left.
+    fn wrong_size(&self, after: &[u8]) -> Option<String> {
+        let field = self.shape.field("struct_size")?;
+        let text = demands::written_size(self.shape, value(field, after));
+        text.filter(|_| self.is_writable)
+    }
+
     /// What is wrong with a field after the call.
-    fn finding(
-        &self,
-        field: &Field,
-        writer: Option<Writer>,
-        after: &[u8],
-        is_ok: bool,
-    ) -> Option<String> {
+    fn finding(&self, field: &Field, writer: Option<Writer>, after: &[u8]) -> Option<String> {
         let (old, new) = (value(field, &self.before), value(field, after));
-        let is_size = field.name == "struct_size";
-        if old == new && !is_size {
+        if old == new {
             return None;
         }
         let place = format!("{}.{}", self.shape.name, field.name);
         let change = change(field, old, new);
         match writer {
-            _ if old != new && !self.is_writable => {
-                Some(format!("changed {place}{change}; it may only read it"))
-            }
-            _ if is_size => {
-                let wrong =
-                    (is_ok && self.is_writable).then(|| demands::written_size(self.shape, new));
-                wrong
-                    .flatten()
-                    .map(|text| format!("wrote a wrong size: {text}"))
-            }
+            _ if !self.is_writable => Some(format!("changed {place}{change}; it may only read it")),
+            _ if field.name == "struct_size" => None,
             Some(Writer::Core) => Some(format!("changed {place}{change}; TensorFlow sets it")),
             // A null that takes the place of what another call left is no breach.
             Some(Writer::Nobody) => {

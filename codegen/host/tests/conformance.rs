@@ -107,7 +107,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "PARAMS_SIZE",
         "field_owners",
-        "create_stream_executor wrote a wrong size: SE_CreateStreamExecutorParams.struct_size is 32, above the 24",
+        "SE_CreateStreamExecutorParams.struct_size is 32, above the 24",
     ),
     (
         "CHANGES_ORDINAL",
