@@ -192,6 +192,14 @@ fn what_is_not_sure_is_an_error_that_says_what_to_do() {
             "void f(TF_GraphProperties* g) { TF_DeleteGraphProperties(g); }",
             "TF_DeleteGraphProperties is experimental",
         ),
+        (
+            "void f(SE_CreateDeviceParams* p) { sp_set(SE_CreateDeviceParams, ordinal, p, 1); }",
+            "SE_CreateDeviceParams.ordinal is not the plugin's to set: TensorFlow sets it",
+        ),
+        (
+            "void f(SP_StreamExecutor* p) { sp_set(SP_StreamExecutor, ext, p, NULL); }",
+            "SP_StreamExecutor.ext is not the plugin's to set: the header reserves it",
+        ),
         ("void f(SP_Platform* p) { p->name = \"X\"; }", "incomplete"),
         (
             "void f(SP_Platform* p) { p->struct_size = SP_PLATFORM_STRUCT_SIZE; }",

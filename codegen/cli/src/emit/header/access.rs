@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use sp_ir::{Field, Side, Type};
+use sp_ir::{Field, Writer};
 
 use super::super::module::Source;
 use super::super::retyped::{self, Retyped};
@@ -25,7 +25,7 @@ fn of(layouts: &Layouts<'_>, source: &Source<'_>) -> String {
     let fields = layouts.item.fields.iter();
     for field in fields.filter(|field| field.name != "struct_size") {
         let again = retyped.iter().find(|it| it.slot == field.name);
-        text += &access(layouts, field, again);
+        text += &access(layouts, field, again, foreign(layouts, field, source));
     }
     text.push('\n');
     text + &fill(layouts, &retyped, source)
@@ -52,12 +52,21 @@ fn told(layouts: &Layouts<'_>) -> String {
     format!("SP_STRUCT({},{})\n", layouts.name, forms.join(","))
 }
 
-fn access(layouts: &Layouts<'_>, field: &Field, retyped: Option<&Retyped<'_>>) -> String {
+fn access(
+    layouts: &Layouts<'_>,
+    field: &Field,
+    retyped: Option<&Retyped<'_>>,
+    foreign: Option<&str>,
+) -> String {
     let (name, member) = (layouts.name, &field.name);
     // What is called by one of two signatures is stored by a function of its own, and not read.
-    let (place, own) = match retyped {
-        Some(retyped) => ("_PLACE", slot::print(retyped)),
-        None => ("", String::new()),
+    let (place, own) = match (retyped, foreign) {
+        (Some(retyped), _) => ("_PLACE", slot::print(retyped)),
+        (None, Some(owner)) => (
+            "_PLACE",
+            format!("SP_FOREIGN({name}, {member}, \"{owner}\")\n"),
+        ),
+        (None, None) => ("", String::new()),
     };
     match layouts.is_fixed(field) {
         true => format!("SP_FIXED{place}({name}, {member})\n{own}"),
@@ -68,6 +77,21 @@ fn access(layouts: &Layouts<'_>, field: &Field, retyped: Option<&Retyped<'_>>) -
             comment::listed(&head, &items, "\n") + &own
         }
     }
+}
+
+/// Who sets the field, if it is not the plugin.
+fn foreign(layouts: &Layouts<'_>, field: &Field, source: &Source<'_>) -> Option<&'static str> {
+    match writer(layouts, field, source)? {
+        Writer::Core => Some("TensorFlow sets it"),
+        Writer::Nobody => Some("the header reserves it"),
+        Writer::Plugin => None,
+    }
+}
+
+fn writer(layouts: &Layouts<'_>, field: &Field, source: &Source<'_>) -> Option<Writer> {
+    layouts
+        .item
+        .writer(field, |ty| source.catalog.is_versioned(ty))
 }
 
 /// The field's place in each layout, by the name that it has there.
@@ -105,12 +129,7 @@ fn fill(layouts: &Layouts<'_>, retyped: &[Retyped<'_>], source: &Source<'_>) -> 
     text + &format!("  sp_announce(&sp_layouts_{name}, host);\n  return true;\n}}\n\n")
 }
 
-/// Whether the plugin stores the field; where it points to a struct of core's, core does.
+/// Returns true if the plugin stores the field.
 fn is_filled(layouts: &Layouts<'_>, field: &Field, source: &Source<'_>) -> bool {
-    let points = match &field.ty {
-        Type::Pointer { pointee, .. } => source.catalog.versioned(pointee).is_some(),
-        _ => false,
-    };
-    let by_plugin = layouts.item.filler(field) == Some(Side::Plugin);
-    field.name != "struct_size" && by_plugin && !points
+    field.name != "struct_size" && writer(layouts, field, source) == Some(Writer::Plugin)
 }

@@ -200,6 +200,19 @@ static inline void sp_stuff(void* table) {
   }
 
 #define SP_ACCESS(S, field)                                                    \
+  SP_READ(S, field)                                                            \
+  static inline bool sp_set_##S##_##field(S* host, SP_TYPE(S, field) value) {  \
+    return sp_write(host, sp_place_##S##_##field(host), &value, sizeof value); \
+  }
+
+/** Access to a field that is not the plugin's: setting it is an error of the compiler, which says whose
+ * it is. */
+#define SP_FOREIGN(S, field, owner)                                            \
+  SP_READ(S, field)                                                            \
+  bool sp_set_##S##_##field(S* host, SP_TYPE(S, field) value)                  \
+      SP_UNCALLABLE(#S "." #field " is not the plugin's to set: " owner);
+
+#define SP_READ(S, field)                                                      \
   static inline bool sp_has_##S##_##field(const S* host) {                     \
     return sp_place_##S##_##field(host) != SP_ABSENT;                          \
   }                                                                            \
@@ -207,9 +220,6 @@ static inline void sp_stuff(void* table) {
     SP_TYPE(S, field) value;                                                   \
     sp_read(host, sp_place_##S##_##field(host), &value, sizeof value);         \
     return value;                                                              \
-  }                                                                            \
-  static inline bool sp_set_##S##_##field(S* host, SP_TYPE(S, field) value) {  \
-    return sp_write(host, sp_place_##S##_##field(host), &value, sizeof value); \
   }
 
 /** Stores into a field that no layout has moved, whatever the struct's size: enough to decline by. */
