@@ -33,6 +33,13 @@
 /// The newest final release that this crate was made of.
 pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 21);
 
+/// The releases that this crate was made of, for the decision about a host.
+pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
+    newest: NEWEST,
+    previews: PREVIEWS,
+    marks: availability::MARKS,
+};
+
 /// The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release
 /// whose layouts and functions they have.
 #[rustfmt::skip]

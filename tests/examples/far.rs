@@ -86,7 +86,7 @@ impl StreamExecutor for Far {
     unsafe fn memcpy_htod(
         &self,
         _: &Self::Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
@@ -97,7 +97,7 @@ impl StreamExecutor for Far {
     unsafe fn memcpy_dtod(
         &self,
         _: &Self::Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
@@ -120,73 +120,70 @@ impl StreamExecutor for Far {
 
     unsafe fn sync_memcpy_htod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
-        let mut real = near(device_dst.as_prefix());
+        let real = near(device_dst);
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .sync_memcpy_htod(PrefixMut::of(&mut real), host_src, size)
+                .sync_memcpy_htod(Prefix::of(&real), host_src, size)
         }
     }
 
     unsafe fn sync_memcpy_dtod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        let (mut to, from) = (near(device_dst.as_prefix()), near(device_src));
+        let (to, from) = (near(device_dst), near(device_src));
         // SAFETY: passed on, from and to where they really are.
         unsafe {
             self.reference
-                .sync_memcpy_dtod(PrefixMut::of(&mut to), Prefix::of(&from), size)
+                .sync_memcpy_dtod(Prefix::of(&to), Prefix::of(&from), size)
         }
     }
 
     unsafe fn mem_zero(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
-        let mut real = near(location.as_prefix());
+        let real = near(location);
         // SAFETY: passed on, to where it really is.
-        unsafe {
-            self.reference
-                .mem_zero(stream, PrefixMut::of(&mut real), size)
-        }
+        unsafe { self.reference.mem_zero(stream, Prefix::of(&real), size) }
     }
 
     unsafe fn memset(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u8,
         size: u64,
     ) -> Result<()> {
-        let mut real = near(location.as_prefix());
+        let real = near(location);
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .memset(stream, PrefixMut::of(&mut real), pattern, size)
+                .memset(stream, Prefix::of(&real), pattern, size)
         }
     }
 
     unsafe fn memset32(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u32,
         size: u64,
     ) -> Result<()> {
-        let mut real = near(location.as_prefix());
+        let real = near(location);
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .memset32(stream, PrefixMut::of(&mut real), pattern, size)
+                .memset32(stream, Prefix::of(&real), pattern, size)
         }
     }
 }

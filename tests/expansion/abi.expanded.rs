@@ -1,16 +1,21 @@
 #[allow(non_upper_case_globals, missing_docs)]
 impl SP_Table {
-    pub const struct_size: ::sp_runtime::Field<Self, usize> = unsafe {
-        ::sp_runtime::Field::at(::core::mem::offset_of!(Self, struct_size))
+    pub const struct_size: ::sp_runtime::Field<
+        Self,
+        usize,
+        ::sp_runtime::writer::Announce,
+    > = unsafe {
+        ::sp_runtime::Field::at(0, ::core::mem::offset_of!(Self, struct_size))
     };
     pub const ext: ::sp_runtime::Field<Self, *mut c_void> = unsafe {
-        ::sp_runtime::Field::at(::core::mem::offset_of!(Self, ext))
+        ::sp_runtime::Field::at(1, ::core::mem::offset_of!(Self, ext))
     };
     pub const start: ::sp_runtime::Field<
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
         ::sp_runtime::Field::moved(
+            2,
             ::core::mem::offset_of!(Self, start),
             &[::core::option::Option::None, ::core::option::Option::Some(16)],
         )
@@ -20,6 +25,7 @@ impl SP_Table {
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
         ::sp_runtime::Field::moved(
+            3,
             ::core::mem::offset_of!(Self, run),
             &[::core::option::Option::Some(16), ::core::option::Option::Some(24)],
         )
@@ -29,6 +35,7 @@ impl SP_Table {
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
         ::sp_runtime::Field::moved(
+            4,
             ::core::mem::offset_of!(Self, flush),
             &[::core::option::Option::Some(24), ::core::option::Option::Some(32)],
         )
@@ -53,6 +60,17 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
             },
         ]
     };
+    const FIELDS: &'static [&'static str] = &[
+        "struct_size",
+        "ext",
+        "start",
+        "run",
+        "flush",
+    ];
+    fn host_layout() -> &'static ::sp_runtime::declared::HostLayoutCell {
+        static LAYOUT: ::sp_runtime::declared::HostLayoutCell = ::sp_runtime::declared::HostLayoutCell::new();
+        &LAYOUT
+    }
 }
 impl SP_Table {
     /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent

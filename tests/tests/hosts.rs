@@ -10,7 +10,7 @@ use sp_abi::stream_executor::{
 };
 use sp_cpu::CpuDevice;
 use sp_plugin::platform::{self, About};
-use sp_runtime::{Field, PrefixMut, Versioned};
+use sp_runtime::{Field, PrefixMut, UnknownRelease, Versioned};
 
 const POISON: u8 = 0xA5;
 
@@ -72,7 +72,7 @@ fn slots_stand_where_2_5_has_them() {
     assert_eq!(end(v2_5::SP_StreamExecutor::host_callback), 264);
 }
 
-fn end<T, F>(field: Field<T, F>) -> usize {
+fn end<T, F, W>(field: Field<T, F, W>) -> usize {
     field.end()
 }
 
@@ -93,9 +93,11 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
         destroy_platform_fns: None,
     };
     let about = About {
+        name: "demo",
         device_type: c"DEMO",
         platform_name: c"DEMO",
         min_release: sp_plugin::FIRST,
+        unknown_release: UnknownRelease::ReadHost,
     };
     // SAFETY: as a host calls it; no status is needed where nothing fails.
     unsafe { platform::register::<CpuDevice>(about, &raw mut params, ptr::null_mut()) };
@@ -169,10 +171,10 @@ fn an_unknown_platform_gets_no_devices_and_a_line_says_why() {
     if std::env::var_os("SP_ALONE").is_none() {
         let lines: Vec<_> = said
             .lines()
-            .filter(|it| it.starts_with("plugin:"))
+            .filter(|it| it.starts_with("plugin demo:"))
             .collect();
         assert_eq!(lines.len(), 1, "{said}");
-        assert!(lines[0].contains("SP_Platform has 42 bytes"), "{said}");
-        assert!(lines[0].contains("34 and 35"), "{said}");
+        assert!(lines[0].contains("SP_Platform is 42 bytes"), "{said}");
+        assert!(lines[0].contains("34 or 35"), "{said}");
     }
 }

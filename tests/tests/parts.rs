@@ -13,17 +13,24 @@ use sp_plugin::optimizer::{self, Pass, Switch};
 use sp_plugin::platform::About;
 use sp_plugin::profiler::{self, Space};
 use sp_plugin::{Error, FIRST, Optimizer, Profiler, Release, Releases, Result};
-use sp_runtime::{Host, Versioned};
+use sp_runtime::{Host, Terms, UnknownRelease, Versioned};
 
 const ABOUT: About = About {
+    name: "demo",
     device_type: c"DEMO",
     platform_name: c"DEMO",
     min_release: FIRST,
+    unknown_release: UnknownRelease::ReadHost,
 };
 
 /// The host that the device's entry point has found: one that later parts can rely on, or not.
 fn host(clue: Result<Releases>) {
-    Host::enter(FIRST, &[], &[clue]);
+    let terms = Terms {
+        plugin: ABOUT.name,
+        oldest: FIRST,
+        unknown_release: ABOUT.unknown_release,
+    };
+    Host::enter(&terms, &sp_abi::KNOWLEDGE, || vec![clue]);
 }
 
 fn of_2_7() -> Result<Releases> {
@@ -133,7 +140,7 @@ fn graph() -> Vec<u8> {
 /// The lines of a test in a process of its own, and nothing in that process.
 fn lines(test: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     let said = sp_tests::alone(test, body);
-    let ours = said.lines().filter(|line| line.starts_with("plugin:"));
+    let ours = said.lines().filter(|line| line.starts_with("plugin demo:"));
     std::env::var_os("SP_ALONE")
         .is_none()
         .then(|| ours.map(str::to_owned).collect())
@@ -168,7 +175,11 @@ fn a_longer_configuration_declines_the_optimizer_alone() {
     );
     if let Some(lines) = lines {
         assert_eq!(lines.len(), 1, "{lines:?}");
-        let wanted = ["no graph optimizer", "TP_OptimizerConfigs has 100 bytes"];
+        let wanted = [
+            "declined",
+            "for its graph optimizer",
+            "TP_OptimizerConfigs is 100 bytes",
+        ];
         assert!(
             wanted.iter().all(|part| lines[0].contains(part)),
             "{lines:?}"

@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use sp_ir::{Direction, Presence, Side, Stated, Struct};
+use sp_ir::{Direction, Presence, Side, Stated, Struct, Writer};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, LitStr};
 
@@ -88,6 +88,8 @@ facts! {
     pub struct FieldFacts {
         /// Which side fills it: `"core"` or `"plugin"`.
         filled_by: Side,
+        /// Which party stores its value, if not the plugin: `"core"`, or `"nobody"` for a reserved field.
+        writer: Writer,
         /// Which way it travels: `"in"`, `"out"` or `"inout"`.
         direction: Direction,
         /// `"required"` or `"optional"`.
@@ -137,6 +139,7 @@ impl FieldFacts {
             .map(|it| syn::parse_str::<Expr>(&it.value));
         Ok(Self {
             filled_by: value(&field.filled_by),
+            writer: None,
             direction: value(&field.direction),
             presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
             neutral: neutral.transpose()?.map(|it| it.to_token_stream()),
@@ -185,6 +188,7 @@ macro_rules! words {
 }
 
 words!(Side { "core" => Core, "plugin" => Plugin });
+words!(Writer { "core" => Core, "plugin" => Plugin, "nobody" => Nobody });
 words!(Direction { "in" => In, "out" => Out, "inout" => InOut });
 words!(Presence { "required" => Required, "optional" => Optional, "unstated" => Unstated });
 
@@ -305,6 +309,7 @@ mod tests {
     fn field_facts_read_what_they_print() {
         let attribute: Attribute = parse_quote!(#[abi(
             filled_by = "core",
+            writer = "nobody",
             direction = "inout",
             presence = "optional",
             neutral = "SE_EventStatus::SE_EVENT_ERROR",

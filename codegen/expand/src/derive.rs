@@ -7,7 +7,7 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use sp_ir::Presence;
+use sp_ir::{Presence, Writer};
 use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
 
 use crate::layout::{Epoch, Epochs, Places};
@@ -24,7 +24,11 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     check_repr(&input)?;
     let name = &input.ident;
     let epochs = facts.epochs.as_ref().map_or(&[][..], |it| &it.0);
-    let constants: syn::Result<Vec<_>> = members.iter().map(|it| it.constant(epochs)).collect();
+    let constants: syn::Result<Vec<_>> = members
+        .iter()
+        .enumerate()
+        .map(|(index, it)| it.constant(index, epochs))
+        .collect();
     let constants = constants?;
     let versioned = versioned(&input, &facts, &members)?;
     let fill = facts
@@ -94,23 +98,38 @@ impl<'a> Member<'a> {
         })
     }
 
-    fn constant(&self, epochs: &[Epoch]) -> syn::Result<TokenStream> {
+    fn constant(&self, index: usize, epochs: &[Epoch]) -> syn::Result<TokenStream> {
         let (name, ty, visibility) = (self.name, &self.field.ty, &self.field.vis);
         let offset = quote!(::core::mem::offset_of!(Self, #name));
+        let index = Literal::usize_unsuffixed(index);
         let made = match &self.facts.at {
             None => quote! {
-                // SAFETY: the compiler gives the offset of exactly this field.
-                unsafe { ::sp_runtime::Field::at(#offset) }
+                // SAFETY: the compiler gives the offset of exactly this field, and fields are counted in order.
+                unsafe { ::sp_runtime::Field::at(#index, #offset) }
             },
             Some(at) => {
                 let places = self.places(at, epochs)?;
                 quote! {
-                    // SAFETY: the compiler gives the newest offset, and its headers the older ones.
-                    unsafe { ::sp_runtime::Field::moved(#offset, &[#(#places),*]) }
+                    // SAFETY: the compiler gives the newest offset, its headers the older ones, and fields are
+                    // counted in order.
+                    unsafe { ::sp_runtime::Field::moved(#index, #offset, &[#(#places),*]) }
                 }
             }
         };
-        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty> = #made; })
+        let writer = self.writer();
+        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty #writer> = #made; })
+    }
+
+    /// Returns the argument of `Field` that says who stores the field, unless it is the plugin.
+    fn writer(&self) -> Option<TokenStream> {
+        if self.name == "struct_size" {
+            return Some(quote!(, ::sp_runtime::writer::Announce));
+        }
+        match self.facts.writer? {
+            Writer::Core => Some(quote!(, ::sp_runtime::writer::TensorFlow)),
+            Writer::Nobody => Some(quote!(, ::sp_runtime::writer::Nobody)),
+            Writer::Plugin => None,
+        }
     }
 
     /// The field's place in each epoch.
@@ -130,6 +149,11 @@ impl<'a> Member<'a> {
         Ok(epochs.iter().map(place).collect())
     }
 
+    /// Returns the field's name as C spells it, without `r#`.
+    fn c_name(&self) -> String {
+        self.name.to_string().trim_start_matches("r#").to_owned()
+    }
+
     /// Whether this is a slot: an `Option` of a function pointer.
     fn is_slot(&self) -> bool {
         let Type::Path(path) = &self.field.ty else {
@@ -147,11 +171,8 @@ impl<'a> Member<'a> {
         if self.facts.presence != Some(Presence::Optional) {
             return quote! { table.set(Self::#name, #shim); };
         }
-        let text = name.to_string();
-        let has = Ident::new(
-            &format!("HAS_{}", text.trim_start_matches("r#").to_uppercase()),
-            name.span(),
-        );
+        let has = format!("HAS_{}", self.c_name().to_uppercase());
+        let has = Ident::new(&has, name.span());
         quote! {
             table.set(Self::#name, if T::#has { #shim } else { ::core::option::Option::None });
         }
@@ -183,12 +204,20 @@ fn versioned(
     let (name, last) = (&input.ident, last.name);
     let text = name.to_string();
     let epochs = epochs(facts);
+    let fields = members.iter().map(Member::c_name);
     Ok(Some(quote! {
         // SAFETY: repr(C), `struct_size` comes first, and the size is the end of the last field.
         unsafe impl ::sp_runtime::Versioned for #name {
             const NAME: &'static str = #text;
             const STRUCT_SIZE: usize = #name::#last.end();
             const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
+            const FIELDS: &'static [&'static str] = &[#(#fields),*];
+
+            fn host_layout() -> &'static ::sp_runtime::declared::HostLayoutCell {
+                static LAYOUT: ::sp_runtime::declared::HostLayoutCell =
+                    ::sp_runtime::declared::HostLayoutCell::new();
+                &LAYOUT
+            }
         }
     }))
 }
@@ -257,6 +286,33 @@ mod tests {
             struct A { struct_size: usize, #[abi(at = "17 = 8")] a: usize }
         };
         assert!(error(no_epoch).contains("no layout of 17 bytes"));
+    }
+
+    #[test]
+    fn a_field_names_its_writer_unless_it_is_the_plugin() {
+        let text = derive(quote! {
+            #[repr(C)]
+            struct A {
+                struct_size: usize,
+                #[abi(writer = "nobody")]
+                ext: *mut c_void,
+                #[abi(writer = "core")]
+                ordinal: i32,
+                handle: *mut c_void,
+            }
+        });
+        let text = text.unwrap().to_string();
+        for (name, writer) in [
+            ("struct_size", ", :: sp_runtime :: writer :: Announce"),
+            ("ext", ", :: sp_runtime :: writer :: Nobody"),
+            ("ordinal", ", :: sp_runtime :: writer :: TensorFlow"),
+            ("handle", ""),
+        ] {
+            let (_, rest) = text.split_once(&format!("const {name} :")).unwrap();
+            let (ty, _) = rest.split_once(" = ").unwrap();
+            assert!(ty.ends_with(&format!("{writer} >")), "{name}: {ty}");
+            assert_eq!(ty.contains("writer"), !writer.is_empty(), "{name}: {ty}");
+        }
     }
 
     #[test]

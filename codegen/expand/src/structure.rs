@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_ir::{Discriminator, Field, Loc, Presence, Side, Stated, Struct, Type};
+use sp_ir::{Discriminator, Field, Loc, Presence, Side, Stated, Struct, Type, Writer};
 
 use crate::attribute::{FieldFacts, StructFacts};
 use crate::layout::{Epochs, Places};
@@ -34,11 +34,17 @@ pub struct Layouts {
     pub moved: BTreeMap<String, Places>,
 }
 
-/// Prints `item` as it stands in sp-abi.
+/// Prints `item` as it stands in sp-abi; `is_versioned` tells a struct with a `struct_size` from other
+/// types.
 ///
 /// A `neutral` that is not a Rust expression is printed as a `compile_error!`, since whoever reads
 /// the IR has refused it before.
-pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream {
+pub fn print_struct(
+    name: &str,
+    item: &Struct,
+    dates: &dyn Dates,
+    is_versioned: &dyn Fn(&Type) -> bool,
+) -> TokenStream {
     let layouts = dates.layouts(name);
     let attributes = print_struct_attributes(item, layouts);
     let doc = print_doc(
@@ -46,14 +52,19 @@ pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream
         &item.loc,
         dates.of(name, ""),
     );
-    let versioned = is_versioned(item);
     let fields = item.fields.iter().map(|field| {
         let moved = layouts.and_then(|it| it.moved.get(&field.name));
         let facts = FieldFacts::of(field).map(|facts| FieldFacts {
             at: moved.cloned(),
+            writer: other_writer(item, field, is_versioned),
             ..facts
         });
-        print_member(field, facts, versioned, dates.of(name, &field.name))
+        print_member(
+            field,
+            facts,
+            self::is_versioned(item),
+            dates.of(name, &field.name),
+        )
     });
     let name = ident(name);
     quote! {
@@ -63,6 +74,16 @@ pub fn print_struct(name: &str, item: &Struct, dates: &dyn Dates) -> TokenStream
             #(#fields,)*
         }
     }
+}
+
+/// Returns who stores the field, unless it is the plugin or follows from the field's name.
+fn other_writer(
+    item: &Struct,
+    field: &Field,
+    is_versioned: &dyn Fn(&Type) -> bool,
+) -> Option<Writer> {
+    let writer = item.writer(field, is_versioned)?;
+    (writer != Writer::Plugin && field.name != "struct_size").then_some(writer)
 }
 
 fn print_struct_attributes(item: &Struct, layouts: Option<&Layouts>) -> TokenStream {
@@ -210,7 +231,7 @@ mod tests {
 
     #[test]
     fn docs_say_since_when() {
-        let printed = print_struct("Demo", &demo(None), &Always).to_string();
+        let printed = print_struct("Demo", &demo(None), &Always, &|_| false).to_string();
         assert!(printed.contains("Source: `demo.h:3`, 2.5 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:8`, 2.7 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:0`.\""), "{printed}");
@@ -277,19 +298,20 @@ mod tests {
             last_field: "type".into(),
             value: 12,
         };
-        let printed = print_struct("Demo", &demo(Some(size)), &Always);
+        let printed = print_struct("Demo", &demo(Some(size)), &Always, &|_| false);
         let item: syn::ItemStruct = syn::parse2(printed).unwrap();
         let facts = StructFacts::parse(&item.attrs).unwrap();
         assert_eq!(facts.filled_by, Some(Side::Plugin));
         assert_eq!(facts.last.unwrap().to_string(), "r#type");
         let kind = FieldFacts::parse(&item.fields.iter().nth(1).unwrap().attrs).unwrap();
         assert_eq!(kind.filled_by, Some(Side::Core));
+        assert_eq!(kind.writer, Some(Writer::Core));
     }
 
     #[test]
     fn a_struct_without_struct_size_is_plain() {
         let item: syn::ItemStruct =
-            syn::parse2(print_struct("Demo", &demo(None), &Always)).unwrap();
+            syn::parse2(print_struct("Demo", &demo(None), &Always, &|_| false)).unwrap();
         let abi = |attrs: &[syn::Attribute]| attrs.iter().any(|a| a.path().is_ident("abi"));
         assert!(!abi(&item.attrs) && !item.fields.iter().any(|f| abi(&f.attrs)));
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::call::{Ptr, call, checked};
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
+use crate::owners::breach;
 use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
 use crate::{Code, Error};
@@ -17,6 +18,8 @@ const INTO_BLOCK: usize = 256;
 
 /// The slot that creates streams from 2.22 on, if the plugin has it.
 pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
+/// What a variable holds that a slot must set.
+const UNSET: i64 = i64::MIN + 0x5a5a;
 
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -105,10 +108,18 @@ impl Executor {
     pub fn allocate(&self, size: u64) -> Result<Block, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), size, 0, memory.address()): (Ptr, u64, i64, Ptr));
-        Ok(Block {
+        let block = Block {
             opaque: memory.pointer("opaque"),
             size: memory.get("size").unwrap_or(0),
-        })
+        };
+        if !block.opaque.is_null() && block.size < size {
+            let text = format!(
+                "SP_StreamExecutor.allocate of {size} bytes described a block of {}",
+                block.size
+            );
+            breach("SP_StreamExecutor.allocate size", text);
+        }
+        Ok(block)
     }
 
     /// As TensorFlow frees: without the BFC allocator it no longer knows the size, and says 0.
@@ -189,16 +200,36 @@ impl Executor {
     pub fn stats(&self) -> Result<Option<Record>, Error> {
         let stats = self.shapes.record("SP_AllocatorStats")?;
         let has = call!(self.table, "get_allocator_stats", (self.device(), stats.address()): (Ptr, Ptr) -> u8);
-        Ok((has != 0).then_some(stats))
+        let has = has != 0;
+        for field in stats.negative().filter(|_| has) {
+            let text = format!(
+                "SP_StreamExecutor.get_allocator_stats left SP_AllocatorStats.{field} negative"
+            );
+            breach(&text.clone(), text);
+        }
+        Ok(has.then_some(stats))
     }
 
     /// Free and total bytes, where the plugin knows them.
     pub fn usage(&self) -> Result<Option<(i64, i64)>, Error> {
-        let (mut free, mut total) = (0i64, 0i64);
+        // TensorFlow does not initialize them either.
+        let (mut free, mut total) = (UNSET, UNSET);
         let known = call!(
             self.table, "device_memory_usage",
             (self.device(), &mut free, &mut total): (Ptr, *mut i64, *mut i64) -> u8
         );
+        if known != 0 && !(0 <= free && free <= total && total > 0) {
+            let named = |bytes| match bytes {
+                UNSET => "unset".to_owned(),
+                bytes => bytes.to_string(),
+            };
+            let text = format!(
+                "SP_StreamExecutor.device_memory_usage reported success and left `free` {} and `total` {}",
+                named(free),
+                named(total)
+            );
+            breach("SP_StreamExecutor.device_memory_usage", text);
+        }
         Ok((known != 0).then_some((free, total)))
     }
 
@@ -271,6 +302,12 @@ impl Executor {
     pub fn event_status(&self, event: Event) -> Result<EventStatus, Error> {
         let status =
             call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
+        if status > 3 {
+            let text = format!(
+                "SP_StreamExecutor.get_event_status returned {status}, which is no SE_EventStatus"
+            );
+            breach("SP_StreamExecutor.get_event_status", text);
+        }
         Ok(match status {
             2 => EventStatus::Pending,
             3 => EventStatus::Complete,

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::call::{Ptr, call, checked};
+use crate::call::{self, Ptr, call, checked};
 use crate::demands;
 use crate::dl::{Library, Scope};
 use crate::executor::Executor;
 use crate::habits::Habits;
+use crate::owners::{Watch, breach};
 use crate::record::{Record, Shapes};
 use crate::release::Release;
 use crate::{Error, fault, ledger, stand_in};
@@ -120,6 +121,8 @@ impl Plugin {
         let entry = self.library.symbol(name);
         let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
         checked(name, |status| {
+            let arguments = [params.address() as usize, status as usize];
+            let watch = Watch::new(name, self.shapes.parameters(name), &arguments);
             fault::entering(name);
             // SAFETY: the entry points that fill a struct have this signature in every release; all
             // records are live.
@@ -127,6 +130,7 @@ impl Plugin {
                 let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
                 entry(params.address(), status);
             }
+            watch.report(call::is_ok(status), &[]);
             Ok(())
         })
     }
@@ -264,6 +268,10 @@ impl Platform {
         let mut count = 0i32;
         checked("get_device_count", |status| {
             call!(self.fns(), "get_device_count", (self.address(), &mut count, status): (Ptr, *mut i32, Ptr));
+            if count < 0 && call::is_ok(status) {
+                let text = format!("SP_PlatformFns.get_device_count gave {count} devices");
+                breach("SP_PlatformFns.get_device_count", text);
+            }
             Ok(count)
         })
     }
@@ -289,6 +297,21 @@ impl Platform {
             Ok(())
         })?;
         Ok(moved(device))
+    }
+
+    /// Calls what describes a device, as far as the plugin has it.
+    pub fn describe(&self, executor: &Executor) -> Result<(), Error> {
+        let (fns, device) = (&self.device_fns, executor.device());
+        if fns.get("get_numa_node").unwrap_or(0) != 0 {
+            call!(fns, "get_numa_node", (device): (Ptr) -> i32);
+        }
+        if fns.get("get_memory_bandwidth").unwrap_or(0) != 0 {
+            call!(fns, "get_memory_bandwidth", (device): (Ptr) -> i64);
+        }
+        if fns.get("get_gflops").unwrap_or(0) != 0 {
+            call!(fns, "get_gflops", (device): (Ptr) -> f64);
+        }
+        Ok(())
     }
 
     pub fn destroy_device(&self, device: Ptr) -> Result<(), Error> {

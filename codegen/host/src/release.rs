@@ -3,6 +3,7 @@
 //! Invariant: all APIs are of one release.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use sp_ir::{Api, Constant, Item, Value};
 
@@ -37,6 +38,17 @@ pub struct Release<'a> {
     apis: &'a [Api],
     exports: Option<&'a Exports>,
     assumed: Option<&'a BTreeSet<String>>,
+    installation: Option<Installation<'a>>,
+}
+
+/// A folder that holds the host's libraries, with the headers in `include/` below it, as a wheel's
+/// `tensorflow/` does.
+#[derive(Debug, Clone, Copy)]
+pub struct Installation<'a> {
+    /// The folder. It outlives the process.
+    pub folder: &'a Path,
+    /// True if the framework's library holds the messages about required fields.
+    pub has_messages: bool,
 }
 
 impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
@@ -45,6 +57,7 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
             apis: apis.as_ref(),
             exports: None,
             assumed: None,
+            installation: None,
         }
     }
 }
@@ -66,6 +79,18 @@ impl<'a> Release<'a> {
     pub fn assuming(self, symbols: &'a BTreeSet<String>) -> Self {
         let assumed = Some(symbols);
         Self { assumed, ..self }
+    }
+
+    /// The same, with its libraries in `installation` instead of a temporary folder.
+    pub fn installed(self, installation: Installation<'a>) -> Self {
+        Self {
+            installation: Some(installation),
+            ..self
+        }
+    }
+
+    pub(crate) fn installation(&self) -> Option<Installation<'a>> {
+        self.installation
     }
 
     /// `2.21`; empty where no API was handed in.

@@ -95,6 +95,102 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ("UNALIGNED_HOST", "host_memory", "-byte alignment"),
     ("ALIGNED_TO_64", "host_memory", "256-byte alignment"),
     ("STATS_DRIFT", "allocator_stats", "after all was freed"),
+    (
+        "CHANGES_VERSION",
+        "field_owners",
+        "SE_InitPlugin changed SE_PlatformRegistrationParams.major_version from 0 to 7; TensorFlow sets it",
+    ),
+    (
+        "PARAMS_EXT",
+        "field_owners",
+        "SE_InitPlugin left SE_PlatformRegistrationParams.ext non-null; the header reserves it",
+    ),
+    (
+        "PARAMS_SIZE",
+        "field_owners",
+        "SE_CreateStreamExecutorParams.struct_size is 32, above the 24",
+    ),
+    (
+        "CHANGES_ORDINAL",
+        "field_owners",
+        "create_device changed SE_CreateDeviceParams.ordinal from 0 to 1; TensorFlow sets it",
+    ),
+    (
+        "CHANGES_POINTER",
+        "field_owners",
+        "create_device changed SE_CreateDeviceParams.device; TensorFlow sets it",
+    ),
+    (
+        "COUNT_MARKS_PLATFORM",
+        "field_owners",
+        "get_device_count changed SP_Platform.use_bfc_allocator from 0 to 1; it may only read it",
+    ),
+    ("COUNT_NEGATIVE", "field_owners", "gave -1 devices"),
+    (
+        "TABLE_EXT",
+        "field_owners",
+        "create_stream_executor left SP_StreamExecutor.ext non-null; the header reserves it",
+    ),
+    (
+        "BLOCK_EXT",
+        "field_owners",
+        "allocate left SP_DeviceMemoryBase.ext non-null; the header reserves it",
+    ),
+    (
+        "BLOCK_SMALL",
+        "field_owners",
+        "allocate of 4096 bytes described a block of 2048",
+    ),
+    (
+        "COPY_ADVANCES",
+        "field_owners",
+        "sync_memcpy_htod changed SP_DeviceMemoryBase.opaque; it may only read it",
+    ),
+    (
+        "COPY_MARKS_DEVICE",
+        "field_owners",
+        "memcpy_htod changed SP_Device.pci_bus_id; it may only read it",
+    ),
+    (
+        "NULL_EVENT",
+        "field_owners",
+        "create_event reported no error and left its `event` null",
+    ),
+    (
+        "EVENT_UNKNOWN",
+        "field_owners",
+        "get_event_status returned 9, which is no SE_EventStatus",
+    ),
+    (
+        "USAGE_UNSET",
+        "field_owners",
+        "left `free` unset and `total` unset",
+    ),
+    (
+        "STATS_NEGATIVE",
+        "field_owners",
+        "left SP_AllocatorStats.largest_alloc_size negative",
+    ),
+    (
+        "GRAPH_VERSION",
+        "field_owners",
+        "TF_InitGraph changed TP_OptimizerRegistrationParams.minor_version from 0 to 9; TensorFlow sets it",
+    ),
+    (
+        "GRAPH_EXT",
+        "field_owners",
+        "TF_InitGraph left TP_Optimizer.ext non-null; the header reserves it",
+    ),
+    (
+        "PROFILER_EXT",
+        "field_owners",
+        "TF_InitProfiler left TP_ProfilerFns.ext non-null; the header reserves it",
+    ),
+    (
+        "PROFILER_MARKS",
+        "field_owners",
+        "TP_ProfilerFns.start changed TP_Profiler.ext; it may only read it",
+    ),
     ("SHORT_COPY", "copies_sync", "sync_memcpy_dtod of"),
     ("SHORT_COPY", "copies_async", "the copies on a stream"),
     (
@@ -215,6 +311,8 @@ const LATER: &[(&str, u32, &str)] = &[
     ("PROFILER_ONCE", 7, "profilers"),
     ("ALIGNED_TO_64", 22, "an alignment of 256 bytes"),
     ("PRIORITY_REFUSED", 22, "stream options"),
+    ("PROFILER_EXT", 7, "profilers"),
+    ("PROFILER_MARKS", 7, "profilers"),
 ];
 
 /// Functions of a plugin's APIs that this host cannot have: variants and the rendezvous are objects of
@@ -234,7 +332,7 @@ fn main() {
     };
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "5") };
-    for good in ["GOOD", "USE_BFC", "NO_OPTIONS"] {
+    for good in ["GOOD", "USE_BFC", "NO_OPTIONS", "FREE_EXT"] {
         passes_everything(good, &sp_host::conformance(&apis, &compiler.plugin(good)));
     }
     passes_everything(

@@ -36,6 +36,27 @@ pub enum Side {
     Plugin,
 }
 
+/// Which party stores a field's value in the struct. It differs from who fills the field where a
+/// pointer's struct is filled by one party and the pointer is set by the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Writer {
+    /// TensorFlow.
+    Core,
+    /// The plugin.
+    Plugin,
+    /// Neither: the header reserves the field, so it stays null.
+    Nobody,
+}
+
+impl From<Side> for Writer {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::Core => Self::Core,
+            Side::Plugin => Self::Plugin,
+        }
+    }
+}
+
 /// Which way a value travels, seen from the callee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

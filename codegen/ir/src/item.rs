@@ -2,7 +2,7 @@
 
 use crate::{
     Direction, Discriminator, Layout, Loc, Presence, Receiver, Side, Signature, Stated, StructSize,
-    Type,
+    Type, Writer,
 };
 
 /// One declaration.
@@ -107,6 +107,21 @@ impl Struct {
             (Side::Plugin, true) => Side::Core,
         })
     }
+
+    /// Returns which party stores the value of `field`, or `None` if nothing states it; both write
+    /// `struct_size`, whatever this returns for it. `is_versioned` tells a struct with a `struct_size` from other types.
+    pub fn writer(&self, field: &Field, is_versioned: impl Fn(&Type) -> bool) -> Option<Writer> {
+        if field.is_reserved() {
+            return Some(Writer::Nobody);
+        }
+        // "output, to be filled by plugin" of a pointer to a struct: core allocates the struct.
+        let is_allocated = field.filled_by.is_some()
+            && matches!(&field.ty, Type::Pointer { pointee, mutable: true } if is_versioned(pointee));
+        if is_allocated {
+            return Some(Writer::Core);
+        }
+        self.filler(field).map(Writer::from)
+    }
 }
 
 /// One member of a struct or union. Offsets and sizes are in bytes.
@@ -161,6 +176,15 @@ pub struct Field {
     pub section: Option<String>,
     /// Where it is declared.
     pub loc: Loc,
+}
+
+impl Field {
+    /// Returns true if the header keeps this extension pointer for later releases: it has to stay
+    /// null, since its comment names no party that sets it.
+    pub fn is_reserved(&self) -> bool {
+        let is_optional = self.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
+        self.name == "ext" && is_optional && self.filled_by.is_none()
+    }
 }
 
 /// A union.
@@ -334,4 +358,95 @@ pub enum Value {
     Text(String),
     /// Another name, such as `TSL_OK`.
     Name(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Evidence;
+
+    fn stated<T>(value: T) -> Option<Stated<T>> {
+        let evidence = Evidence::Prefix;
+        Some(Stated { value, evidence })
+    }
+
+    fn field(name: &str, ty: Type) -> Field {
+        Field {
+            name: name.into(),
+            doc: None,
+            ty,
+            offset: 0,
+            size: 8,
+            filled_by: None,
+            direction: None,
+            presence: None,
+            neutral: None,
+            section: None,
+            loc: loc(),
+        }
+    }
+
+    fn loc() -> Loc {
+        Loc {
+            file: "demo.h".into(),
+            line: 1,
+        }
+    }
+
+    fn writer(filled_by: Option<Side>, field: Field) -> Option<Writer> {
+        let item = Struct {
+            doc: None,
+            filled_by: filled_by.and_then(stated),
+            receiver: None,
+            author_trait: None,
+            discriminator: None,
+            fields: vec![field],
+            layout: Layout { size: 8, align: 8 },
+            struct_size: None,
+            loc: loc(),
+        };
+        item.writer(&item.fields[0], |ty| *ty == Type::Named("SP_Table".into()))
+    }
+
+    fn pointer(pointee: Type) -> Type {
+        Type::Pointer {
+            pointee: Box::new(pointee),
+            mutable: true,
+        }
+    }
+
+    #[test]
+    fn writer_follows_struct_and_direction() {
+        let ordinal = || field("ordinal", Type::Size);
+        assert_eq!(writer(Some(Side::Core), ordinal()), Some(Writer::Core));
+        assert_eq!(writer(Some(Side::Plugin), ordinal()), Some(Writer::Plugin));
+        assert_eq!(writer(None, ordinal()), None);
+        let mut out = ordinal();
+        out.direction = stated(Direction::Out);
+        assert_eq!(writer(Some(Side::Core), out), Some(Writer::Plugin));
+    }
+
+    #[test]
+    fn pointer_to_struct_that_the_plugin_fills_is_written_by_core() {
+        let filled = |pointee| {
+            let mut table = field("table", pointer(pointee));
+            table.filled_by = stated(Side::Plugin);
+            table.direction = stated(Direction::Out);
+            writer(Some(Side::Core), table)
+        };
+        assert_eq!(filled(Type::Named("SP_Table".into())), Some(Writer::Core));
+        assert_eq!(filled(Type::Char), Some(Writer::Plugin));
+    }
+
+    #[test]
+    fn reserved_ext_is_written_by_nobody_and_free_form_ext_by_its_filler() {
+        let mut ext = field("ext", pointer(Type::Void));
+        ext.presence = stated(Presence::Optional);
+        assert_eq!(
+            writer(Some(Side::Plugin), ext.clone()),
+            Some(Writer::Nobody)
+        );
+        ext.filled_by = stated(Side::Plugin);
+        assert_eq!(writer(Some(Side::Core), ext), Some(Writer::Plugin));
+    }
 }

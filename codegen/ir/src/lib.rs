@@ -5,6 +5,7 @@
 //! dependency at all.
 
 mod api;
+mod canonical;
 mod contract;
 mod history;
 mod item;
@@ -19,7 +20,7 @@ mod visit;
 
 pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
 pub use contract::{
-    Direction, Discriminator, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer,
+    Direction, Discriminator, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer, Writer,
 };
 pub use history::{Epoch, Epochs, History, Origin, Record};
 pub use item::{

@@ -28,7 +28,7 @@ pub mod v2_5 {
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:125`.
-        #[abi(presence = "optional")]
+        #[abi(writer = "nobody", presence = "optional")]
         pub ext: *mut c_void,
         /// Makes the object that the other functions are handed; null where there is none.
         ///
@@ -72,7 +72,7 @@ pub mod v2_5 {
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:101`.
-        #[abi(presence = "optional")]
+        #[abi(writer = "nobody", presence = "optional")]
         pub ext: *mut c_void,
         /// Value at byte 16.
         ///

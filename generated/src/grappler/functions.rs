@@ -18,7 +18,11 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
 > = unsafe {
     Function::new(c"TF_DeleteFunctionLibraryDefinition")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_FunctionLibraryDefinition*)",
+        )
 };
 
 /// Ends inferred properties; null is allowed.
@@ -34,7 +38,11 @@ pub static TF_DeleteGraphProperties: Function<
 > = unsafe {
     Function::new(c"TF_DeleteGraphProperties")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*)",
+        )
 };
 
 /// The names of the nodes that are fetched: bytes into storage, addresses and lengths into the two arrays.
@@ -58,7 +66,11 @@ pub static TF_GetFetchNodesList: Function<
 > = unsafe {
     Function::new(c"TF_GetFetchNodesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GrapplerItem const*,char**,size_t*,int32_t,void*,size_t,TF_Status*)",
+        )
 };
 
 /// How many nodes are fetched, and how many bytes their names take.
@@ -79,7 +91,11 @@ pub static TF_GetFetchNodesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetFetchNodesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GrapplerItem const*,int32_t*,size_t*,TF_Status*)",
+        )
 };
 
 /// The item of a graph; only 2.5 declares it.
@@ -97,7 +113,11 @@ pub static TF_GetGrapplerItem: Function<
     Function::new(c"TF_GetGrapplerItem")
         .exported(&crate::availability::LIKE_TF_GetGrapplerItem)
         .instead("the item that optimize_func is handed")
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "TF_GrapplerItem const*(TF_Buffer*,TF_Status*)",
+        )
 };
 
 /// The inferred properties of a node's inputs, serialized into the caller's buffers.
@@ -119,7 +139,11 @@ pub static TF_GetInputPropertiesList: Function<
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*,char const*,TF_Buffer**,int32_t,TF_Status*)",
+        )
 };
 
 /// How many inputs of a node have inferred properties.
@@ -140,7 +164,11 @@ pub static TF_GetInputPropertiesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*,char const*,int32_t*,TF_Status*)",
+        )
 };
 
 /// The names of the nodes that must stay: bytes into storage, addresses and lengths into the two arrays.
@@ -164,7 +192,11 @@ pub static TF_GetNodesToPreserveList: Function<
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GrapplerItem const*,char**,size_t*,int32_t,void*,size_t,TF_Status*)",
+        )
 };
 
 /// How many nodes must stay, and how many bytes their names take.
@@ -185,7 +217,11 @@ pub static TF_GetNodesToPreserveListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GrapplerItem const*,int32_t*,size_t*,TF_Status*)",
+        )
 };
 
 /// The inferred properties of a node's outputs, serialized into the caller's buffers.
@@ -207,7 +243,11 @@ pub static TF_GetOutputPropertiesList: Function<
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesList")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*,char const*,TF_Buffer**,int32_t,TF_Status*)",
+        )
 };
 
 /// How many outputs of a node have inferred properties.
@@ -228,7 +268,11 @@ pub static TF_GetOutputPropertiesListSize: Function<
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesListSize")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*,char const*,int32_t*,TF_Status*)",
+        )
 };
 
 /// Infers shapes and types.
@@ -249,7 +293,11 @@ pub static TF_InferStatically: Function<
 > = unsafe {
     Function::new(c"TF_InferStatically")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_GraphProperties*,uint8_t,uint8_t,uint8_t,uint8_t,TF_Status*)",
+        )
 };
 
 /// The plugin's entry point for graphs: describes its optimizer. A second one for a device type is fatal.
@@ -280,7 +328,11 @@ pub static TF_LookUpOpDef: Function<
 > = unsafe {
     Function::new(c"TF_LookUpOpDef")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "void(TF_FunctionLibraryDefinition*,char const*,TF_Buffer*,TF_Status*)",
+        )
 };
 
 /// Makes a library of a serialized graph's functions; the buffer is only read.
@@ -299,7 +351,11 @@ pub static TF_NewFunctionLibraryDefinition: Function<
 > = unsafe {
     Function::new(c"TF_NewFunctionLibraryDefinition")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "TF_FunctionLibraryDefinition*(TF_Buffer const*,TF_Status*)",
+        )
 };
 
 /// Makes what shapes and types are inferred into; the item must live longer.
@@ -315,5 +371,9 @@ pub static TF_NewGraphProperties: Function<
 > = unsafe {
     Function::new(c"TF_NewGraphProperties")
         .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/grappler/grappler.h",
+            "TF_GraphProperties*(TF_GrapplerItem const*)",
+        )
 };

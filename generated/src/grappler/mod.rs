@@ -2,6 +2,7 @@
 //! The API `grappler` as TensorFlow 2.22.0rc0 (preview) has it (its headers say 0.0.1).
 
 mod constants;
+mod declared;
 mod enums;
 mod functions;
 mod handles;
@@ -15,6 +16,7 @@ use crate::tf_buffer::TF_Buffer;
 use crate::tf_status::TF_Status;
 
 pub use constants::*;
+pub use declared::*;
 pub use enums::*;
 pub use functions::*;
 pub use handles::*;

@@ -24,7 +24,7 @@ pub struct TP_Optimizer {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:131`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Makes the object that the other functions are handed; null where there is none.
     ///
@@ -70,7 +70,7 @@ pub struct TP_OptimizerConfigs {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:102`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Value at byte 16.
     ///
@@ -178,22 +178,22 @@ pub struct TP_OptimizerRegistrationParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:153`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:156`.
-    #[abi(filled_by = "core")]
+    #[abi(filled_by = "core", writer = "core")]
     pub major_version: i32,
     /// Minor version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:157`.
-    #[abi(filled_by = "core")]
+    #[abi(filled_by = "core", writer = "core")]
     pub minor_version: i32,
     /// Patch version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:158`.
-    #[abi(filled_by = "core")]
+    #[abi(filled_by = "core", writer = "core")]
     pub patch_version: i32,
     /// The device type whose graphs are optimized, NUL-terminated; it must live for ever.
     ///
@@ -203,11 +203,11 @@ pub struct TP_OptimizerRegistrationParams {
     /// Which of core's optimizers shall run; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:162`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub optimizer_configs: *mut TP_OptimizerConfigs,
     /// The optimizer's functions; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:163`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub optimizer: *mut TP_Optimizer,
 }

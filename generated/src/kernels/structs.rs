@@ -26,12 +26,12 @@ pub struct TF_InputRange_Args {
     /// The first input of the list.
     ///
     /// Source: `tensorflow/c/kernels.h:188`.
-    #[abi(filled_by = "core", direction = "out")]
+    #[abi(filled_by = "core", writer = "core", direction = "out")]
     pub start: i32,
     /// One past the last.
     ///
     /// Source: `tensorflow/c/kernels.h:189`.
-    #[abi(filled_by = "core", direction = "out")]
+    #[abi(filled_by = "core", writer = "core", direction = "out")]
     pub stop: i32,
     /// A status of the caller's own, which core sets.
     ///

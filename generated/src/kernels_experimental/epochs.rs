@@ -29,6 +29,10 @@ pub mod v2_6 {
     > = unsafe {
         Function::new(c"TF_AssignVariable")
             .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-            .experimental(crate::NEWEST)
+            .unstable(
+                crate::NEWEST,
+                "tensorflow/c/kernels_experimental.h",
+                "void(TF_OpKernelContext*,int32_t,int32_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
+            )
     };
 }

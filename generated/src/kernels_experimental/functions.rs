@@ -27,7 +27,11 @@ pub static TF_AddNVariant: Function<
 > = unsafe {
     Function::new(c"TF_AddNVariant")
         .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*,TF_Tensor*),TF_Status*)",
+        )
 };
 
 /// As TF_AssignVariable, for a reference variable.
@@ -56,7 +60,11 @@ pub static TF_AssignRefVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignRefVariable")
         .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,int32_t,int32_t,bool,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
+        )
 };
 
 /// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
@@ -92,7 +100,11 @@ pub static TF_AssignUpdateVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignUpdateVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,int32_t,int32_t,int32_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*,int32_t),TF_Status*)",
+        )
 };
 
 /// `TF_AssignVariable` in 2.6 to 2.9, which knows no `validate_shape`.
@@ -143,7 +155,11 @@ pub static TF_AssignVariable: Function<
 > = unsafe {
     Function::new(c"TF_AssignVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,int32_t,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
+        )
         .before(
             &[
                 Older {
@@ -170,7 +186,11 @@ pub static TF_DestroyTemporaryVariable: Function<
 > = unsafe {
     Function::new(c"TF_DestroyTemporaryVariable")
         .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,TF_StringView*,TF_Status*)",
+        )
 };
 
 /// The input of a name; the caller deletes the handle.
@@ -192,7 +212,11 @@ pub static TF_GetInputByName: Function<
     Function::new(c"TF_GetInputByName")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
         .instead("TF_InputRange and TF_GetInput")
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,char const*,TF_Tensor**,TF_Status*)",
+        )
 };
 
 /// The tensor of the variable that is an input; the caller deletes the handle.
@@ -223,7 +247,11 @@ pub static TF_GetInputTensorFromVariable: Function<
 > = unsafe {
     Function::new(c"TF_GetInputTensorFromVariable")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,bool,bool,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Tensor**,TF_Status*)",
+        )
 };
 
 /// Whether an input is a reference.
@@ -241,7 +269,11 @@ pub static TF_IsRefInput: Function<
 > = unsafe {
     Function::new(c"TF_IsRefInput")
         .exported(&crate::availability::LIKE_TF_IsRefInput)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "bool(TF_OpKernelContext*,int32_t,TF_Status*)",
+        )
 };
 
 /// Locks the variables among some inputs in an order that cannot deadlock; the caller releases the holder.
@@ -272,7 +304,11 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
 > = unsafe {
     Function::new(c"TF_MaybeLockVariableInputMutexesInOrder")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,bool,bool,int32_t const*,size_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_VariableInputLockHolder**,TF_Status*)",
+        )
 };
 
 /// A shape attribute, cut at num_dims.
@@ -295,7 +331,11 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
     Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
         .instead("TF_OpKernelConstruction_GetNodeDef, whose message has every attribute")
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelConstruction*,char const*,int64_t*,size_t,TF_Status*)",
+        )
 };
 
 /// Makes a reference input a reference output; nothing where it is a resource.
@@ -313,7 +353,11 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
 > = unsafe {
     Function::new(c"TF_OpKernelContext_ForwardRefInputToRefOutput")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,int32_t,int32_t)",
+        )
 };
 
 /// Ends a holder and its locks; null is allowed.
@@ -329,7 +373,11 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
 > = unsafe {
     Function::new(c"TF_ReleaseVariableInputLockHolder")
         .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_VariableInputLockHolder*)",
+        )
 };
 
 /// Makes a temporary variable, allocated by plugin_allocator.
@@ -360,7 +408,11 @@ pub static TF_TemporaryVariable: Function<
 > = unsafe {
     Function::new(c"TF_TemporaryVariable")
         .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,TF_DataType,int64_t const*,int32_t,TF_StringView*,void(TF_OpKernelContext*,TF_Tensor*,TF_DataType,int64_t const*,int32_t,TF_Status*),TF_Status*)",
+        )
 };
 
 /// Makes zeros of a variant by zeros_like_func.
@@ -384,5 +436,9 @@ pub static TF_ZerosLikeVariant: Function<
 > = unsafe {
     Function::new(c"TF_ZerosLikeVariant")
         .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/kernels_experimental.h",
+            "void(TF_OpKernelContext*,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
+        )
 };

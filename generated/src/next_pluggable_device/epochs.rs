@@ -22,7 +22,11 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceDeleteKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .experimental(crate::NEWEST)
+            .unstable(
+                crate::NEWEST,
+                "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+                "void(char const*,TF_CoordinationServiceAgent*,TF_Status*)",
+            )
     };
 
     /// Waits for the value under a key; the caller owns the buffer.
@@ -42,7 +46,11 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceGetKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .experimental(crate::NEWEST)
+            .unstable(
+                crate::NEWEST,
+                "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+                "TF_Buffer*(char const*,TF_CoordinationServiceAgent*,TF_Status*)",
+            )
     };
 
     /// Stores a value under a key for all tasks.
@@ -61,6 +69,10 @@ pub mod v2_14 {
     > = unsafe {
         Function::new(c"TF_CoordinationServiceInsertKeyValue")
             .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .experimental(crate::NEWEST)
+            .unstable(
+                crate::NEWEST,
+                "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+                "void(char const*,char const*,TF_CoordinationServiceAgent*,TF_Status*)",
+            )
     };
 }

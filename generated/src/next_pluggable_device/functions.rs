@@ -30,7 +30,11 @@ pub static TF_AllocateTempForVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_AllocateTempForVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_OpKernelContext*,TF_VariableInfo*,TF_Status*)",
+        )
 };
 
 /// Removes a key.
@@ -51,7 +55,11 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceDeleteKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
+        )
         .before(
             &[
                 Older {
@@ -85,7 +93,11 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceGetKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_Buffer*(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
+        )
         .before(
             &[
                 Older {
@@ -120,7 +132,11 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
         .exported(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_Buffer*(char const*,int64_t,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
+        )
 };
 
 /// Stores a value under a key for all tasks.
@@ -143,7 +159,11 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceInsertKeyValue")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(char const*,int64_t,char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
+        )
         .before(
             &[
                 Older {
@@ -168,7 +188,11 @@ pub static TF_CoordinationServiceIsInitialized: Function<
 > = unsafe {
     Function::new(c"TF_CoordinationServiceIsInitialized")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "bool(TF_CoordinationServiceAgent*)",
+        )
 };
 
 /// The value under a key if there is one; the caller owns the buffer.
@@ -191,7 +215,11 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
         .exported(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_Buffer*(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
+        )
 };
 
 /// Makes the PJRT client of a device type from the plugin's PJRT functions.
@@ -210,7 +238,11 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
 > = unsafe {
     Function::new(c"TF_CreateAndSetPjRtCApiClient")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(char const*,TF_Status*,PJRT_NamedValue*,int32_t)",
+        )
 };
 
 /// Puts a PJRT buffer into a tensor.
@@ -229,7 +261,11 @@ pub static TF_CreatePjRtBuffer: Function<
 > = unsafe {
     Function::new(c"TF_CreatePjRtBuffer")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_Tensor*,PJRT_Buffer*,char const*,TF_Status*)",
+        )
 };
 
 /// Puts an object of the plugin's under a name into the resource manager, with the function that ends it.
@@ -252,7 +288,11 @@ pub static TF_CreatePluginResource: Function<
 > = unsafe {
     Function::new(c"TF_CreatePluginResource")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_OpKernelContext*,char const*,char const*,void*,void(void*),TF_Status*)",
+        )
 };
 
 /// The variable that is the input at index; the caller ends it. The status is written only where the input is no resource; where there is no such variable the info holds none.
@@ -272,7 +312,11 @@ pub static TF_CreateVariableInfoFromContext: Function<
 > = unsafe {
     Function::new(c"TF_CreateVariableInfoFromContext")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_VariableInfo*(TF_OpKernelContext*,int32_t,TF_Status*)",
+        )
 };
 
 /// Ends an info, and its lock.
@@ -288,7 +332,11 @@ pub static TF_DeleteVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_DeleteVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_VariableInfo*)",
+        )
 };
 
 /// The agent of the coordination service; core's.
@@ -306,7 +354,11 @@ pub static TF_GetCoordinationServiceAgent: Function<
 > = unsafe {
     Function::new(c"TF_GetCoordinationServiceAgent")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_CoordinationServiceAgent*(TF_OpKernelContext*)",
+        )
 };
 
 /// The device that the kernel runs on.
@@ -322,7 +374,11 @@ pub static TF_GetDevice: Function<
 > = unsafe {
     Function::new(c"TF_GetDevice")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_Device*(TF_OpKernelContext*)",
+        )
 };
 
 /// The PJRT buffer in a tensor; the tensor's.
@@ -341,7 +397,11 @@ pub static TF_GetPjRtCBuffer: Function<
 > = unsafe {
     Function::new(c"TF_GetPjRtCBuffer")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "PJRT_Buffer*(TF_Tensor*,TF_Status*)",
+        )
 };
 
 /// The PJRT client of a device type; core's.
@@ -360,7 +420,11 @@ pub static TF_GetPjRtCClient: Function<
 > = unsafe {
     Function::new(c"TF_GetPjRtCClient")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "PJRT_Client*(char const*,TF_Status*)",
+        )
 };
 
 /// The variable's tensor; the caller deletes the handle.
@@ -379,7 +443,11 @@ pub static TF_GetTensorFromVariableInfo: Function<
 > = unsafe {
     Function::new(c"TF_GetTensorFromVariableInfo")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "TF_Tensor*(TF_VariableInfo*,TF_Status*)",
+        )
 };
 
 /// Takes the locks of several variables, until their infos end.
@@ -397,7 +465,11 @@ pub static TF_LockVariableInfos: Function<
 > = unsafe {
     Function::new(c"TF_LockVariableInfos")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_VariableInfo**,int32_t,TF_Status*)",
+        )
 };
 
 /// The object under a name, which create_func makes where there is none yet.
@@ -422,7 +494,11 @@ pub static TF_LookupOrCreatePluginResource: Function<
 > = unsafe {
     Function::new(c"TF_LookupOrCreatePluginResource")
         .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(TF_OpKernelContext*,char const*,char const*,void**,void*(void*),void*,void(void*),TF_Status*)",
+        )
 };
 
 /// Ends the PJRT client of a device type.
@@ -436,5 +512,9 @@ pub static TF_ResetPjRtCClient: Function<
 > = unsafe {
     Function::new(c"TF_ResetPjRtCClient")
         .exported(&crate::availability::LIKE_TF_ResetPjRtCClient)
-        .experimental(crate::NEWEST)
+        .unstable(
+            crate::NEWEST,
+            "tensorflow/c/experimental/next_pluggable_device/c_api.h",
+            "void(char const*,TF_Status*)",
+        )
 };

@@ -3,6 +3,7 @@
 
 mod callbacks;
 mod constants;
+mod declared;
 mod enums;
 mod functions;
 mod handles;
@@ -21,6 +22,7 @@ use crate::tf_tensor::TF_Tensor;
 
 pub use callbacks::*;
 pub use constants::*;
+pub use declared::*;
 pub use enums::*;
 pub use functions::*;
 pub use handles::*;

@@ -139,7 +139,7 @@ pub struct TFNPD_PluginParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:157`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Pointer at byte 16, filled by the plugin.
     ///

@@ -315,10 +315,12 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1027`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1028`.
+        #[abi(writer = "core")]
         pub buffer: *mut PJRT_Buffer,
         /// Value at byte 24.
         ///
@@ -338,10 +340,12 @@ pub mod v2_13 {
         /// Value at byte 104.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1032`.
+        #[abi(writer = "core")]
         pub has_layout: bool,
         /// Value at byte 105.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1034`.
+        #[abi(writer = "core")]
         pub is_logical_on_device_shape: bool,
         /// Value at byte 112.
         ///
@@ -368,20 +372,22 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1046`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1047`.
+        #[abi(writer = "core")]
         pub src: *mut PJRT_Buffer,
         /// Pointer at byte 24.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1051`.
-        #[abi(direction = "inout")]
+        #[abi(writer = "core", direction = "inout")]
         pub dst: *mut c_void,
         /// Value at byte 32.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1055`.
-        #[abi(direction = "inout")]
+        #[abi(writer = "core", direction = "inout")]
         pub dst_size: usize,
         /// Pointer at byte 40.
         ///
@@ -408,42 +414,52 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:469`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:470`.
+        #[abi(writer = "core")]
         pub client: *mut PJRT_Client,
         /// Pointer at byte 24.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:472`.
+        #[abi(writer = "core")]
         pub data: *const c_void,
         /// Value at byte 32.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:474`.
+        #[abi(writer = "core")]
         pub r#type: PJRT_Buffer_Type,
         /// Pointer at byte 40.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:476`.
+        #[abi(writer = "core")]
         pub dims: *const i64,
         /// Value at byte 48.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:477`.
+        #[abi(writer = "core")]
         pub num_dims: usize,
         /// Pointer at byte 56.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:483`.
+        #[abi(writer = "core")]
         pub byte_strides: *const i64,
         /// Value at byte 64.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:484`.
+        #[abi(writer = "core")]
         pub num_byte_strides: usize,
         /// Value at byte 72.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:486`.
+        #[abi(writer = "core")]
         pub host_buffer_semantics: PJRT_HostBufferSemantics,
         /// Pointer at byte 80.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:489`.
+        #[abi(writer = "core")]
         pub device: *mut PJRT_Device,
         /// Pointer at byte 88.
         ///
@@ -475,14 +491,17 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:222`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:224`.
+        #[abi(writer = "core")]
         pub create_options: *mut PJRT_NamedValue,
         /// Value at byte 24.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:225`.
+        #[abi(writer = "core")]
         pub num_options: usize,
         /// Pointer at byte 32.
         ///
@@ -509,10 +528,12 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1204`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1205`.
+        #[abi(writer = "core")]
         pub executable: *const PJRT_Executable,
         /// Pointer at byte 24.
         ///
@@ -539,6 +560,7 @@ pub mod v2_13 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1242`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
@@ -1211,46 +1233,57 @@ pub mod v2_14 {
         /// Pointer at byte 8.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:656`.
+        #[abi(writer = "core")]
         pub r#priv: *mut c_void,
         /// Pointer at byte 16.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:657`.
+        #[abi(writer = "core")]
         pub client: *mut PJRT_Client,
         /// Pointer at byte 24.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:659`.
+        #[abi(writer = "core")]
         pub data: *const c_void,
         /// Value at byte 32.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:661`.
+        #[abi(writer = "core")]
         pub r#type: PJRT_Buffer_Type,
         /// Pointer at byte 40.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:663`.
+        #[abi(writer = "core")]
         pub dims: *const i64,
         /// Value at byte 48.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:664`.
+        #[abi(writer = "core")]
         pub num_dims: usize,
         /// Pointer at byte 56.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:671`.
+        #[abi(writer = "core")]
         pub byte_strides: *const i64,
         /// Value at byte 64.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:672`.
+        #[abi(writer = "core")]
         pub num_byte_strides: usize,
         /// Value at byte 72.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:674`.
+        #[abi(writer = "core")]
         pub host_buffer_semantics: PJRT_HostBufferSemantics,
         /// Pointer at byte 80.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:677`.
+        #[abi(writer = "core")]
         pub device: *mut PJRT_Device,
         /// Pointer at byte 88.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:682`.
+        #[abi(writer = "core")]
         pub device_layout: *mut PJRT_Buffer_MemoryLayout,
         /// Pointer at byte 96.
         ///
@@ -1703,14 +1736,17 @@ pub mod v2_19 {
         /// Pointer at byte 8.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:62`.
+        #[abi(writer = "core")]
         pub extension_start: *mut PJRT_Extension_Base,
         /// Pointer at byte 16.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:64`.
+        #[abi(writer = "core")]
         pub context: *mut PJRT_ExecuteContext,
         /// Value at byte 24.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:65`.
+        #[abi(writer = "core")]
         pub user_data: PJRT_FFI_UserData,
     }
 

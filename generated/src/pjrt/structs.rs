@@ -1070,12 +1070,12 @@ pub struct PJRT_Api_Version {
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:129`.
-    #[abi(direction = "out")]
+    #[abi(writer = "core", direction = "out")]
     pub major_version: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:130`.
-    #[abi(direction = "out")]
+    #[abi(writer = "core", direction = "out")]
     pub minor_version: i32,
 }
 
@@ -1097,18 +1097,22 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:922`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:923`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:924`.
+    #[abi(writer = "core")]
     pub transfer_metadata: *const PJRT_NamedValue,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:925`.
+    #[abi(writer = "core")]
     pub num_metadata: usize,
 }
 
@@ -1130,10 +1134,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:884`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:885`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
@@ -1160,14 +1166,17 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:895`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:896`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:897`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Value at byte 32.
     ///
@@ -1194,10 +1203,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:832`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:833`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
 }
 
@@ -1219,10 +1230,12 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:873`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:874`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Pointer at byte 24.
     ///
@@ -1249,14 +1262,17 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:861`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:862`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:863`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
@@ -1283,26 +1299,32 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:907`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:908`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:909`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:910`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:911`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:912`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -1324,30 +1346,37 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:844`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:845`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:846`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:847`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:848`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:849`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:850`.
+    #[abi(writer = "core")]
     pub is_last_transfer: bool,
     /// Pointer at byte 64.
     ///
@@ -1374,34 +1403,42 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1088`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1090`.
+    #[abi(writer = "core")]
     pub transfer_manager: *mut PJRT_AsyncHostToDeviceTransferManager,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1091`.
+    #[abi(writer = "core")]
     pub buffer_index: i32,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1092`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1095`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1096`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1097`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1098`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 72.
     ///
@@ -1428,10 +1465,12 @@ pub struct PJRT_AsyncTrackingEvent_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1618`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1619`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_AsyncTrackingEvent,
 }
 
@@ -1491,26 +1530,32 @@ pub struct PJRT_Buffer_Bitcast_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2590`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2591`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2593`.
+    #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2595`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2596`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2599`.
+    #[abi(writer = "core")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 56.
     ///
@@ -1537,18 +1582,22 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2540`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2541`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2542`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2543`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 40.
     ///
@@ -1587,22 +1636,27 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2526`.
+    #[abi(writer = "core")]
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2528`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2531`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2532`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2534`.
+    #[abi(writer = "core")]
     pub dst: *mut c_void,
 }
 
@@ -1624,22 +1678,27 @@ pub struct PJRT_Buffer_CopyRawToHost_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2509`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2510`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2511`.
+    #[abi(writer = "core")]
     pub dst: *mut c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2512`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2513`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 48.
     ///
@@ -1666,14 +1725,17 @@ pub struct PJRT_Buffer_CopyToDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2560`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2561`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2562`.
+    #[abi(writer = "core")]
     pub dst_device: *mut PJRT_Device,
     /// Pointer at byte 32.
     ///
@@ -1700,14 +1762,17 @@ pub struct PJRT_Buffer_CopyToMemory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2575`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2576`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2577`.
+    #[abi(writer = "core")]
     pub dst_memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
@@ -1734,10 +1799,12 @@ pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2692`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2693`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1759,10 +1826,12 @@ pub struct PJRT_Buffer_Delete_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2484`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2485`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1784,10 +1853,12 @@ pub struct PJRT_Buffer_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2357`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2358`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -1809,10 +1880,12 @@ pub struct PJRT_Buffer_Device_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2621`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2622`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1839,10 +1912,12 @@ pub struct PJRT_Buffer_Dimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2379`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2380`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1874,10 +1949,12 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2731`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2732`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1918,18 +1995,22 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2721`.
+    #[abi(writer = "core")]
     pub callback_data: *mut c_void,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2722`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2723`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2724`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -1951,10 +2032,12 @@ pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2412`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2413`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -1986,10 +2069,12 @@ pub struct PJRT_Buffer_ElementType_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2368`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2369`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2016,10 +2101,12 @@ pub struct PJRT_Buffer_GetMemoryLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2430`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2431`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2046,10 +2133,12 @@ pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2676`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2677`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -2071,10 +2160,12 @@ pub struct PJRT_Buffer_IsDeleted_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2498`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2499`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2101,10 +2192,12 @@ pub struct PJRT_Buffer_IsOnCpu_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2610`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2611`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2243,10 +2336,12 @@ pub struct PJRT_Buffer_Memory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2632`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2633`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2273,10 +2368,12 @@ pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2471`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2472`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2304,10 +2401,12 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1407`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1408`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2327,10 +2426,12 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Value at byte 104.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1412`.
+    #[abi(writer = "core")]
     pub has_layout: bool,
     /// Value at byte 105.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1414`.
+    #[abi(writer = "core")]
     pub is_logical_on_device_shape: bool,
     /// Value at byte 112.
     ///
@@ -2357,10 +2458,12 @@ pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2706`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2707`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2387,10 +2490,12 @@ pub struct PJRT_Buffer_ReadyEvent_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2643`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2644`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2418,25 +2523,27 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2445`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2446`.
+    #[abi(writer = "core")]
     pub src: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2451`, 2.14 on.
-    #[abi(at = "56 = 24")]
+    #[abi(writer = "core", at = "56 = 24")]
     pub host_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2454`.
-    #[abi(direction = "inout", at = "48 = 24, 56 = 32")]
+    #[abi(writer = "core", direction = "inout", at = "48 = 24, 56 = 32")]
     pub dst: *mut c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2458`.
-    #[abi(direction = "inout", at = "48 = 32, 56 = 40")]
+    #[abi(writer = "core", direction = "inout", at = "48 = 32, 56 = 40")]
     pub dst_size: usize,
     /// Pointer at byte 48.
     ///
@@ -2463,10 +2570,12 @@ pub struct PJRT_Buffer_UnpaddedDimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2392`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2393`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -2498,10 +2607,12 @@ pub struct PJRT_Buffer_UnsafePointer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2663`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2664`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 24.
     ///
@@ -2554,14 +2665,17 @@ pub struct PJRT_Callback_InvokeCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:118`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:121`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Callback_Type,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:126`.
+    #[abi(writer = "core")]
     pub args: *mut c_void,
 }
 
@@ -2611,18 +2725,22 @@ pub struct PJRT_Callback_RegisterCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:99`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:102`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Callback_Type,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:105`.
+    #[abi(writer = "core")]
     pub callback: PJRT_Callback_Function,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:108`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -2690,10 +2808,12 @@ pub struct PJRT_Client_AddressableDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:637`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:638`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -2725,10 +2845,12 @@ pub struct PJRT_Client_AddressableMemories_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:725`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:726`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -2761,52 +2883,62 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1215`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1216`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1218`.
+    #[abi(writer = "core")]
     pub data: *const c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1220`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1222`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1223`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1230`.
+    #[abi(writer = "core")]
     pub byte_strides: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1231`.
+    #[abi(writer = "core")]
     pub num_byte_strides: usize,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1233`.
+    #[abi(writer = "core")]
     pub host_buffer_semantics: PJRT_HostBufferSemantics,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1236`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1240`, 2.15 on.
-    #[abi(at = "120 = 88")]
+    #[abi(writer = "core", at = "120 = 88")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1245`, 2.14 on.
-    #[abi(at = "112 = 88, 120 = 96")]
+    #[abi(writer = "core", at = "112 = 88, 120 = 96")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 104.
     ///
@@ -2838,22 +2970,27 @@ pub struct PJRT_Client_Compile_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:758`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:759`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:762`.
+    #[abi(writer = "core")]
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:765`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:766`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
@@ -2880,30 +3017,37 @@ pub struct PJRT_Client_CreateAliasBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1175`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1176`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1179`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1182`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1183`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1184`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1185`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
@@ -2935,30 +3079,37 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1313`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1314`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1315`.
+    #[abi(writer = "core")]
     pub shape_specs: *mut PJRT_ShapeSpec,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1316`.
+    #[abi(writer = "core")]
     pub num_shape_specs: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1317`.
+    #[abi(writer = "core")]
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1318`.
+    #[abi(writer = "core")]
     pub num_device_layouts: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1319`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 64.
     ///
@@ -2986,42 +3137,52 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1140`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1141`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1144`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1145`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1146`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1149`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1150`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1151`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1152`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1155`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 88.
     ///
@@ -3031,12 +3192,12 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1162`, 2.22 on.
-    #[abi(at = "112 = 96")]
+    #[abi(writer = "core", at = "112 = 96")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1163`, 2.22 on.
-    #[abi(at = "112 = 104")]
+    #[abi(writer = "core", at = "112 = 104")]
     pub num_payload: usize,
 }
 
@@ -3058,34 +3219,42 @@ pub struct PJRT_Client_CreateUninitializedBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1113`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1114`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1117`.
+    #[abi(writer = "core")]
     pub shape_dims: *const i64,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1118`.
+    #[abi(writer = "core")]
     pub shape_num_dims: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1119`.
+    #[abi(writer = "core")]
     pub shape_element_type: PJRT_Buffer_Type,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1120`.
+    #[abi(writer = "core")]
     pub shape_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1123`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1127`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 72.
     ///
@@ -3113,48 +3282,59 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1263`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1264`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1267`.
+    #[abi(writer = "core")]
     pub device_buffer_ptr: *mut c_void,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1268`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1269`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1270`.
+    #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1271`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1275`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Slot at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1278`.
+    #[abi(writer = "core")]
     pub on_delete_callback: Option<
         unsafe extern "C" fn(device_buffer_ptr: *mut c_void, user_arg: *mut c_void),
     >,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1281`.
+    #[abi(writer = "core")]
     pub on_delete_callback_arg: *mut c_void,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1288`.
+    #[abi(writer = "core")]
     pub stream: isize,
     /// Pointer at byte 96.
     ///
@@ -3164,7 +3344,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1291`, 2.19 on.
-    #[abi(at = "112 = 104")]
+    #[abi(writer = "core", at = "112 = 104")]
     pub memory: *mut PJRT_Memory,
 }
 
@@ -3187,34 +3367,37 @@ pub struct PJRT_Client_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:526`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:528`.
+    #[abi(writer = "core")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:529`.
+    #[abi(writer = "core")]
     pub num_options: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:533`, 2.14 on.
-    #[abi(at = "72 = 32, 88 = 32")]
+    #[abi(writer = "core", at = "72 = 32, 88 = 32")]
     pub kv_get_callback: PJRT_KeyValueGetCallback,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:535`, 2.14 on.
-    #[abi(at = "72 = 40, 88 = 40")]
+    #[abi(writer = "core", at = "72 = 40, 88 = 40")]
     pub kv_get_user_arg: *mut c_void,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:536`, 2.14 on.
-    #[abi(at = "72 = 48, 88 = 48")]
+    #[abi(writer = "core", at = "72 = 48, 88 = 48")]
     pub kv_put_callback: PJRT_KeyValuePutCallback,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:538`, 2.14 on.
-    #[abi(at = "72 = 56, 88 = 56")]
+    #[abi(writer = "core", at = "72 = 56, 88 = 56")]
     pub kv_put_user_arg: *mut c_void,
     /// Pointer at byte 64.
     ///
@@ -3224,12 +3407,12 @@ pub struct PJRT_Client_Create_Args {
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:545`, 2.19 on.
-    #[abi(at = "88 = 72")]
+    #[abi(writer = "core", at = "88 = 72")]
     pub kv_try_get_callback: PJRT_KeyValueTryGetCallback,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:547`, 2.19 on.
-    #[abi(at = "88 = 80")]
+    #[abi(writer = "core", at = "88 = 80")]
     pub kv_try_get_user_arg: *mut c_void,
 }
 
@@ -3251,26 +3434,32 @@ pub struct PJRT_Client_DefaultDeviceAssignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:792`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:793`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:794`.
+    #[abi(writer = "core")]
     pub num_replicas: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:795`.
+    #[abi(writer = "core")]
     pub num_partitions: i32,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:797`.
+    #[abi(writer = "core")]
     pub default_assignment_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:801`.
+    #[abi(writer = "core")]
     pub default_assignment: *mut i32,
 }
 
@@ -3292,10 +3481,12 @@ pub struct PJRT_Client_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:556`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:557`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
 }
 
@@ -3317,10 +3508,12 @@ pub struct PJRT_Client_Devices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:624`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:625`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3352,18 +3545,22 @@ pub struct PJRT_Client_DmaMap_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:811`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:812`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:813`.
+    #[abi(writer = "core")]
     pub data: *mut c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:814`.
+    #[abi(writer = "core")]
     pub size: usize,
 }
 
@@ -3385,14 +3582,17 @@ pub struct PJRT_Client_DmaUnmap_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:822`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:823`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:824`.
+    #[abi(writer = "core")]
     pub data: *mut c_void,
 }
 
@@ -3414,30 +3614,37 @@ pub struct PJRT_Client_FulfillAliasBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1198`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1199`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1201`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1202`.
+    #[abi(writer = "core")]
     pub status_code: PJRT_Error_Code,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1203`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1204`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1205`.
+    #[abi(writer = "core")]
     pub fulfill_alias_buffer_cb: *mut PJRT_FulfillAliasBufferCallback,
 }
 
@@ -3459,22 +3666,27 @@ pub struct PJRT_Client_Load_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:777`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:778`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:779`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:781`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:782`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
@@ -3501,14 +3713,17 @@ pub struct PJRT_Client_LookupAddressableDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:668`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:669`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:670`.
+    #[abi(writer = "core")]
     pub local_hardware_id: i32,
     /// Pointer at byte 32.
     ///
@@ -3535,14 +3750,17 @@ pub struct PJRT_Client_LookupDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:653`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:654`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:655`.
+    #[abi(writer = "core")]
     pub id: i32,
     /// Pointer at byte 32.
     ///
@@ -3569,10 +3787,12 @@ pub struct PJRT_Client_PlatformName_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:566`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:567`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3604,10 +3824,12 @@ pub struct PJRT_Client_PlatformVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:593`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:594`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3639,10 +3861,12 @@ pub struct PJRT_Client_ProcessIndex_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:580`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:581`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
@@ -3669,6 +3893,7 @@ pub struct PJRT_Client_RuntimeAbiVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:36`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 16.
     ///
@@ -3695,10 +3920,12 @@ pub struct PJRT_Client_TopologyDescription_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:610`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:611`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
@@ -3725,18 +3952,22 @@ pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:706`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:707`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:708`.
+    #[abi(writer = "core")]
     pub process_infos: *mut PJRT_ProcessInfo,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:709`.
+    #[abi(writer = "core")]
     pub num_process_infos: usize,
 }
 
@@ -3758,26 +3989,32 @@ pub struct PJRT_Compile_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3005`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3006`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3009`.
+    #[abi(writer = "core")]
     pub program: *const PJRT_Program,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3012`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3013`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3015`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 56.
     ///
@@ -3805,14 +4042,17 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2761`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2762`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2764`.
+    #[abi(writer = "core")]
     pub chunk: *mut PJRT_Chunk,
     /// Pointer at byte 32.
     ///
@@ -3839,10 +4079,12 @@ pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2808`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2809`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3869,10 +4111,12 @@ pub struct PJRT_CopyToDeviceStream_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2750`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2751`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
 }
 
@@ -3894,10 +4138,12 @@ pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2794`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2795`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3924,10 +4170,12 @@ pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2782`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2783`.
+    #[abi(writer = "core")]
     pub stream: *mut PJRT_CopyToDeviceStream,
     /// Value at byte 24.
     ///
@@ -3954,10 +4202,12 @@ pub struct PJRT_DeviceDescription_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1369`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1370`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -3989,10 +4239,12 @@ pub struct PJRT_DeviceDescription_DebugString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1399`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1400`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -4024,10 +4276,12 @@ pub struct PJRT_DeviceDescription_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1338`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1339`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -4054,10 +4308,12 @@ pub struct PJRT_DeviceDescription_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1383`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1384`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -4089,10 +4345,12 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:39`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:40`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -4129,10 +4387,12 @@ pub struct PJRT_DeviceDescription_ProcessIndex_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1352`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1353`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Value at byte 24.
     ///
@@ -4159,10 +4419,12 @@ pub struct PJRT_DeviceDescription_ToString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1414`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1415`.
+    #[abi(writer = "core")]
     pub device_description: *mut PJRT_DeviceDescription,
     /// Pointer at byte 24.
     ///
@@ -4381,10 +4643,12 @@ pub struct PJRT_Device_AddressableMemories_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1466`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1467`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -4416,10 +4680,12 @@ pub struct PJRT_Device_ClearMemoryStats_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1547`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1548`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
 }
 
@@ -4441,18 +4707,22 @@ pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1603`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1604`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1605`.
+    #[abi(writer = "core")]
     pub description: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1606`.
+    #[abi(writer = "core")]
     pub description_size: usize,
     /// Pointer at byte 40.
     ///
@@ -4479,10 +4749,12 @@ pub struct PJRT_Device_DefaultMemory_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1480`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1481`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -4509,10 +4781,12 @@ pub struct PJRT_Device_GetAttributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1584`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1585`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -4556,10 +4830,12 @@ pub struct PJRT_Device_GetDescription_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1429`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1430`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Pointer at byte 24.
     ///
@@ -4586,10 +4862,12 @@ pub struct PJRT_Device_IsAddressable_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1441`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1442`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -4616,10 +4894,12 @@ pub struct PJRT_Device_LocalHardwareId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1453`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1454`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -4647,10 +4927,12 @@ pub struct PJRT_Device_MemoryStats_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1494`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1495`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
@@ -4788,26 +5070,32 @@ pub struct PJRT_Device_PoisonExecution_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1557`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1559`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1560`.
+    #[abi(writer = "core")]
     pub launch_id: i32,
     /// Value at byte 28.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1563`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1564`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1565`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
     /// Value at byte 48.
     ///
@@ -4817,12 +5105,12 @@ pub struct PJRT_Device_PoisonExecution_Args {
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1570`, 2.22 on.
-    #[abi(at = "72 = 56")]
+    #[abi(writer = "core", at = "72 = 56")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1571`, 2.22 on.
-    #[abi(at = "72 = 64")]
+    #[abi(writer = "core", at = "72 = 64")]
     pub num_payload: usize,
 }
 
@@ -4862,10 +5150,12 @@ pub struct PJRT_Error_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:145`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:146`.
+    #[abi(writer = "core")]
     pub error: *mut PJRT_Error,
 }
 
@@ -4887,18 +5177,22 @@ pub struct PJRT_Error_ForEachPayload_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:222`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:223`.
+    #[abi(writer = "core")]
     pub error: *const PJRT_Error,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:224`.
+    #[abi(writer = "core")]
     pub visitor: PJRT_Error_PayloadVisitor,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:225`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -4972,10 +5266,12 @@ pub struct PJRT_Error_GetCode_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:212`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:213`.
+    #[abi(writer = "core")]
     pub error: *const PJRT_Error,
     /// Value at byte 24.
     ///
@@ -5002,10 +5298,12 @@ pub struct PJRT_Error_Message_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:155`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:156`.
+    #[abi(writer = "core")]
     pub error: *const PJRT_Error,
     /// Pointer at byte 24.
     ///
@@ -5037,10 +5335,12 @@ pub struct PJRT_Event_Await_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:352`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:353`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -5062,6 +5362,7 @@ pub struct PJRT_Event_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:385`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -5088,10 +5389,12 @@ pub struct PJRT_Event_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:312`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:313`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -5113,10 +5416,12 @@ pub struct PJRT_Event_Error_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:334`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:335`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
 }
 
@@ -5138,10 +5443,12 @@ pub struct PJRT_Event_IsReady_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:322`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:323`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
@@ -5168,18 +5475,22 @@ pub struct PJRT_Event_OnReady_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:370`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:371`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:372`.
+    #[abi(writer = "core")]
     pub callback: PJRT_Event_OnReadyCallback,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:375`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -5201,22 +5512,27 @@ pub struct PJRT_Event_Set_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:395`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:396`.
+    #[abi(writer = "core")]
     pub event: *mut PJRT_Event,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:397`.
+    #[abi(writer = "core")]
     pub error_code: PJRT_Error_Code,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:398`.
+    #[abi(writer = "core")]
     pub error_message: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:399`.
+    #[abi(writer = "core")]
     pub error_message_size: usize,
 }
 
@@ -5238,6 +5554,7 @@ pub struct PJRT_ExecutableAbiVersion_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:112`.
+    #[abi(writer = "core")]
     pub abi_version: *mut PJRT_ExecutableAbiVersion,
 }
 
@@ -5259,10 +5576,12 @@ pub struct PJRT_ExecutableAbiVersion_FromProto_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:157`.
+    #[abi(writer = "core")]
     pub serialized_proto: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:158`.
+    #[abi(writer = "core")]
     pub serialized_proto_size: usize,
     /// Pointer at byte 24.
     ///
@@ -5289,6 +5608,7 @@ pub struct PJRT_ExecutableAbiVersion_PlatformId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:135`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_ExecutableAbiVersion,
     /// Value at byte 16.
     ///
@@ -5315,6 +5635,7 @@ pub struct PJRT_ExecutableAbiVersion_ToProto_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:121`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_ExecutableAbiVersion,
     /// Pointer at byte 16.
     ///
@@ -5359,18 +5680,22 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2314`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2315`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2316`.
+    #[abi(writer = "core")]
     pub serialized_executable: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2317`.
+    #[abi(writer = "core")]
     pub serialized_executable_size: usize,
     /// Pointer at byte 40.
     ///
@@ -5380,17 +5705,17 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2321`, 2.20 on.
-    #[abi(at = "64 = 48, 72 = 48")]
+    #[abi(writer = "core", at = "64 = 48, 72 = 48")]
     pub overridden_serialized_compile_options: *const c_char,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2322`, 2.20 on.
-    #[abi(at = "64 = 56, 72 = 56")]
+    #[abi(writer = "core", at = "64 = 56, 72 = 56")]
     pub overridden_serialized_compile_options_size: usize,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2324`, 2.22 on.
-    #[abi(at = "72 = 64")]
+    #[abi(writer = "core", at = "72 = 64")]
     pub load_options: *mut PJRT_LoadOptions,
 }
 
@@ -5412,10 +5737,12 @@ pub struct PJRT_Executable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1736`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1737`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
 }
 
@@ -5437,10 +5764,12 @@ pub struct PJRT_Executable_Fingerprint_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2116`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2117`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5472,6 +5801,7 @@ pub struct PJRT_Executable_GetAbiVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:46`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 16.
     ///
@@ -5498,10 +5828,12 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2283`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2284`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5516,6 +5848,7 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2291`.
+    #[abi(writer = "core")]
     pub serialized_compile_options: *mut PJRT_SerializedCompileOptions,
     /// Slot at byte 48.
     ///
@@ -5545,10 +5878,12 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2152`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2153`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5645,10 +5980,12 @@ pub struct PJRT_Executable_GetCostAnalysis_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2134`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2135`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5680,10 +6017,12 @@ pub struct PJRT_Executable_Name_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1800`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1801`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5715,10 +6054,12 @@ pub struct PJRT_Executable_NumOutputs_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2092`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2093`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5745,10 +6086,12 @@ pub struct PJRT_Executable_NumPartitions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1827`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1828`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5775,10 +6118,12 @@ pub struct PJRT_Executable_NumReplicas_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1815`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1816`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -5805,10 +6150,12 @@ pub struct PJRT_Executable_OptimizedProgram_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1873`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1874`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5835,14 +6182,17 @@ pub struct PJRT_Executable_OutputDimensions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2204`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2205`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2206`.
+    #[abi(writer = "core")]
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
@@ -5874,10 +6224,12 @@ pub struct PJRT_Executable_OutputElementTypes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2190`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2191`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -5909,14 +6261,17 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2239`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2240`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2241`.
+    #[abi(writer = "core")]
     pub num_outputs: usize,
     /// Pointer at byte 32.
     ///
@@ -5948,14 +6303,17 @@ pub struct PJRT_Executable_ParameterMemoryKinds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2222`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2223`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2224`.
+    #[abi(writer = "core")]
     pub num_parameters: usize,
     /// Pointer at byte 32.
     ///
@@ -5988,10 +6346,12 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2260`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2261`.
+    #[abi(writer = "core")]
     pub executable: *const PJRT_Executable,
     /// Pointer at byte 24.
     ///
@@ -6006,7 +6366,7 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2267`.
-    #[abi(at = "32 = 24, 56 = 40")]
+    #[abi(writer = "core", at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
@@ -6035,10 +6395,12 @@ pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2104`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2105`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -6065,6 +6427,7 @@ pub struct PJRT_ExecuteContext_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1712`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -6091,10 +6454,12 @@ pub struct PJRT_ExecuteContext_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1723`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1724`.
+    #[abi(writer = "core")]
     pub context: *mut PJRT_ExecuteContext,
 }
 
@@ -6117,81 +6482,87 @@ pub struct PJRT_ExecuteOptions {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1994`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2002`.
+    #[abi(writer = "core")]
     pub send_callbacks: *mut *mut PJRT_SendCallbackInfo,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2003`.
+    #[abi(writer = "core")]
     pub recv_callbacks: *mut *mut PJRT_RecvCallbackInfo,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2004`.
+    #[abi(writer = "core")]
     pub num_send_ops: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2005`.
+    #[abi(writer = "core")]
     pub num_recv_ops: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2010`.
+    #[abi(writer = "core")]
     pub launch_id: i32,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2019`, 2.16 on.
-    #[abi(at = "72 = 56, 80 = 56, 112 = 56, 144 = 56")]
+    #[abi(writer = "core", at = "72 = 56, 80 = 56, 112 = 56, 144 = 56")]
     pub non_donatable_input_indices: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2020`, 2.16 on.
-    #[abi(at = "72 = 64, 80 = 64, 112 = 64, 144 = 64")]
+    #[abi(writer = "core", at = "72 = 64, 80 = 64, 112 = 64, 144 = 64")]
     pub num_non_donatable_input_indices: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2021`, 2.19 on.
-    #[abi(at = "80 = 72, 112 = 72, 144 = 72")]
+    #[abi(writer = "core", at = "80 = 72, 112 = 72, 144 = 72")]
     pub context: *mut PJRT_ExecuteContext,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2033`, 2.21 on.
-    #[abi(at = "112 = 80, 144 = 80")]
+    #[abi(writer = "core", at = "112 = 80, 144 = 80")]
     pub call_location: *const c_char,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2037`, 2.21 on.
-    #[abi(at = "112 = 88, 144 = 88")]
+    #[abi(writer = "core", at = "112 = 88, 144 = 88")]
     pub num_tasks: usize,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2038`, 2.21 on.
-    #[abi(at = "112 = 96, 144 = 96")]
+    #[abi(writer = "core", at = "112 = 96, 144 = 96")]
     pub task_ids: *mut i32,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2039`, 2.21 on.
-    #[abi(at = "112 = 104, 144 = 104")]
+    #[abi(writer = "core", at = "112 = 104, 144 = 104")]
     pub incarnation_ids: *mut i64,
     /// Pointer at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2040`, 2.22 on.
-    #[abi(at = "144 = 112")]
+    #[abi(writer = "core", at = "144 = 112")]
     pub multi_slice_config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2043`, 2.22 on.
-    #[abi(at = "144 = 120")]
+    #[abi(writer = "core", at = "144 = 120")]
     pub use_major_to_minor_data_layout_for_callbacks: bool,
     /// Pointer at byte 128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2046`, 2.22 on.
-    #[abi(at = "144 = 128")]
+    #[abi(writer = "core", at = "144 = 128")]
     pub hlo_output_callbacks: *mut PJRT_HloOutputCallbackInfo,
     /// Value at byte 136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.22 on.
-    #[abi(at = "144 = 136")]
+    #[abi(writer = "core", at = "144 = 136")]
     pub num_hlo_output_callbacks: usize,
 }
 
@@ -6264,26 +6635,32 @@ pub struct PJRT_FFI_Register_Handler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:82`.
+    #[abi(writer = "core")]
     pub target_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:83`.
+    #[abi(writer = "core")]
     pub target_name_size: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:84`.
+    #[abi(writer = "core")]
     pub handler: *mut c_void,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:85`.
+    #[abi(writer = "core")]
     pub platform_name: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:86`.
+    #[abi(writer = "core")]
     pub platform_name_size: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:87`.
+    #[abi(writer = "core")]
     pub traits: PJRT_FFI_Handler_TraitsBits,
 }
 
@@ -6305,18 +6682,22 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:37`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:39`.
+    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:40`.
+    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
+    #[abi(writer = "core")]
     pub type_id: i64,
 }
 
@@ -6358,22 +6739,27 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:43`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:45`.
+    #[abi(writer = "core")]
     pub type_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:46`.
+    #[abi(writer = "core")]
     pub type_name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
+    #[abi(writer = "core")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:48`.
+    #[abi(writer = "core")]
     pub type_info: *mut PJRT_FFI_Type_Info,
 }
 
@@ -6412,15 +6798,17 @@ pub struct PJRT_FFI_UserData_Add_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:66`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:68`.
+    #[abi(writer = "core")]
     pub context: *mut PJRT_ExecuteContext,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:69`.
-    #[abi(at = "40 = 24")]
+    #[abi(writer = "core", at = "40 = 24")]
     pub user_data: PJRT_FFI_UserData,
 }
 
@@ -6442,6 +6830,7 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:31`.
+    #[abi(writer = "core")]
     pub device: *mut PJRT_Device,
     /// Value at byte 16.
     ///
@@ -6498,18 +6887,22 @@ pub struct PJRT_HostAllocator_Allocate_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:46`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:48`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:49`.
+    #[abi(writer = "core")]
     pub size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:50`.
+    #[abi(writer = "core")]
     pub alignment: usize,
     /// Pointer at byte 40.
     ///
@@ -6566,14 +6959,17 @@ pub struct PJRT_HostAllocator_Free_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:61`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:63`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:64`.
+    #[abi(writer = "core")]
     pub ptr: *mut c_void,
 }
 
@@ -6595,10 +6991,12 @@ pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:32`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:34`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
@@ -6625,18 +7023,22 @@ pub struct PJRT_HostMemoryAllocator_Allocate_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:32`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:34`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:35`.
+    #[abi(writer = "core")]
     pub size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:38`.
+    #[abi(writer = "core")]
     pub numa_node: i32,
     /// Pointer at byte 40.
     ///
@@ -6771,26 +7173,32 @@ pub struct PJRT_KeyValueGetCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:450`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:451`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:452`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:453`.
+    #[abi(writer = "core")]
     pub timeout_in_ms: i32,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:454`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:455`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
     /// Pointer at byte 56.
     ///
@@ -6827,30 +7235,37 @@ pub struct PJRT_KeyValuePutCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:505`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:506`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:507`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:510`.
+    #[abi(writer = "core")]
     pub value: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:511`.
+    #[abi(writer = "core")]
     pub value_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:512`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:513`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
 }
 
@@ -6872,22 +7287,27 @@ pub struct PJRT_KeyValueTryGetCallback_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:480`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:481`.
+    #[abi(writer = "core")]
     pub key: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:482`.
+    #[abi(writer = "core")]
     pub key_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:483`.
+    #[abi(writer = "core")]
     pub callback_error: *mut PJRT_CallbackError,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:484`.
+    #[abi(writer = "core")]
     pub user_arg: *mut c_void,
     /// Pointer at byte 48.
     ///
@@ -6971,10 +7391,12 @@ pub struct PJRT_Layouts_MemoryLayout_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:51`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:52`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
 }
 
@@ -6996,10 +7418,12 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:62`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:63`.
+    #[abi(writer = "core")]
     pub layout: *mut PJRT_Layouts_MemoryLayout,
     /// Pointer at byte 24.
     ///
@@ -7014,6 +7438,7 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:69`.
+    #[abi(writer = "core")]
     pub serialized_layout: *mut PJRT_Layouts_SerializedLayout,
     /// Slot at byte 48.
     ///
@@ -7042,10 +7467,12 @@ pub struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:85`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:86`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -7072,22 +7499,27 @@ pub struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:98`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:99`.
+    #[abi(writer = "core")]
     pub client: *mut PJRT_Client,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:100`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:101`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:102`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -7114,10 +7546,12 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:131`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:132`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -7149,10 +7583,12 @@ pub struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:148`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:149`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -7184,22 +7620,27 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:114`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:115`.
+    #[abi(writer = "core")]
     pub topology_description: *mut PJRT_TopologyDescription,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:116`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_Buffer_Type,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:117`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:118`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -7251,10 +7692,12 @@ pub struct PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1858`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1859`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7286,10 +7729,12 @@ pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1844`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1845`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7321,10 +7766,12 @@ pub struct PJRT_LoadedExecutable_Delete_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1907`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1908`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
@@ -7346,10 +7793,12 @@ pub struct PJRT_LoadedExecutable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1746`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1747`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
 }
 
@@ -7371,40 +7820,47 @@ pub struct PJRT_LoadedExecutable_Execute_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2053`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2054`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2056`.
+    #[abi(writer = "core")]
     pub options: *mut PJRT_ExecuteOptions,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2058`.
+    #[abi(writer = "core")]
     pub argument_lists: *const *const *mut PJRT_Buffer,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2059`.
+    #[abi(writer = "core")]
     pub num_devices: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2060`.
+    #[abi(writer = "core")]
     pub num_args: usize,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2066`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub output_lists: *const *mut *mut PJRT_Buffer,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2073`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub device_complete_events: *mut *mut PJRT_Event,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2082`.
+    #[abi(writer = "core")]
     pub execute_device: *mut PJRT_Device,
 }
 
@@ -7426,10 +7882,12 @@ pub struct PJRT_LoadedExecutable_Fingerprint_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2337`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2338`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7461,10 +7919,12 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:930`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:931`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
@@ -7496,10 +7956,12 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1773`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1774`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7514,6 +7976,7 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1781`.
+    #[abi(writer = "core")]
     pub serialized_device_assignment: *mut PJRT_DeviceAssignmentSerialized,
     /// Slot at byte 48.
     ///
@@ -7542,10 +8005,12 @@ pub struct PJRT_LoadedExecutable_GetExecutable_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1758`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1759`.
+    #[abi(writer = "core")]
     pub loaded_executable: *mut PJRT_LoadedExecutable,
     /// Pointer at byte 24.
     ///
@@ -7572,10 +8037,12 @@ pub struct PJRT_LoadedExecutable_IsDeleted_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1922`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1923`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_LoadedExecutable,
     /// Value at byte 24.
     ///
@@ -7636,10 +8103,12 @@ pub struct PJRT_MemoryDescription_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:56`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:57`.
+    #[abi(writer = "core")]
     pub memory_description: *const PJRT_MemoryDescription,
     /// Pointer at byte 24.
     ///
@@ -7703,10 +8172,12 @@ pub struct PJRT_Memory_AddressableByDevices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1691`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1692`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -7738,10 +8209,12 @@ pub struct PJRT_Memory_DebugString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1666`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1667`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -7807,10 +8280,12 @@ pub struct PJRT_Memory_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1631`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1632`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
@@ -7837,10 +8312,12 @@ pub struct PJRT_Memory_Kind_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1642`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1643`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -7872,10 +8349,12 @@ pub struct PJRT_Memory_Kind_Id_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1655`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1656`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Value at byte 24.
     ///
@@ -7902,10 +8381,12 @@ pub struct PJRT_Memory_ToString_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1679`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1680`.
+    #[abi(writer = "core")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 24.
     ///
@@ -7937,6 +8418,7 @@ pub struct PJRT_MultiSlice_Config_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:42`.
+    #[abi(writer = "core")]
     pub config: *mut PJRT_MultiSlice_Config,
 }
 
@@ -7958,6 +8440,7 @@ pub struct PJRT_MultiSlice_Config_NumDevicesPerSlice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:71`.
+    #[abi(writer = "core")]
     pub config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 16.
     ///
@@ -8006,6 +8489,7 @@ pub struct PJRT_MultiSlice_Config_NumSlices_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:51`.
+    #[abi(writer = "core")]
     pub config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 16.
     ///
@@ -8032,6 +8516,7 @@ pub struct PJRT_MultiSlice_Config_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:87`.
+    #[abi(writer = "core")]
     pub config: *mut PJRT_MultiSlice_Config,
     /// Pointer at byte 16.
     ///
@@ -8075,6 +8560,7 @@ pub struct PJRT_MultiSlice_Config_SliceId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:61`.
+    #[abi(writer = "core")]
     pub config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 16.
     ///
@@ -8139,26 +8625,32 @@ pub struct PJRT_NamedValue {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:256`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:257`.
+    #[abi(writer = "core")]
     pub name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:258`.
+    #[abi(writer = "core")]
     pub name_size: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:259`.
+    #[abi(writer = "core")]
     pub r#type: PJRT_NamedValue_Type,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:260`.
+    #[abi(writer = "core")]
     pub anonymous: PJRT_NamedValue__anonymous,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:269`.
+    #[abi(writer = "core")]
     pub value_size: usize,
 }
 
@@ -8214,18 +8706,22 @@ pub struct PJRT_PhaseCompile_C_Buffers_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:126`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:127`.
+    #[abi(writer = "core")]
     pub char_buffers: *mut *const c_char,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:128`.
+    #[abi(writer = "core")]
     pub char_buffer_sizes: *const usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:130`.
+    #[abi(writer = "core")]
     pub num_char_buffers: usize,
 }
 
@@ -8247,10 +8743,12 @@ pub struct PJRT_PhaseCompile_Destroy_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:49`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:50`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -8311,10 +8809,12 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:36`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -8336,22 +8836,27 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:105`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:107`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
+    #[abi(writer = "core")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
+    #[abi(writer = "core")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
+    #[abi(writer = "core")]
     pub num_phase_names: usize,
 }
 
@@ -8373,58 +8878,72 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:62`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:64`.
+    #[abi(writer = "core")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:66`.
+    #[abi(writer = "core")]
     pub input_programs: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:69`.
+    #[abi(writer = "core")]
     pub input_programs_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:72`.
+    #[abi(writer = "core")]
     pub num_input_programs: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:74`.
+    #[abi(writer = "core")]
     pub phases_to_run: *mut *const c_char,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:77`.
+    #[abi(writer = "core")]
     pub phases_to_run_sizes: *const usize,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:80`.
+    #[abi(writer = "core")]
     pub num_phases_to_run: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:81`.
+    #[abi(writer = "core")]
     pub compile_options: *const c_char,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:82`.
+    #[abi(writer = "core")]
     pub compile_options_size: usize,
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:85`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
+    #[abi(writer = "core")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
+    #[abi(writer = "core")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
+    #[abi(writer = "core")]
     pub num_output_programs: usize,
 }
 
@@ -8447,6 +8966,7 @@ pub struct PJRT_Plugin_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:286`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
@@ -8478,6 +8998,7 @@ pub struct PJRT_Plugin_Initialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:277`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
 }
 
@@ -8562,23 +9083,27 @@ pub struct PJRT_Program {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:741`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:744`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub code: *mut c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:745`.
+    #[abi(writer = "core")]
     pub code_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:751`.
+    #[abi(writer = "core")]
     pub format: *const c_char,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:752`.
+    #[abi(writer = "core")]
     pub format_size: usize,
 }
 
@@ -8618,22 +9143,27 @@ pub struct PJRT_RawBuffer_CopyRawDeviceToHost_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:166`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:167`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:168`.
+    #[abi(writer = "core")]
     pub dst: *mut c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:169`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:170`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 48.
     ///
@@ -8660,22 +9190,27 @@ pub struct PJRT_RawBuffer_CopyRawHostToDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:180`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:181`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:182`.
+    #[abi(writer = "core")]
     pub src: *const c_void,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:183`.
+    #[abi(writer = "core")]
     pub offset: i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:184`.
+    #[abi(writer = "core")]
     pub transfer_size: i64,
     /// Pointer at byte 48.
     ///
@@ -8702,10 +9237,12 @@ pub struct PJRT_RawBuffer_CreateRawAliasOfBuffer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:107`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:108`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 24.
     ///
@@ -8732,10 +9269,12 @@ pub struct PJRT_RawBuffer_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:119`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:120`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
 }
 
@@ -8937,10 +9476,12 @@ pub struct PJRT_RawBuffer_GetHostPointer_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:129`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:130`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
     /// Pointer at byte 24.
     ///
@@ -8967,10 +9508,12 @@ pub struct PJRT_RawBuffer_GetMemorySpace_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:154`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:155`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
     /// Pointer at byte 24.
     ///
@@ -8997,10 +9540,12 @@ pub struct PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:141`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:142`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_RawBuffer,
     /// Value at byte 24.
     ///
@@ -9053,6 +9598,7 @@ pub struct PJRT_RuntimeAbiVersion_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:56`.
+    #[abi(writer = "core")]
     pub abi_version: *mut PJRT_RuntimeAbiVersion,
 }
 
@@ -9074,10 +9620,12 @@ pub struct PJRT_RuntimeAbiVersion_FromProto_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:146`.
+    #[abi(writer = "core")]
     pub serialized_proto: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:147`.
+    #[abi(writer = "core")]
     pub serialized_proto_size: usize,
     /// Pointer at byte 24.
     ///
@@ -9104,10 +9652,12 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:76`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_RuntimeAbiVersion,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:77`.
+    #[abi(writer = "core")]
     pub executable_abi_version: *const PJRT_ExecutableAbiVersion,
 }
 
@@ -9129,10 +9679,12 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:65`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_RuntimeAbiVersion,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:66`.
+    #[abi(writer = "core")]
     pub other_abi_version: *const PJRT_RuntimeAbiVersion,
 }
 
@@ -9154,6 +9706,7 @@ pub struct PJRT_RuntimeAbiVersion_PlatformId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:102`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_RuntimeAbiVersion,
     /// Value at byte 16.
     ///
@@ -9180,6 +9733,7 @@ pub struct PJRT_RuntimeAbiVersion_ToProto_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:88`.
+    #[abi(writer = "core")]
     pub abi_version: *const PJRT_RuntimeAbiVersion,
     /// Pointer at byte 16.
     ///
@@ -9249,10 +9803,12 @@ pub struct PJRT_SerializedExecutable_Data_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1251`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1252`.
+    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Pointer at byte 24.
     ///
@@ -9284,10 +9840,12 @@ pub struct PJRT_SerializedExecutable_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1237`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1238`.
+    #[abi(writer = "core")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
 }
 
@@ -9365,10 +9923,12 @@ pub struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:61`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:62`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -9405,10 +9965,12 @@ pub struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:38`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:39`.
+    #[abi(writer = "core")]
     pub executable: *mut PJRT_Executable,
     /// Value at byte 24.
     ///
@@ -9487,10 +10049,12 @@ pub struct PJRT_TopologyDescription_Attributes_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2939`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2940`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9523,26 +10087,27 @@ pub struct PJRT_TopologyDescription_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2824`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2825`, 2.14 on.
-    #[abi(at = "56 = 16")]
+    #[abi(writer = "core", at = "56 = 16")]
     pub topology_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2826`, 2.14 on.
-    #[abi(at = "56 = 24")]
+    #[abi(writer = "core", at = "56 = 24")]
     pub topology_name_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2828`, 2.14 on.
-    #[abi(at = "56 = 32")]
+    #[abi(writer = "core", at = "56 = 32")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2829`, 2.14 on.
-    #[abi(at = "56 = 40")]
+    #[abi(writer = "core", at = "56 = 40")]
     pub num_options: usize,
     /// Pointer at byte 48.
     ///
@@ -9569,14 +10134,17 @@ pub struct PJRT_TopologyDescription_Deserialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2926`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2927`.
+    #[abi(writer = "core")]
     pub serialized_topology: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2928`.
+    #[abi(writer = "core")]
     pub serialized_topology_size: usize,
     /// Pointer at byte 32.
     ///
@@ -9603,10 +10171,12 @@ pub struct PJRT_TopologyDescription_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2841`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2842`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
@@ -9628,10 +10198,12 @@ pub struct PJRT_TopologyDescription_Fingerprint_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2955`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2956`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 24.
     ///
@@ -9658,10 +10230,12 @@ pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2885`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2886`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9693,10 +10267,12 @@ pub struct PJRT_TopologyDescription_GetMemorySpaceKindIds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2992`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2993`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9728,30 +10304,37 @@ pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2968`.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2969`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2970`.
+    #[abi(writer = "core")]
     pub memory_space_kind_id: i32,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2972`.
+    #[abi(writer = "core")]
     pub dims: *const i64,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2973`.
+    #[abi(writer = "core")]
     pub num_dims: usize,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2974`.
+    #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2976`.
+    #[abi(writer = "core")]
     pub layout: *const PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
@@ -9788,10 +10371,12 @@ pub struct PJRT_TopologyDescription_PlatformName_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2869`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2870`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9823,10 +10408,12 @@ pub struct PJRT_TopologyDescription_PlatformVersion_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2852`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2853`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9858,10 +10445,12 @@ pub struct PJRT_TopologyDescription_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2904`, 2.17 on.
+    #[abi(writer = "core")]
     pub extension_start: *mut PJRT_Extension_Base,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2905`.
+    #[abi(writer = "core")]
     pub topology: *mut PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
@@ -9905,14 +10494,17 @@ pub struct PJRT_TpuTopology_ChipBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:425`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:428`.
+    #[abi(writer = "core")]
     pub chip_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:431`.
+    #[abi(writer = "core")]
     pub chip_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -9939,18 +10531,22 @@ pub struct PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:384`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:385`.
+    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:388`.
+    #[abi(writer = "core")]
     pub chip_coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:391`.
+    #[abi(writer = "core")]
     pub chip_coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -9982,6 +10578,7 @@ pub struct PJRT_TpuTopology_ChipCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:184`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10008,14 +10605,17 @@ pub struct PJRT_TpuTopology_ChipIdFromCoord_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:353`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:354`.
+    #[abi(writer = "core")]
     pub coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:355`.
+    #[abi(writer = "core")]
     pub coords_num_dims: usize,
     /// Value at byte 32.
     ///
@@ -10042,14 +10642,17 @@ pub struct PJRT_TpuTopology_ChipsPerProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:406`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:409`.
+    #[abi(writer = "core")]
     pub chip_per_process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:412`.
+    #[abi(writer = "core")]
     pub chip_per_process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -10076,6 +10679,7 @@ pub struct PJRT_TpuTopology_ChipsPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:158`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10102,6 +10706,7 @@ pub struct PJRT_TpuTopology_CoreCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:171`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10128,6 +10733,7 @@ pub struct PJRT_TpuTopology_CoreCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:250`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10154,6 +10760,7 @@ pub struct PJRT_TpuTopology_CoreCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:196`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10323,10 +10930,12 @@ pub struct PJRT_TpuTopology_GetDefaultPlatformConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:513`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:514`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Value at byte 24.
     ///
@@ -10358,14 +10967,17 @@ pub struct PJRT_TpuTopology_GetRoutingStrategy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:463`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:464`.
+    #[abi(writer = "core")]
     pub routing_strategy: *mut c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:465`.
+    #[abi(writer = "core")]
     pub routing_strategy_len: usize,
 }
 
@@ -10387,22 +10999,27 @@ pub struct PJRT_TpuTopology_GetSliceConfig_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:484`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:485`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:486`.
+    #[abi(writer = "core")]
     pub slice_name: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:487`.
+    #[abi(writer = "core")]
     pub slice_name_len: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:488`.
+    #[abi(writer = "core")]
     pub slice_config: *mut PJRT_TpuTopology_SliceConfig,
 }
 
@@ -10424,18 +11041,22 @@ pub struct PJRT_TpuTopology_GetSliceConfigs_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:498`.
+    #[abi(writer = "core")]
     pub platform_type_name: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:499`.
+    #[abi(writer = "core")]
     pub platform_type_name_len: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:500`.
+    #[abi(writer = "core")]
     pub slice_configs: *mut PJRT_TpuTopology_SliceConfig,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:501`.
+    #[abi(writer = "core")]
     pub max_slice_configs: usize,
     /// Value at byte 40.
     ///
@@ -10462,6 +11083,7 @@ pub struct PJRT_TpuTopology_HasLimitedIciConnectivity_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:117`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10488,6 +11110,7 @@ pub struct PJRT_TpuTopology_IsEnhancedBarrierEnabled_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:104`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10514,14 +11137,17 @@ pub struct PJRT_TpuTopology_IsReachableOverLimitedIci_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:130`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:131`.
+    #[abi(writer = "core")]
     pub source_chip_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:132`.
+    #[abi(writer = "core")]
     pub dest_chip_id: i32,
     /// Value at byte 24.
     ///
@@ -10548,6 +11174,7 @@ pub struct PJRT_TpuTopology_IsSubsliceTopology_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:54`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10574,6 +11201,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:236`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10600,6 +11228,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:222`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10626,6 +11255,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:209`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10652,18 +11282,22 @@ pub struct PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:367`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:368`.
+    #[abi(writer = "core")]
     pub chip_coords: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:369`.
+    #[abi(writer = "core")]
     pub chip_coords_num_dims: usize,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:370`.
+    #[abi(writer = "core")]
     pub logical_device_index_on_chip: i32,
     /// Value at byte 36.
     ///
@@ -10690,18 +11324,22 @@ pub struct PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:281`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:282`.
+    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 20.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:286`.
+    #[abi(writer = "core")]
     pub max_logical_device_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:289`.
+    #[abi(writer = "core")]
     pub logical_device_of_default_type_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -10728,10 +11366,12 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForChip_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:302`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:303`.
+    #[abi(writer = "core")]
     pub chip_id: i32,
     /// Value at byte 20.
     ///
@@ -10763,10 +11403,12 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:317`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:318`.
+    #[abi(writer = "core")]
     pub device_id: i32,
     /// Value at byte 20.
     ///
@@ -10798,14 +11440,17 @@ pub struct PJRT_TpuTopology_ProcessBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:444`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:447`.
+    #[abi(writer = "core")]
     pub process_bounds_max_dims: usize,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:450`.
+    #[abi(writer = "core")]
     pub process_bounds: *mut i32,
     /// Value at byte 32.
     ///
@@ -10832,18 +11477,22 @@ pub struct PJRT_TpuTopology_ProcessCoordFromId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:333`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:334`.
+    #[abi(writer = "core")]
     pub process_id: i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:337`.
+    #[abi(writer = "core")]
     pub coords_max_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:340`.
+    #[abi(writer = "core")]
     pub coords: *mut i32,
     /// Value at byte 40.
     ///
@@ -10870,6 +11519,7 @@ pub struct PJRT_TpuTopology_ProcessCount_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:146`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
@@ -10896,14 +11546,17 @@ pub struct PJRT_TpuTopology_ProcessIds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:263`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:266`.
+    #[abi(writer = "core")]
     pub max_process_ids: i32,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:269`.
+    #[abi(writer = "core")]
     pub process_ids: *mut i32,
     /// Value at byte 32.
     ///
@@ -10930,14 +11583,17 @@ pub struct PJRT_TpuTopology_ReplaceHostBounds_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:85`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:86`.
+    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:87`.
+    #[abi(writer = "core")]
     pub host_bounds_dim_num: usize,
     /// Pointer at byte 32.
     ///
@@ -10994,22 +11650,27 @@ pub struct PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:67`.
+    #[abi(writer = "core")]
     pub client_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:68`.
+    #[abi(writer = "core")]
     pub subslice_topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:69`.
+    #[abi(writer = "core")]
     pub subslice_origin: *const i32,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:70`.
+    #[abi(writer = "core")]
     pub subslice_origin_dim_num: usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:71`.
+    #[abi(writer = "core")]
     pub full_device_id: i32,
     /// Value at byte 44.
     ///
@@ -11036,22 +11697,27 @@ pub struct PJRT_TpuTopology_Subslice_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:35`.
+    #[abi(writer = "core")]
     pub topology: *const PJRT_TopologyDescription,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:36`.
+    #[abi(writer = "core")]
     pub chips_per_host_bounds: *const i32,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:37`.
+    #[abi(writer = "core")]
     pub chips_per_host_bounds_num_dims: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:38`.
+    #[abi(writer = "core")]
     pub host_bounds: *const i32,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:39`.
+    #[abi(writer = "core")]
     pub host_bounds_num_dims: usize,
     /// Pointer at byte 48.
     ///
@@ -11078,10 +11744,12 @@ pub struct PJRT_Wait_Until_Buffer_Ready_On_Stream_Args {
     /// Value at byte 8.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:44`.
+    #[abi(writer = "core")]
     pub stream: isize,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:45`.
+    #[abi(writer = "core")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -11270,11 +11938,12 @@ pub struct PLUGIN_Profiler_CollectData_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:116`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:117`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub buffer: *mut u8,
     /// Value at byte 24.
     ///
@@ -11301,6 +11970,7 @@ pub struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:144`.
+    #[abi(writer = "core")]
     pub consume_result: *mut PLUGIN_Profiler_ConsumeResult,
 }
 
@@ -11322,6 +11992,7 @@ pub struct PLUGIN_Profiler_Consume_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:134`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
     /// Pointer at byte 16.
     ///
@@ -11348,10 +12019,12 @@ pub struct PLUGIN_Profiler_Create_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:78`.
+    #[abi(writer = "core")]
     pub options: *const c_char,
     /// Value at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:79`.
+    #[abi(writer = "core")]
     pub options_size: usize,
     /// Pointer at byte 24.
     ///
@@ -11378,6 +12051,7 @@ pub struct PLUGIN_Profiler_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:89`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 
@@ -11399,10 +12073,12 @@ pub struct PLUGIN_Profiler_Error_Destroy_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:41`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:42`.
+    #[abi(writer = "core")]
     pub error: *mut PLUGIN_Profiler_Error,
 }
 
@@ -11424,10 +12100,12 @@ pub struct PLUGIN_Profiler_Error_GetCode_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:67`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:68`.
+    #[abi(writer = "core")]
     pub error: *const PLUGIN_Profiler_Error,
     /// Value at byte 24.
     ///
@@ -11454,10 +12132,12 @@ pub struct PLUGIN_Profiler_Error_Message_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:52`.
+    #[abi(writer = "core")]
     pub r#priv: *mut c_void,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:53`.
+    #[abi(writer = "core")]
     pub error: *const PLUGIN_Profiler_Error,
     /// Pointer at byte 24.
     ///
@@ -11489,10 +12169,12 @@ pub struct PLUGIN_Profiler_Serialize_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:154`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
     /// Pointer at byte 16.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:155`.
+    #[abi(writer = "core")]
     pub consume_result: *mut PLUGIN_Profiler_ConsumeResult,
     /// Pointer at byte 24.
     ///
@@ -11524,6 +12206,7 @@ pub struct PLUGIN_Profiler_Start_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:98`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 
@@ -11545,6 +12228,7 @@ pub struct PLUGIN_Profiler_Stop_Args {
     /// Pointer at byte 8.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:107`.
+    #[abi(writer = "core")]
     pub profiler: *mut PLUGIN_Profiler,
 }
 

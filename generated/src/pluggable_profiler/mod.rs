@@ -2,6 +2,7 @@
 //! The API `pluggable_profiler` as TensorFlow 2.22.0rc0 (preview) has it (its headers say 0.0.1).
 
 mod constants;
+mod declared;
 mod functions;
 mod layout;
 mod macros;
@@ -13,6 +14,7 @@ pub mod shims;
 use crate::tf_status::TF_Status;
 
 pub use constants::*;
+pub use declared::*;
 pub use functions::*;
 pub use macros::*;
 pub use structs::*;

@@ -22,29 +22,32 @@ pub struct TF_ProfilerRegistrationParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:143`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:146`.
+    #[abi(writer = "core")]
     pub major_version: i32,
     /// Minor version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:147`.
+    #[abi(writer = "core")]
     pub minor_version: i32,
     /// Patch version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:148`.
+    #[abi(writer = "core")]
     pub patch_version: i32,
     /// The profiler to describe; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:152`.
-    #[abi(direction = "inout", presence = "required")]
+    #[abi(writer = "core", direction = "inout", presence = "required")]
     pub profiler: *mut TP_Profiler,
     /// The profiler's functions to fill in; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:155`.
-    #[abi(direction = "inout", presence = "required")]
+    #[abi(writer = "core", direction = "inout", presence = "required")]
     pub profiler_fns: *mut TP_ProfilerFns,
     /// Is told that a copy of the profiler ends. It runs twice while loading, so it must free nothing that is needed.
     ///
@@ -107,7 +110,7 @@ pub struct TP_ProfilerFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:116`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Begins to record.
     ///

@@ -30,7 +30,7 @@ pub mod v2_5 {
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
-        #[abi(presence = "optional")]
+        #[abi(writer = "nobody", presence = "optional")]
         pub ext: *mut c_void,
         /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
         ///
@@ -54,7 +54,7 @@ pub mod v2_5 {
                 memory: *mut SP_DeviceMemoryBase,
             ),
         >,
-        /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
+        /// Allocates host memory that the device copies from and to; 64-byte aligned, null where there is none.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
         #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]

@@ -165,7 +165,7 @@ macro_rules! __StreamExecutor {
                 unsafe fn memcpy_htod(
                     &self,
                     stream: &Self::Stream,
-                    device_dst: $crate::__rt::PrefixMut<
+                    device_dst: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -175,7 +175,7 @@ macro_rules! __StreamExecutor {
                 unsafe fn memcpy_dtod(
                     &self,
                     stream: &Self::Stream,
-                    device_dst: $crate::__rt::PrefixMut<
+                    device_dst: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -196,7 +196,7 @@ macro_rules! __StreamExecutor {
                 ) -> $crate::__rt::Result<()>;
                 unsafe fn sync_memcpy_htod(
                     &self,
-                    device_dst: $crate::__rt::PrefixMut<
+                    device_dst: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -206,7 +206,7 @@ macro_rules! __StreamExecutor {
                 #[optional]
                 unsafe fn sync_memcpy_dtod(
                     &self,
-                    device_dst: $crate::__rt::PrefixMut<
+                    device_dst: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -223,7 +223,7 @@ macro_rules! __StreamExecutor {
                 unsafe fn mem_zero(
                     &self,
                     stream: &Self::Stream,
-                    location: $crate::__rt::PrefixMut<
+                    location: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -232,7 +232,7 @@ macro_rules! __StreamExecutor {
                 unsafe fn memset(
                     &self,
                     stream: &Self::Stream,
-                    location: $crate::__rt::PrefixMut<
+                    location: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,
@@ -242,7 +242,7 @@ macro_rules! __StreamExecutor {
                 unsafe fn memset32(
                     &self,
                     stream: &Self::Stream,
-                    location: $crate::__rt::PrefixMut<
+                    location: $crate::__rt::Prefix<
                         '_,
                         $crate::stream_executor::SP_DeviceMemoryBase,
                     >,

@@ -3,6 +3,7 @@
 
 mod callbacks;
 mod constants;
+mod declared;
 mod enums;
 mod functions;
 mod handles;
@@ -18,6 +19,7 @@ use crate::tf_status::TF_Status;
 
 pub use callbacks::*;
 pub use constants::*;
+pub use declared::*;
 pub use enums::*;
 pub use functions::*;
 pub use handles::*;

@@ -739,7 +739,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_htod(stream, device_dst, host_src, size) }
         };
@@ -765,7 +765,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
             // SAFETY: the host lends this struct for the call.
             let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
@@ -813,7 +813,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_htod(device_dst, host_src, size) }
         };
@@ -836,7 +836,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { PrefixMut::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
             // SAFETY: the host lends this struct for the call.
             let device_src = unsafe { Prefix::new(device_src) }.known()?;
             // SAFETY: the arguments are the host's own.
@@ -922,7 +922,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.mem_zero(stream, location, size) }
         };
@@ -948,7 +948,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset(stream, location, pattern, size) }
         };
@@ -974,7 +974,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { PrefixMut::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset32(stream, location, pattern, size) }
         };

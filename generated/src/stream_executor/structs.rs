@@ -22,12 +22,12 @@ pub struct SE_CreateDeviceFnsParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:238`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:240`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub device_fns: *mut SP_DeviceFns,
 }
 
@@ -49,16 +49,17 @@ pub struct SE_CreateDeviceParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:200`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The number of the device to make.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:201`.
+    #[abi(writer = "core")]
     pub ordinal: i32,
     /// The device to fill in; core sets its struct_size first.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:203`.
-    #[abi(direction = "inout")]
+    #[abi(writer = "core", direction = "inout")]
     pub device: *mut SP_Device,
 }
 
@@ -80,12 +81,12 @@ pub struct SE_CreateStreamExecutorParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:438`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:440`.
-    #[abi(filled_by = "plugin", direction = "out")]
+    #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub stream_executor: *mut SP_StreamExecutor,
 }
 
@@ -107,29 +108,42 @@ pub struct SE_PlatformRegistrationParams {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:527`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:530`.
+    #[abi(writer = "core")]
     pub major_version: i32,
     /// Minor version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:531`.
+    #[abi(writer = "core")]
     pub minor_version: i32,
     /// Patch version of the API that core was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:532`.
+    #[abi(writer = "core")]
     pub patch_version: i32,
     /// The platform to describe; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:534`.
-    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
+    #[abi(
+        filled_by = "plugin",
+        writer = "core",
+        direction = "out",
+        presence = "required"
+    )]
     pub platform: *mut SP_Platform,
     /// The platform's functions to fill in; core owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:535`.
-    #[abi(filled_by = "plugin", direction = "out", presence = "required")]
+    #[abi(
+        filled_by = "plugin",
+        writer = "core",
+        direction = "out",
+        presence = "required"
+    )]
     pub platform_fns: *mut SP_PlatformFns,
     /// Frees what the plugin put into its platform, not the platform itself.
     ///
@@ -277,7 +291,7 @@ pub struct SP_DeviceFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:212`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
@@ -316,7 +330,7 @@ pub struct SP_DeviceMemoryBase {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// What stands for the memory: an address or whatever else the plugin means by it; null is no memory.
     ///
@@ -397,7 +411,7 @@ pub struct SP_PlatformFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:482`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
@@ -508,7 +522,7 @@ pub struct SP_StreamExecutor {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:248`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
     ///
@@ -905,15 +919,17 @@ pub struct SP_StreamOptions {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Not 0 if priority holds a value.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:100`.
+    #[abi(writer = "core")]
     pub has_priority: u8,
     /// The stream's priority, as the session's configuration has it.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:101`.
+    #[abi(writer = "core")]
     pub priority: i32,
 }
 
@@ -936,7 +952,7 @@ pub struct SP_TimerFns {
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:112`.
-    #[abi(presence = "optional")]
+    #[abi(writer = "nobody", presence = "optional")]
     pub ext: *mut c_void,
     /// Nanoseconds between a timer's start and its stop.
     ///

@@ -323,7 +323,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     unsafe fn memcpy_htod(
         &self,
         stream: &Self::Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()>;
@@ -337,7 +337,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     unsafe fn memcpy_dtod(
         &self,
         stream: &Self::Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()>;
@@ -363,7 +363,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn sync_memcpy_htod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()>;
@@ -380,7 +380,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// Pointers among the arguments are the host's, as its header says.
     unsafe fn sync_memcpy_dtod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
@@ -419,7 +419,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     unsafe fn mem_zero(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()>;
 
@@ -432,7 +432,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     unsafe fn memset(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u8,
         size: u64,
     ) -> Result<()>;
@@ -446,7 +446,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     unsafe fn memset32(
         &self,
         stream: &Self::Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u32,
         size: u64,
     ) -> Result<()>;

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::LazyLock;
 
 use sp_abi::stream_executor::SP_DeviceMemoryBase;
-use sp_runtime::{Prefix, PrefixMut, Versioned};
+use sp_runtime::{Prefix, Versioned};
 
 use crate::{Device, Error, HostAddressable, Result};
 
@@ -109,11 +109,11 @@ impl<D: Device> Memory for Staging<'_, D> {
     }
 
     unsafe fn store(&self, device: *mut c_void, host: *const c_void, bytes: usize) -> Result<()> {
-        let mut target = region(device, bytes);
+        let target = region(device, bytes);
         // SAFETY: the caller vouches for both sides.
         unsafe {
             self.device
-                .sync_memcpy_htod(PrefixMut::of(&mut target), host, bytes as u64)
+                .sync_memcpy_htod(Prefix::of(&target), host, bytes as u64)
         }
     }
 }

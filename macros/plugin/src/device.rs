@@ -1,6 +1,7 @@
 //! What a device is, beyond the slots that the C API asks for.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
+use std::ptr;
 
 use sp_abi::stream_executor::{DeviceFns, StreamExecutor, TimerFns};
 
@@ -41,6 +42,25 @@ pub trait Device:
     /// What TensorFlow prints about the device.
     fn description(&self) -> Description {
         Description::default()
+    }
+
+    /// Returns the pointer for `SP_Device.ext`, which the header leaves to the plugin; null if it has
+    /// no use.
+    ///
+    /// TensorFlow only carries it: whoever is passed the `SP_Device` finds it there. It is read once,
+    /// after the device has moved to its final address, so it may point into `self`; it has to stay
+    /// valid until the device is dropped.
+    fn ext(&self) -> *mut c_void {
+        ptr::null_mut()
+    }
+
+    /// Returns the pointer for `SP_Platform.ext`, which the header leaves to the plugin; null if it has
+    /// no use.
+    ///
+    /// TensorFlow copies the platform and never destroys it, so the pointer has to stay valid for the
+    /// life of the process.
+    fn platform_ext() -> *mut c_void {
+        ptr::null_mut()
     }
 }
 

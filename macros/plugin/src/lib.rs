@@ -28,7 +28,7 @@ pub use element::Element;
 pub use optimizer::Optimizer;
 pub use profiler::Profiler;
 pub use sp_runtime::host::FIRST;
-pub use sp_runtime::{Code, Error, Release, Releases, Result, vtable};
+pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
 /// Exports the entry points of a plugin; stands in the root of its crate.
@@ -48,6 +48,9 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 /// the same op and types, the earlier table's is registered. `optimizer` and `profiler` may be left
 /// out; then the library has no entry point for them.
 ///
+/// `unknown_release: KnownSizes` at the end chooses what happens in a release that is newer than this
+/// crate's sp-abi: [`UnknownRelease`] has the choices, `ReadHost` is the default.
+///
 /// With `min_release: "2.8"` at the end the plugin declines older hosts, in the way TensorFlow
 /// survives and with one line on stderr. No macro sees the other files of a crate, so what those name
 /// is checked where they ask for it: `#[sp_runtime::plugin]` on a function, an `impl` or a module holds
@@ -62,6 +65,7 @@ macro_rules! plugin {
         $(, optimizer: $optimizer:ty)?
         $(, profiler: $profiler:ty)?
         $(, min_release: $min_release:literal)?
+        $(, unknown_release: $unknown_release:ident)?
         $(,)?
     ) => {
         #[cfg(panic = "abort")]
@@ -71,9 +75,11 @@ macro_rules! plugin {
         pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
 
         const ABOUT: $crate::platform::About = $crate::platform::About {
+            name: ::core::env!("CARGO_PKG_NAME"),
             device_type: $device_type,
             platform_name: $platform_name,
             min_release: MIN_RELEASE,
+            unknown_release: $crate::unknown_release!($($unknown_release)?),
         };
 
         /// Where TensorFlow learns of the device.
@@ -152,5 +158,17 @@ macro_rules! oldest {
     };
     ($release:literal) => {
         $crate::Release::literal($release)
+    };
+}
+
+/// The [`UnknownRelease`] that `plugin!` names, or the default.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! unknown_release {
+    () => {
+        $crate::UnknownRelease::ReadHost
+    };
+    ($choice:ident) => {
+        $crate::UnknownRelease::$choice
     };
 }

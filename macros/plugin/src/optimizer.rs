@@ -14,16 +14,17 @@ use std::sync::{Mutex, PoisonError};
 
 pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
-    TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
+    DECLARED, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
 };
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
+use sp_runtime::declared::Api;
 use sp_runtime::host::Clue;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
-use crate::part::{Offer, settle};
+use crate::part::{self, Offer};
 use crate::platform::{About, present};
 use crate::{Error, Result};
 
@@ -50,13 +51,10 @@ pub unsafe fn register<O: Optimizer>(
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
-    let body = || {
-        // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        settle(about, unsafe { Handed::<O>::of(params)? });
-        Ok(())
-    };
+    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
+    let offer = || unsafe { Handed::<O>::of(params) };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("TF_InitGraph", status, body) }
+    unsafe { guard::status("TF_InitGraph", status, || part::register(&about, offer)) }
 }
 
 /// What TensorFlow hands to `TF_InitGraph`: three structs of its own to fill in.
@@ -90,6 +88,7 @@ impl<O> Handed<'_, O> {
 
 impl<O: Optimizer> Offer for Handed<'_, O> {
     const PART: &'static str = "graph optimizer";
+    const API: &'static Api = &DECLARED;
 
     fn clues(&self) -> [Clue; 3] {
         [
@@ -99,7 +98,7 @@ impl<O: Optimizer> Offer for Handed<'_, O> {
         ]
     }
 
-    fn accept(&mut self, about: About) -> Result<()> {
+    fn accept(&mut self, about: &About) -> Result<()> {
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.announce();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
@@ -116,10 +115,11 @@ impl<O: Optimizer> Offer for Handed<'_, O> {
     }
 
     /// An optimizer for a device type that no graph can have, so that it is never asked.
-    fn decline(&mut self, about: About) {
+    fn decline(&mut self, about: &About) {
         let name = declined::device_type(about.device_type).as_ptr();
         let mut params = self.params.fixed();
         params.set(RegistrationParams::device_type, name);
+        part::fill_with_stubs(&mut self.table);
         declined::fill(&mut self.table.fixed());
     }
 }

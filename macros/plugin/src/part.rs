@@ -1,43 +1,82 @@
-//! What a part beside the device does in its entry point: serve the host, or decline it in the way that
-//! TensorFlow survives. An error there would abort the import.
+//! Registration of one part of a plugin (its devices, graph optimizer or profiler): it accepts the host,
+//! or declines it in a way that TensorFlow survives. A status error would end the process.
 
-use sp_abi::availability::MARKS;
+use sp_runtime::declared::Api;
 use sp_runtime::host::{Clue, Host};
+use sp_runtime::{PrefixMut, Versioned, report};
 
 use crate::Result;
 use crate::platform::About;
 
-/// What a host hands to a part's entry point, and what the part can do with it.
-pub trait Offer {
-    /// The part's name, for people.
+/// The structs that a host passes to the entry point of a part.
+pub trait Offer: Sized {
+    /// The part's name in messages; empty for the devices, whose rejection is that of the whole plugin.
     const PART: &'static str;
+    /// The declarations of these structs.
+    const API: &'static Api;
 
     /// What the structs' sizes tell of the release.
     fn clues(&self) -> [Clue; 3];
 
     /// Fills the structs in.
-    fn accept(&mut self, about: About) -> Result<()>;
+    ///
+    /// # Errors
+    /// Returns an error if the host is to be declined.
+    fn accept(&mut self, about: &About) -> Result<()>;
 
-    /// Fills in what TensorFlow demands of a part that does nothing. The structs may have changed, so
-    /// only what no release has moved.
-    fn decline(&mut self, about: About);
+    /// Fills in what TensorFlow requires of a part that does nothing, as far as the layouts are known.
+    fn decline(&mut self, about: &About);
 }
 
-/// Accepts the offer, or declines it and says why.
-pub fn settle<O: Offer>(about: About, mut offer: O) {
-    let clues = offer.clues();
-    let host = Host::enter(about.min_release, MARKS, &clues);
-    if host.is_too_old() {
-        return;
+/// Accepts the host, or declines it and reports the reason.
+///
+/// `offer` gives views of the structs. It is called again once the layouts are decided.
+///
+/// # Errors
+/// Returns an error if the host passes no structs.
+pub fn register<O: Offer>(about: &About, offer: impl Fn() -> Result<O>) -> Result<()> {
+    let host = Host::enter(&about.terms(), &sp_abi::KNOWLEDGE, || clues(&offer));
+    let is_served = host.serve().is_ok();
+    let layouts = host.serve().and_then(|()| host.read_layouts(O::API));
+    let mut offer = offer()?;
+    let known = layouts.and_then(|()| offer.clues().into_iter().try_for_each(|it| it.map(drop)));
+    let Err(reason) = known.and_then(|()| offer.accept(about)) else {
+        return Ok(());
+    };
+    match O::PART {
+        "" if is_served => host.decline(reason),
+        "" => host.report_declined(),
+        // The devices have reported it.
+        _ if !is_served => {}
+        part => report!(
+            "declined {} for its {part}: {}",
+            host.name(),
+            reason.message()
+        ),
     }
-    if host.serve().is_err() {
-        // Why has been told with the device.
-        return offer.decline(about);
-    }
-    let unknown = clues.into_iter().find_map(Result::err);
-    if let Err(reason) = unknown.map_or_else(|| offer.accept(about), Err) {
-        let (part, host) = (O::PART, host.name());
-        eprintln!("plugin: no {part} for {host}: {}", reason.message());
+    if !host.is_too_old() {
         offer.decline(about);
     }
+    Ok(())
+}
+
+/// Returns the clues of the structs, or the reason for which there are none.
+fn clues<O: Offer>(offer: &impl Fn() -> Result<O>) -> Vec<Clue> {
+    match offer() {
+        Ok(offer) => offer.clues().into(),
+        Err(reason) => vec![Err(reason)],
+    }
+}
+
+/// Makes every slot of a table a stub, whatever its layout. TensorFlow rejects a table with a null slot
+/// also from a part that it never calls.
+pub fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {
+    // Every table of functions begins with `struct_size` and `ext`.
+    const FIRST_SLOT: usize = 2 * size_of::<usize>();
+    table.occupy(FIRST_SLOT, nothing);
+}
+
+/// Stub for a slot that TensorFlow requires and does not call.
+unsafe extern "C" fn nothing() -> usize {
+    0
 }

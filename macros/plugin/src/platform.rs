@@ -8,27 +8,44 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
-use sp_abi::availability::MARKS;
 pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
-    PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams,
-    SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
+    DECLARED, PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams,
+    SE_CreateStreamExecutorParams, SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns,
+    SP_StreamExecutor, SP_TimerFns,
 };
 pub use sp_runtime::RawStatus;
+use sp_runtime::declared::Api;
 use sp_runtime::host::{Clue, Host};
-use sp_runtime::{Prefix, PrefixMut, Release, guard, handle};
+use sp_runtime::{Prefix, PrefixMut, Release, Terms, UnknownRelease, guard, handle, report};
 
+use crate::part::{self, Offer};
 use crate::{Allocator, Device, Error, Result};
 
-/// What [`plugin!`](crate::plugin) says of the plugin; each name matches `[A-Z][A-Z_]*`.
+/// The properties that [`plugin!`](crate::plugin) states of the plugin.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
-    /// What `tf.device` and `list_physical_devices` say.
+    /// The plugin's name in messages: that of its crate.
+    pub name: &'static str,
+    /// The device type, as in `tf.device` and `list_physical_devices`; it matches `[A-Z][A-Z_]*`.
     pub device_type: &'static CStr,
-    /// The platform's own name, which TensorFlow prints.
+    /// The platform's name, which TensorFlow prints; it matches `[A-Z][A-Z_]*`.
     pub platform_name: &'static CStr,
     /// The oldest release that the plugin serves.
     pub min_release: Release,
+    /// What the plugin does with a release that is newer than its sp-abi.
+    pub unknown_release: UnknownRelease,
+}
+
+impl About {
+    /// Returns the conditions for the decision about the host.
+    pub(crate) fn terms(&self) -> Terms {
+        Terms {
+            plugin: self.name,
+            oldest: self.min_release,
+            unknown_release: self.unknown_release,
+        }
+    }
 }
 
 /// Registers the platform of `D`: the body of `SE_InitPlugin`.
@@ -40,37 +57,21 @@ pub unsafe fn register<D: Device>(
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
-    let body = || {
-        // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        let mut offer = unsafe { Offer::of(params)? };
-        let host = Host::enter(about.min_release, MARKS, &offer.clues());
-        match host.serve() {
-            Ok(()) => offer.accept::<D>(about),
-            Err(reason) => {
-                eprintln!(
-                    "plugin: no devices for {}: {}",
-                    host.name(),
-                    reason.message()
-                );
-                if !host.is_too_old() {
-                    offer.decline(about);
-                }
-            }
-        }
-        Ok(())
-    };
+    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
+    let offer = || unsafe { Offered::<D>::of(params) };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("SE_InitPlugin", status, body) }
+    unsafe { guard::status("SE_InitPlugin", status, || part::register(&about, offer)) }
 }
 
-/// What TensorFlow hands to `SE_InitPlugin`: three structs of its own to fill in.
-struct Offer<'a> {
+/// The structs that TensorFlow passes to `SE_InitPlugin`.
+struct Offered<'a, D> {
     params: PrefixMut<'a, RegistrationParams>,
     platform: PrefixMut<'a, SP_Platform>,
     fns: PrefixMut<'a, SP_PlatformFns>,
+    device: PhantomData<D>,
 }
 
-impl Offer<'_> {
+impl<D> Offered<'_, D> {
     /// # Safety
     /// `params` is what TensorFlow passed, lent for the value's life.
     unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
@@ -85,10 +86,15 @@ impl Offer<'_> {
             params,
             platform,
             fns,
+            device: PhantomData,
         })
     }
+}
 
-    /// What the structs' sizes tell of the release.
+impl<D: Device> Offer for Offered<'_, D> {
+    const PART: &'static str = "";
+    const API: &'static Api = &DECLARED;
+
     fn clues(&self) -> [Clue; 3] {
         [
             self.params.releases(),
@@ -97,18 +103,18 @@ impl Offer<'_> {
         ]
     }
 
-    fn accept<D: Device>(&mut self, about: About) {
+    fn accept(&mut self, about: &About) -> Result<()> {
         self.params.announce();
         hold(&mut self.params);
         self.platform.announce();
         name(about, &mut self.platform);
         describe::<D>(&mut self.platform);
         SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
+        Ok(())
     }
 
-    /// The way in which TensorFlow survives a plugin that cannot serve it: no devices. The structs
-    /// may have changed, so of what is read only that is filled in which no release has moved.
-    fn decline(&mut self, about: About) {
+    /// The platform of a plugin without devices.
+    fn decline(&mut self, about: &About) {
         hold(&mut self.params.fixed());
         name(about, &mut self.platform.fixed());
         declined::fill(&mut self.fns);
@@ -123,12 +129,13 @@ fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
     );
 }
 
-fn name(about: About, platform: &mut PrefixMut<'_, SP_Platform>) {
+fn name(about: &About, platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(SP_Platform::name, about.platform_name.as_ptr());
     platform.set(SP_Platform::r#type, about.device_type.as_ptr());
 }
 
 fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
+    platform.set(SP_Platform::ext, D::platform_ext());
     platform.set(
         SP_Platform::supports_unified_memory,
         D::SUPPORTS_UNIFIED_MEMORY.into(),
@@ -155,8 +162,14 @@ struct Platform<D>(PhantomData<fn() -> D>);
 
 impl<D: Device> PlatformFns for Platform<D> {
     unsafe fn get_device_count(_: Prefix<'_, SP_Platform>, count: *mut c_int) -> Result<()> {
-        let found = D::count().unwrap_or_else(|error| {
-            eprintln!("plugin: no devices, since they could not be counted: {error}");
+        // A table of an unknown layout may have been seen after the entry point.
+        let host = Host::running();
+        host.report_sizes_only();
+        let found = host.serve().and_then(|()| D::count());
+        let found = found.unwrap_or_else(|error| {
+            if host.serve().is_ok() {
+                report!("its devices could not be counted: {error}");
+            }
             0
         });
         // SAFETY: TensorFlow lends a place for the count.
@@ -189,12 +202,12 @@ impl<D: Device> PlatformFns for Platform<D> {
         _: Prefix<'_, SP_Platform>,
         params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()> {
-        let table = present(
-            params.get(SE_CreateDeviceFnsParams::device_fns),
-            "device_fns",
-        )?;
+        let mut params = params;
+        let table = params.fixed().get(SE_CreateDeviceFnsParams::device_fns);
+        let table = present(table, "device_fns")?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        SP_DeviceFns::fill::<D>(&mut unsafe { PrefixMut::new(table) });
+        let table = unsafe { PrefixMut::new(table) };
+        declined::fill_or_decline(table, SP_DeviceFns::fill::<D>);
         Ok(())
     }
 
@@ -204,13 +217,14 @@ impl<D: Device> PlatformFns for Platform<D> {
         _: Prefix<'_, SP_Platform>,
         params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
     ) -> Result<()> {
-        let field = SE_CreateStreamExecutorParams::stream_executor;
-        let table = present(params.get(field), "stream_executor")?;
+        let mut params = params;
+        let table = params
+            .fixed()
+            .get(SE_CreateStreamExecutorParams::stream_executor);
+        let table = present(table, "stream_executor")?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-        let mut table = unsafe { PrefixMut::new(table) };
-        // A table of a size that nobody knows would stay empty without a word.
-        table.releases()?;
-        SP_StreamExecutor::fill::<D>(&mut table);
+        let table = unsafe { PrefixMut::new(table) };
+        declined::fill_or_decline(table, SP_StreamExecutor::fill::<D>);
         Ok(())
     }
 
@@ -222,9 +236,9 @@ impl<D: Device> PlatformFns for Platform<D> {
 
     unsafe fn create_timer_fns(
         _: Prefix<'_, SP_Platform>,
-        mut timer: PrefixMut<'_, SP_TimerFns>,
+        timer: PrefixMut<'_, SP_TimerFns>,
     ) -> Result<()> {
-        SP_TimerFns::fill::<D>(&mut timer);
+        declined::fill_or_decline(timer, SP_TimerFns::fill::<D>);
         Ok(())
     }
 
@@ -251,6 +265,8 @@ fn hand_over<D: Device>(
             "TensorFlow's SP_Device has no room for a device handle",
         ));
     }
+    // SAFETY: given just above, and not taken before TensorFlow destroys the device.
+    target.set(SP_Device::ext, unsafe { handle::borrow::<D>(handle) }.ext());
     remember::<D>(handle, ordinal);
     Ok(())
 }

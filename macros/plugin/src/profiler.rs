@@ -13,12 +13,13 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
-use sp_abi::pluggable_profiler::{ProfilerFns, TP_Profiler, TP_ProfilerFns};
+use sp_abi::pluggable_profiler::{DECLARED, ProfilerFns, TP_Profiler, TP_ProfilerFns};
+use sp_runtime::declared::Api;
 use sp_runtime::host::Clue;
 use sp_runtime::{PrefixMut, RawStatus, guard};
 
 pub use self::space::{Line, Plane, Space};
-use crate::part::{Offer, settle};
+use crate::part::{self, Offer};
 use crate::platform::{About, present};
 use crate::{Error, Result};
 
@@ -53,13 +54,10 @@ pub unsafe fn register<P: Profiler>(
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
-    let body = || {
-        // SAFETY: TensorFlow sets struct_size before the call and lends the struct for it.
-        settle(about, unsafe { Handed::<P>::of(params)? });
-        Ok(())
-    };
+    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
+    let offer = || unsafe { Handed::<P>::of(params) };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("TF_InitProfiler", status, body) }
+    unsafe { guard::status("TF_InitProfiler", status, || part::register(&about, offer)) }
 }
 
 /// What TensorFlow hands to `TF_InitProfiler`: three structs of its own to fill in.
@@ -92,6 +90,7 @@ impl<P> Handed<'_, P> {
 
 impl<P: Profiler> Offer for Handed<'_, P> {
     const PART: &'static str = "profiler";
+    const API: &'static Api = &DECLARED;
 
     fn clues(&self) -> [Clue; 3] {
         [
@@ -101,7 +100,7 @@ impl<P: Profiler> Offer for Handed<'_, P> {
         ]
     }
 
-    fn accept(&mut self, about: About) -> Result<()> {
+    fn accept(&mut self, about: &About) -> Result<()> {
         self.params.announce();
         hold(&mut self.params);
         self.profiler.announce();
@@ -113,10 +112,11 @@ impl<P: Profiler> Offer for Handed<'_, P> {
     }
 
     /// An empty profile.
-    fn decline(&mut self, about: About) {
+    fn decline(&mut self, about: &About) {
         hold(&mut self.params.fixed());
         let name = about.device_type.as_ptr();
         self.profiler.fixed().set(TP_Profiler::device_type, name);
+        part::fill_with_stubs(&mut self.fns);
         declined::fill(&mut self.fns.fixed());
     }
 }

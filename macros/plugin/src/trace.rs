@@ -78,7 +78,7 @@ impl UnderWay {
         }
         calls.push(call);
         if calls.len() == MOST {
-            eprintln!("plugin: a trace holds {MOST} calls of kernels; later ones are left out");
+            sp_runtime::report!("a trace holds {MOST} calls of kernels; later ones are left out");
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn caught<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
 // A slot's own code is a handful of instructions: what follows a panic stays out of it.
 #[cold]
 fn tell(slot: &str, payload: Box<dyn Any + Send>) {
-    eprintln!("plugin: {}", panicked(slot, payload));
+    crate::report!("{}", panicked(slot, payload));
 }
 
 #[cold]

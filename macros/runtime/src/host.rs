@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::availability::Availability;
-use crate::{Code, Error, Function, Result};
+use crate::{Code, Error, Function, Result, report};
 
 /// A minor release of TensorFlow; patches change no ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -156,70 +156,152 @@ pub struct Mark {
 /// why a size tells nothing.
 pub type Clue = Result<Releases>;
 
+/// The releases that a plugin was built with: sp-abi's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Knowledge {
+    /// The newest final release.
+    pub newest: Release,
+    /// The versions of later previews, as `TF_Version` returns them.
+    pub previews: &'static [(&'static str, Release)],
+    /// Functions whose presence tells a release.
+    pub marks: &'static [Mark],
+}
+
+impl Knowledge {
+    fn has_preview(&self, version: &str) -> bool {
+        self.previews.iter().any(|(text, _)| *text == version)
+    }
+}
+
+/// The treatment of a release that is newer than every known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownRelease {
+    /// Reads the host's own headers and runs if everything that the plugin uses is declared as it was.
+    /// Where the installation has no headers, structs of known sizes are taken for known.
+    #[default]
+    ReadHost,
+    /// Takes structs of known sizes for known, and declines others.
+    KnownSizes,
+    /// Declines.
+    Decline,
+}
+
+/// The conditions under which a plugin runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// The plugin's name, for messages.
+    pub plugin: &'static str,
+    /// The oldest release that it serves.
+    pub oldest: Release,
+    /// What it does with a release that is newer than its sp-abi.
+    pub unknown_release: UnknownRelease,
+}
+
 /// The TensorFlow of this process.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Host {
     said: Option<Release>,
     releases: Releases,
-    refused: Option<Error>,
+    is_known: bool,
+    is_preview: bool,
+    unknown_release: UnknownRelease,
+    declined: OnceLock<Error>,
 }
 
 impl Host {
-    /// The host as the first entry point of a plugin for `oldest` or later finds it; what later ones
-    /// bring changes nothing any more.
-    pub fn enter(oldest: Release, marks: &[Mark], clues: &[Clue]) -> &'static Self {
-        HOST.get_or_init(|| Self::of(version().as_deref(), marks, exported, clues).from(oldest))
+    /// Decides about the host in the first entry point of a plugin; later calls return that decision.
+    /// `clues` is called unless the host's own headers decide: until they are read, a struct of an
+    /// unknown release must not be touched.
+    pub fn enter(
+        terms: &Terms,
+        knowledge: &Knowledge,
+        clues: impl FnOnce() -> Vec<Clue>,
+    ) -> &'static Self {
+        report::set_plugin_name(terms.plugin);
+        HOST.get_or_init(|| {
+            let terms = Terms {
+                unknown_release: chosen(terms.unknown_release),
+                ..*terms
+            };
+            Self::decide(version().as_deref(), &terms, knowledge, exported, clues)
+        })
     }
 
-    /// The host, decided by now or without any clue.
+    /// Returns the host as decided so far, or decided without any knowledge.
     pub fn running() -> &'static Self {
-        Self::enter(FIRST, &[], &[])
+        HOST.get_or_init(|| {
+            let terms = Terms {
+                plugin: "",
+                oldest: FIRST,
+                unknown_release: chosen(UnknownRelease::ReadHost),
+            };
+            let knowledge = Knowledge {
+                newest: FIRST,
+                previews: &[],
+                marks: &[],
+            };
+            Self::decide(version().as_deref(), &terms, &knowledge, exported, Vec::new)
+        })
     }
 
-    /// What follows from what the process says, exports and hands over.
-    fn of(
+    /// Decides from what the process states, exports and passes.
+    fn decide(
         version: Option<&str>,
-        marks: &[Mark],
+        terms: &Terms,
+        knowledge: &Knowledge,
         exported: impl Fn(&CStr) -> bool,
-        clues: &[Clue],
+        clues: impl FnOnce() -> Vec<Clue>,
     ) -> Self {
         let said = version.and_then(Release::parse);
-        let releases = match said {
-            Some(release) => Releases::between(release, release),
-            None => infer(marks, exported, clues),
-        };
+        let is_preview = version.is_some_and(|it| knowledge.has_preview(it));
         let mut host = Self {
             said,
-            releases,
-            refused: clues.iter().find_map(|clue| clue.clone().err()),
+            releases: said.map_or(Releases::ALL, |it| Releases::between(it, it)),
+            is_known: is_preview || said.is_none_or(|release| release <= knowledge.newest),
+            is_preview,
+            unknown_release: terms.unknown_release,
+            declined: OnceLock::new(),
         };
-        if host.is_too_old() {
-            let message = format!("plugins are loaded from TensorFlow {FIRST} on");
-            host.refused = Some(Error::new(Code::FAILED_PRECONDITION, message));
+        let clues = if host.reads_headers() {
+            Vec::new()
+        } else {
+            clues()
+        };
+        if said.is_none() {
+            host.releases = infer(knowledge.marks, exported, &clues);
+        }
+        if let Some(reason) = host.objection(terms, knowledge, &clues) {
+            let _ = host.declined.set(reason);
         }
         host
     }
 
-    /// The same, as a plugin sees it that is for `oldest` or later.
-    fn from(mut self, oldest: Release) -> Self {
-        if self.refused.is_none() && self.is(Releases::from(oldest)) == Some(false) {
-            let message = format!("the plugin is for TensorFlow {oldest} or later");
-            self.refused = Some(Error::new(Code::FAILED_PRECONDITION, message));
-        }
-        self
+    /// Returns the reason to decline that is known before any header is read.
+    fn objection(&self, terms: &Terms, knowledge: &Knowledge, clues: &[Clue]) -> Option<Error> {
+        let reason = if self.is_too_old() {
+            format!("plugins are loaded from TensorFlow {FIRST} on")
+        } else if self.is(Releases::from(terms.oldest)) == Some(false) {
+            format!("the plugin is for TensorFlow {} or later", terms.oldest)
+        } else if !self.is_known && self.unknown_release == UnknownRelease::Decline {
+            let newest = knowledge.newest;
+            format!("the newest release known to the plugin is {newest}")
+        } else {
+            return clues.iter().find_map(|clue| clue.clone().err());
+        };
+        Some(Error::new(Code::FAILED_PRECONDITION, reason))
     }
 
-    /// The release that the process's TensorFlow says it is.
+    /// Returns the release that the process's TensorFlow states.
     pub fn said(&self) -> Option<Release> {
         self.said
     }
 
-    /// The releases that it may be; one, where it says so.
+    /// Returns the releases that it may be: one, if it states its release.
     pub fn releases(&self) -> Releases {
         self.releases
     }
 
-    /// Whether it is one of `releases`; `None` where that does not follow.
+    /// Returns true if it is one of `releases`; `None` if that does not follow.
     pub fn is(&self, releases: Releases) -> Option<bool> {
         match releases.and(self.releases) {
             None => Some(false),
@@ -228,28 +310,67 @@ impl Host {
         }
     }
 
-    /// Whether it is a release from before plugins, whose structs nobody here knows.
+    /// Returns true for a release that sp-abi contains, or that is not stated.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// Returns true for a preview that sp-abi contains.
+    pub(crate) fn is_preview(&self) -> bool {
+        self.is_preview
+    }
+
+    /// Returns true if the host's own headers decide.
+    pub fn reads_headers(&self) -> bool {
+        !self.is_known && self.unknown_release == UnknownRelease::ReadHost
+    }
+
+    /// Returns true for a release from before plugins.
     pub fn is_too_old(&self) -> bool {
         self.said.is_some_and(|release| release < FIRST)
     }
 
-    /// Whether this plugin can serve it.
+    /// Checks that the plugin serves this host.
     ///
     /// # Errors
-    /// The fact that speaks against it.
+    /// Returns the reason for which it was declined.
     pub fn serve(&self) -> Result<()> {
-        self.refused.clone().map_or(Ok(()), Err)
+        self.declined.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// The release in words: `TensorFlow 2.12`, or which it may be.
+    /// Declines the host from here on, and reports the reason once.
+    pub fn decline(&self, reason: Error) {
+        if self.declined.set(reason).is_ok() {
+            self.report_declined();
+        }
+    }
+
+    /// Writes the line that names the release and the reason.
+    pub fn report_declined(&self) {
+        if let Err(reason) = self.serve() {
+            crate::report!("declined {}: {}", self.name(), reason.message());
+        }
+    }
+
+    /// Returns the release in words: `TensorFlow 2.12`, or which it may be.
     pub fn name(&self) -> String {
         match self.said {
             Some(release) => format!("TensorFlow {release}"),
             None => format!(
-                "a TensorFlow that does not say its release ({})",
+                "a TensorFlow that does not state its release ({})",
                 self.releases
             ),
         }
+    }
+}
+
+/// Returns the author's choice, unless the user's environment overrides it.
+fn chosen(by_author: UnknownRelease) -> UnknownRelease {
+    let is_set = |name: &str, value: &str| std::env::var_os(name).is_some_and(|it| it == value);
+    let by_size = is_set("SP_TRUST_HEADERS", "0") || is_set("SP_ASSUME_APPEND", "1");
+    match by_author {
+        UnknownRelease::ReadHost if by_size => UnknownRelease::KnownSizes,
+        other => other,
     }
 }
 
@@ -318,7 +439,28 @@ mod tests {
     ];
 
     fn host(version: Option<&str>, symbols: &[&CStr], clues: &[Clue]) -> Host {
-        Host::of(version, &MARKS, |name| symbols.contains(&name), clues)
+        entered(V2_5, UnknownRelease::ReadHost, version, symbols, clues)
+    }
+
+    fn entered(
+        oldest: Release,
+        unknown_release: UnknownRelease,
+        version: Option<&str>,
+        symbols: &[&CStr],
+        clues: &[Clue],
+    ) -> Host {
+        let terms = Terms {
+            plugin: "demo",
+            oldest,
+            unknown_release,
+        };
+        let knowledge = Knowledge {
+            newest: Release::new(2, 21),
+            previews: &[("2.22.0-rc0", Release::new(2, 22))],
+            marks: &MARKS,
+        };
+        let exported = |name: &CStr| symbols.contains(&name);
+        Host::decide(version, &terms, &knowledge, exported, || clues.to_vec())
     }
 
     #[test]
@@ -375,8 +517,9 @@ mod tests {
 
     #[test]
     fn a_plugin_for_later_releases_refuses_what_is_surely_older() {
-        let seen_by =
-            |oldest, version, clues: &[Clue]| host(version, &[], clues).from(oldest).serve();
+        let seen_by = |oldest, version, clues: &[Clue]| {
+            entered(oldest, UnknownRelease::ReadHost, version, &[], clues).serve()
+        };
         assert!(seen_by(V2_6, Some("2.6.0"), &[]).is_ok());
         let refused = seen_by(V2_8, Some("2.6.0"), &[]).unwrap_err();
         assert_eq!(
@@ -388,12 +531,35 @@ mod tests {
     }
 
     #[test]
-    fn an_older_release_and_an_unknown_size_are_refused() {
+    fn declines_releases_before_plugins_and_unknown_sizes() {
         let old = host(Some("2.4.4"), &[], &[]).serve().unwrap_err();
         assert!(old.message().contains("from TensorFlow 2.5 on"), "{old}");
-        let unknown = Err(Error::internal("a SP_Platform of 99 bytes"));
-        let unknown = host(Some("2.30.0"), &[], &[unknown]).serve().unwrap_err();
-        assert!(unknown.message().contains("99 bytes"), "{unknown}");
-        assert!(host(Some("2.30.0"), &[], &[]).serve().is_ok());
+        let unknown = [Err(Error::internal("SP_Platform is 99 bytes"))];
+        let declined = host(Some("2.21.0"), &[], &unknown).serve().unwrap_err();
+        assert!(declined.message().contains("99 bytes"), "{declined}");
+    }
+
+    #[test]
+    fn treats_an_unknown_release_as_its_author_chose() {
+        use UnknownRelease::{Decline, KnownSizes, ReadHost};
+        let unknown = [Err(Error::internal("SP_Platform is 99 bytes"))];
+        let served = |choice, version, clues: &[Clue]| {
+            let host = entered(V2_5, choice, Some(version), &[], clues);
+            (host.serve().is_ok(), host.reads_headers())
+        };
+        assert_eq!(served(ReadHost, "2.30.0", &unknown), (true, true));
+        assert_eq!(served(KnownSizes, "2.30.0", &unknown), (false, false));
+        assert_eq!(served(KnownSizes, "2.30.0", &[]), (true, false));
+        assert_eq!(served(Decline, "2.30.0", &[]), (false, false));
+        assert_eq!(served(Decline, "2.21.3", &[]), (true, false));
+    }
+
+    #[test]
+    fn knows_a_preview_by_its_whole_version() {
+        let is_known = |version| host(Some(version), &[], &[]).is_known();
+        assert!(is_known("2.22.0-rc0") && is_known("2.21.0") && is_known("2.5.3"));
+        assert!(!is_known("2.22.0") && !is_known("2.22.0-rc1"));
+        assert!(!is_known("2.23.0-dev20261026"));
+        assert!(host(None, &[], &[]).is_known());
     }
 }

@@ -8,14 +8,21 @@
 extern crate self as sp_runtime;
 
 pub mod availability;
+pub mod c_header;
+pub mod declared;
 pub mod guard;
 pub mod handle;
 pub mod host;
+mod host_headers;
+pub mod installation;
 mod prefix;
+pub mod report;
 mod status;
 mod symbol;
+pub mod validation;
+pub mod writer;
 
-pub use host::{Host, Mark, Release, Releases};
+pub use host::{Host, Knowledge, Mark, Release, Releases, Terms, UnknownRelease};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
 pub use sp_macros::{Abi, Attributes, forward_slots, kernel, plugin, vtable};
 pub use status::{Code, Error, RawStatus, Result, Status};

@@ -8,7 +8,9 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
+use crate::declared::{HostLayout, HostLayoutCell};
 use crate::host::{Host, Release, Releases};
+use crate::writer::{self, Settable};
 use crate::{Code, Error, Result};
 
 /// A struct that opens with `struct_size`.
@@ -27,6 +29,11 @@ pub unsafe trait Versioned: Copy {
     const STRUCT_SIZE: usize;
     /// Its layouts over the releases, oldest first; no two have one size. The last is the type's.
     const EPOCHS: &'static [Epoch];
+    /// The names of its fields in order.
+    const FIELDS: &'static [&'static str];
+
+    /// The layout that the headers of the running host declare, if they were read.
+    fn host_layout() -> &'static HostLayoutCell;
 }
 
 /// A layout that a struct had.
@@ -38,44 +45,55 @@ pub struct Epoch {
     pub releases: Releases,
 }
 
-/// A field of `T` with type `F`: where each layout of `T` has it.
-pub struct Field<T, F> {
+/// A field of `T` with type `F`: where each layout of `T` has it, and which party `W` stores it.
+pub struct Field<T, F, W = writer::Plugin> {
+    /// Position among the fields of `T`.
+    index: usize,
     offset: usize,
     /// By epoch; empty where it is the same in all.
     places: &'static [Option<usize>],
-    of: PhantomData<fn(T) -> F>,
+    of: PhantomData<fn(T, W) -> F>,
 }
 
-impl<T, F> Clone for Field<T, F> {
+impl<T, F, W> Clone for Field<T, F, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, F> Copy for Field<T, F> {}
+impl<T, F, W> Copy for Field<T, F, W> {}
 
-impl<T, F> Field<T, F> {
-    /// The field that starts `offset` bytes into `T`, in every layout.
+impl<T, F, W> Field<T, F, W> {
+    /// The field of `T` number `index` that starts `offset` bytes into `T`, in every layout.
     ///
     /// # Safety
-    /// A value of type `F` lives there in every `T`.
-    pub const unsafe fn at(offset: usize) -> Self {
+    /// A value of type `F` lives at that offset of every `T` that reaches so far, and `index` is the
+    /// field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn at(index: usize, offset: usize) -> Self {
         Self {
+            index,
             offset,
             places: &[],
             of: PhantomData,
         }
     }
 
-    /// The field that starts `offset` bytes into `T`, and in its layouts at `places`, by epoch.
+    /// The field number `index` that starts `offset` bytes into `T`, and in its layouts at `places`, by
+    /// epoch.
     ///
     /// # Safety
-    /// A value of type `F` lives at each of those places, in the layout that it is of.
-    pub const unsafe fn moved(offset: usize, places: &'static [Option<usize>]) -> Self {
+    /// A value of type `F` lives at each of those places, in the layout that it is of, and `index` is
+    /// the field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn moved(
+        index: usize,
+        offset: usize,
+        places: &'static [Option<usize>],
+    ) -> Self {
         if let [.., Some(newest)] = places {
             assert!(*newest == offset, "the newest layout is the type's own");
         }
         Self {
+            index,
             offset,
             places,
             of: PhantomData,
@@ -105,7 +123,7 @@ impl<T, F> Field<T, F> {
     }
 }
 
-impl<T: Versioned, F> Field<T, F> {
+impl<T: Versioned, F, W> Field<T, F, W> {
     /// Whether the struct has this field in `release`.
     pub const fn is_in(self, release: Release) -> bool {
         let mut epoch = 0;
@@ -125,6 +143,8 @@ impl<T: Versioned, F> Field<T, F> {
 enum Reach {
     /// Those of this epoch's layout.
     Epoch(usize),
+    /// Those that the host's own header declares.
+    Host(&'static HostLayout),
     /// Those that no layout has moved, as far as the struct goes.
     Fixed,
     /// None: nobody knows a layout of this size.
@@ -133,6 +153,22 @@ enum Reach {
 
 impl Reach {
     fn of<T: Versioned>(size: usize) -> Self {
+        match T::host_layout().get() {
+            None => Self::by_size::<T>(size),
+            Some(layout) if layout.is_accepted && layout.has(size) => Self::Host(layout),
+            Some(_) => Self::Nothing,
+        }
+    }
+
+    /// The fields to decline with: those of the host's header, else those that no layout has moved.
+    fn fixed<T: Versioned>(size: usize) -> Self {
+        match T::host_layout().get() {
+            Some(layout) if layout.has(size) => Self::Host(layout),
+            _ => Self::Fixed,
+        }
+    }
+
+    fn by_size<T: Versioned>(size: usize) -> Self {
         match T::EPOCHS.iter().position(|epoch| epoch.size == size) {
             Some(epoch) => Self::Epoch(epoch),
             None => Self::beyond::<T>(size),
@@ -150,15 +186,20 @@ impl Reach {
         }
     }
 
-    fn place<T, F>(self, size: usize, field: Field<T, F>) -> Option<usize> {
+    fn place<T, F, W>(self, size: usize, field: Field<T, F, W>) -> Option<usize> {
         match self {
             Self::Epoch(epoch) => field.place(epoch),
+            Self::Host(layout) => layout.places.get(field.index).copied().flatten(),
             Self::Fixed => field.fixed(),
             Self::Nothing => None,
         }
-        // The sizes of epochs are facts of a table; that nothing is touched beyond the host's
-        // struct shall not rest on a table.
-        .filter(|place| place + size_of::<F>() <= size)
+        // The sizes of epochs are facts of a table, and a header may state anything. That nothing is
+        // touched beyond the host's struct must not depend on either.
+        .filter(|place| {
+            place
+                .checked_add(size_of::<F>())
+                .is_some_and(|end| end <= size)
+        })
     }
 }
 
@@ -166,23 +207,34 @@ impl Reach {
 fn releases<T: Versioned>(size: usize, reach: Reach) -> Result<Releases> {
     match reach {
         Reach::Epoch(epoch) if T::EPOCHS[epoch].size == size => Ok(T::EPOCHS[epoch].releases),
-        Reach::Epoch(_) => Ok(Releases::ALL),
+        Reach::Epoch(_) | Reach::Host(_) => Ok(Releases::ALL),
         _ => Err(unknown::<T>(size)),
     }
 }
 
+/// Returns the error for a struct whose layout is not known.
 #[cold]
 fn unknown<T: Versioned>(size: usize) -> Error {
-    let known: Vec<_> = T::EPOCHS
-        .iter()
-        .map(|epoch| epoch.size.to_string())
-        .collect();
-    let message = format!(
-        "its {} has {size} bytes, and layouts are known of {} only (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
-        T::NAME,
-        known.join(" and "),
-    );
+    let declared = T::host_layout().get().filter(|layout| layout.is_accepted);
+    let message = match declared {
+        Some(layout) => format!(
+            "its {} is {size} bytes, and its headers declare {}",
+            T::NAME,
+            layout.size
+        ),
+        None => format!(
+            "its {} is {size} bytes, expected {} (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
+            T::NAME,
+            sizes::<T>(),
+        ),
+    };
     Error::new(Code::FAILED_PRECONDITION, message)
+}
+
+/// Returns the known sizes of `T` as text: `34 or 35`.
+fn sizes<T: Versioned>() -> String {
+    let known = T::EPOCHS.iter().map(|epoch| epoch.size.to_string());
+    known.collect::<Vec<_>>().join(" or ")
 }
 
 /// A struct that we may read, as far as its `struct_size` goes.
@@ -245,7 +297,7 @@ impl<'a, T: Versioned> Prefix<'a, T> {
     }
 
     /// The field's value, or `None` where the other side does not know the field.
-    pub fn get<F: Copy>(&self, field: Field<T, F>) -> Option<F> {
+    pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
         let place = self.reach.place(self.size, field)?;
         // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
         Some(unsafe { self.start.byte_add(place).cast::<F>().read() })
@@ -313,18 +365,20 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         PrefixMut {
             start: self.start,
             size: self.size,
-            reach: Reach::Fixed,
+            reach: Reach::fixed::<T>(self.size),
             lent: PhantomData,
         }
     }
 
     /// The field's value, or `None` where the other side does not know the field.
-    pub fn get<F: Copy>(&self, field: Field<T, F>) -> Option<F> {
+    pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
         self.as_prefix().get(field)
     }
 
     /// Writes the field; `false`, and no byte touched, where the other side does not know it.
-    pub fn set<F: Copy>(&mut self, field: Field<T, F>, value: F) -> bool {
+    ///
+    /// Only fields that the plugin stores can be set; the others belong to TensorFlow.
+    pub fn set<F: Copy, W: Settable>(&mut self, field: Field<T, F, W>, value: F) -> bool {
         let Some(place) = self.reach.place(self.size, field) else {
             return false;
         };
@@ -348,11 +402,13 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
 
     /// Writes `struct_size`: the layout's, so never above what the other side provides.
     pub fn announce(&mut self) {
-        if let Reach::Epoch(epoch) = self.reach {
-            let size = T::EPOCHS[epoch].size.min(self.size);
-            // SAFETY: `struct_size` is the first field and fits.
-            unsafe { self.start.cast::<usize>().write(size) }
-        }
+        let size = match self.reach {
+            Reach::Epoch(epoch) => T::EPOCHS[epoch].size.min(self.size),
+            Reach::Host(layout) => layout.size,
+            Reach::Fixed | Reach::Nothing => return,
+        };
+        // SAFETY: the struct is of a known size, so `struct_size`, its first field, is there.
+        unsafe { self.start.cast::<usize>().write(size) }
     }
 
     /// The same struct, to read only.
@@ -476,8 +532,8 @@ mod tests {
         assert!(!view.set(Demo::second, 1));
         view.announce();
         let error = view.known().err().unwrap();
-        assert!(error.message().contains("Demo has 32 bytes"), "{error}");
-        assert!(error.message().contains("16 and 25"), "{error}");
+        assert!(error.message().contains("Demo is 32 bytes"), "{error}");
+        assert!(error.message().contains("expected 16 or 25"), "{error}");
         assert_eq!((longer.struct_size, longer.second), (32, 8));
     }
 

@@ -221,7 +221,7 @@ pub(crate) unsafe fn write(status: *mut RawStatus, error: &Error) {
             // SAFETY: both pointers live across the call; TensorFlow copies the text.
             unsafe { set(status, error.code, text.as_ptr()) }
         }
-        _ => eprintln!("plugin: an error could not be reported: {error}"),
+        _ => crate::report!("an error could not be reported: {error}"),
     }
 }
 

@@ -52,7 +52,15 @@ struct About {
     name: &'static CStr,
     availability: Option<&'static Availability>,
     instead: Option<&'static str>,
-    experimental: Option<Release>,
+    unstable: Option<Declared>,
+}
+
+/// A function's declaration in the newest known release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Declared {
+    newest: Release,
+    header: &'static str,
+    signature: &'static str,
 }
 
 impl<F: Copy> Function<F> {
@@ -70,7 +78,7 @@ impl<F: Copy> Function<F> {
                 name,
                 availability: None,
                 instead: None,
-                experimental: None,
+                unstable: None,
             },
             older: &[],
             found: AtomicPtr::new(ptr::null_mut()),
@@ -90,11 +98,21 @@ impl<F: Copy> Function<F> {
         self
     }
 
-    /// The same, of a header that TensorFlow calls experimental: such functions have changed under
-    /// their names, which nothing in a process shows, so none is called where the host may be newer
-    /// than `newest`, the last release that was looked at. `SP_ASSUME_SAME=1` calls it all the same.
-    pub const fn experimental(mut self, newest: Release) -> Self {
-        self.about.experimental = Some(newest);
+    /// The same, for a function whose signature changes between releases, which no symbol shows:
+    /// TensorFlow calls its header experimental, or has changed it before. It is called in releases up
+    /// to `newest`, and in newer ones if the host's `header` declares `signature`, which is in the IR's
+    /// canonical spelling. `SP_ASSUME_SAME=1` calls it all the same.
+    pub const fn unstable(
+        mut self,
+        newest: Release,
+        header: &'static str,
+        signature: &'static str,
+    ) -> Self {
+        self.about.unstable = Some(Declared {
+            newest,
+            header,
+            signature,
+        });
         self
     }
 
@@ -124,8 +142,8 @@ impl<F: Copy> Function<F> {
     fn find(&self) -> Result<*mut c_void, Missing> {
         let missing = |why| Missing(self.about, why);
         let found = look_up(self.about.name).ok_or(missing(Why::NotExported))?;
-        if let Some(newest) = self.about.experimental.filter(|it| !is_settled(*it)) {
-            return Err(missing(Why::Newer(newest)));
+        if !self.about.is_settled() {
+            return Err(missing(Why::Newer));
         }
         for older in self.older {
             match (Host::running().is(older.releases), older.adapter) {
@@ -168,8 +186,8 @@ enum Why {
     Older(Releases),
     /// In these releases it has another signature, and whether this is one of them is not known.
     Untold(Releases),
-    /// It is experimental, and this may be a release after the last that was looked at.
-    Newer(Release),
+    /// The host is newer than every known release, and its headers do not declare this signature.
+    Newer,
 }
 
 impl fmt::Display for Missing {
@@ -184,9 +202,9 @@ impl fmt::Display for Missing {
                 "{name} takes other arguments in {releases}, and this is {}",
                 Host::running().name()
             )?,
-            Why::Newer(newest) => write!(
+            Why::Newer => write!(
                 f,
-                "{name} is experimental, and what {} makes of its arguments is not known: the newest known is {newest} (SP_ASSUME_SAME=1 calls it as there)",
+                "{name} has changed between releases, and {} does not declare the known signature (SP_ASSUME_SAME=1 calls it)",
                 Host::running().name()
             )?,
         }
@@ -217,11 +235,20 @@ impl<F: Copy + Sync> Means for Function<F> {
     }
 }
 
-/// Whether what was experimental in `newest` is known to be the same in this host.
-fn is_settled(newest: Release) -> bool {
-    static ASSUME_SAME: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("SP_ASSUME_SAME").is_some_and(|value| value == "1"));
-    Host::running().is(Releases::between(FIRST, newest)) == Some(true) || *ASSUME_SAME
+impl About {
+    /// Returns true if the signature is known: it never changed, the release is known, or the host's
+    /// header declares it.
+    fn is_settled(&self) -> bool {
+        static ASSUME_SAME: LazyLock<bool> =
+            LazyLock::new(|| std::env::var_os("SP_ASSUME_SAME").is_some_and(|value| value == "1"));
+        let Some(known) = self.unstable else {
+            return true;
+        };
+        let (host, name) = (Host::running(), self.name.to_string_lossy());
+        let is_old = host.is(Releases::between(FIRST, known.newest)) == Some(true);
+        let is_declared = || host.declares(known.header, &name, known.signature);
+        is_old || host.is_preview() || *ASSUME_SAME || is_declared()
+    }
 }
 
 /// Whether TensorFlow, or anything else in this process, exports `name`.
@@ -229,7 +256,8 @@ pub(crate) fn is_exported(name: &CStr) -> bool {
     look_up(name).is_some()
 }
 
-fn look_up(name: &CStr) -> Option<*mut c_void> {
+/// Returns the address of `name` in the libraries of this process.
+pub(crate) fn look_up(name: &CStr) -> Option<*mut c_void> {
     LIBRARIES
         .iter()
         .filter_map(|library| loaded(library))
@@ -280,10 +308,13 @@ mod tests {
     fn what_is_experimental_is_not_called_where_nothing_tells_the_release() {
         // SAFETY: the C library's own signature.
         let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
-        let getpid = getpid.experimental(Release::new(2, 21));
+        let getpid = getpid.unstable(Release::new(2, 21), "unistd.h", "int32_t()");
         let missing = getpid.is_there().unwrap_err().to_string();
-        assert!(missing.starts_with("getpid is experimental"), "{missing}");
-        assert!(missing.contains("the newest known is 2.21"), "{missing}");
+        assert!(missing.starts_with("getpid has changed"), "{missing}");
+        assert!(
+            missing.contains("does not declare the known signature"),
+            "{missing}"
+        );
     }
 
     #[test]

@@ -102,11 +102,25 @@ fn lints(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result
              loc,
          }| { format!("{}:{}: {id}: {item}: {message}\n", loc.file, loc.line) },
     );
-    diagnostic::print(&rows.collect::<String>())?;
+    diagnostic::print(&(rows.collect::<String>() + &exceptions(api)))?;
     Ok(match found.is_empty() {
         true => Outcome::Done,
         false => Outcome::Found,
     })
+}
+
+/// The items that need not keep the headers' conventions, and why.
+fn exceptions(api: &Api) -> String {
+    let stated = lint::conventions::of_api(&api.name);
+    let excepted = stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it));
+    let row = |(lint, reason): &(Lint, String)| {
+        let Lint { id, item, loc, .. } = lint;
+        format!(
+            "{}:{}: accepted: {id}: {item}: {reason}\n",
+            loc.file, loc.line
+        )
+    };
+    excepted.iter().map(row).collect()
 }
 
 /// Reads the API from headers; what these include of other APIs comes with it.

@@ -43,12 +43,34 @@ pub struct Notes {
     /// The functions that the plugin defines, with the evidence.
     #[serde(default)]
     pub entry_points: BTreeMap<String, String>,
+    /// What the headers state of their own names and structs.
+    pub conventions: Option<Conventions>,
     /// Our own line about each item that nothing else need be said of.
     #[serde(default)]
     docs: BTreeMap<String, String>,
     /// What is said of each item.
     #[serde(default)]
     pub item: BTreeMap<String, ItemNote>,
+}
+
+/// Rules of naming and order that the headers state; the lints check them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conventions {
+    /// Where they are stated.
+    pub evidence: String,
+    /// The names of the field that follows `struct_size`; empty if none is stated.
+    #[serde(default)]
+    pub second_field: Vec<String>,
+    /// How the names of enumerations and of their values begin.
+    #[serde(default)]
+    pub enums: Vec<String>,
+    /// How the names of functions begin.
+    #[serde(default)]
+    pub functions: Vec<String>,
+    /// The items that need not keep them, each with the reason; `*` stands for any characters.
+    #[serde(default)]
+    pub except: BTreeMap<String, String>,
 }
 
 /// What is said of one item.
@@ -163,6 +185,12 @@ impl Notes {
             .map(|(_, names)| names.as_slice())
     }
 
+    /// The items that are named as exceptions from the conventions.
+    fn excepted(&self) -> impl Iterator<Item = &String> {
+        let except = self.conventions.iter().flat_map(|it| it.except.keys());
+        except.filter(|name| !name.contains('*'))
+    }
+
     /// Says what the notes say.
     pub(super) fn annotate(
         &self,
@@ -182,6 +210,9 @@ impl Notes {
             .filter(|name| !is_function(items, name))
         {
             writer.unused(name, &format!("entry_points.{name}"));
+        }
+        for name in self.excepted().filter(|name| !items.contains_key(*name)) {
+            writer.unused(name, &format!("conventions.except.{name}"));
         }
         for (name, doc) in &self.docs {
             match items.get_mut(name) {

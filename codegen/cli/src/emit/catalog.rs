@@ -84,6 +84,17 @@ impl<'a> Catalog<'a> {
         }
     }
 
+    /// Returns true if `ty` is a struct with a `struct_size`. Unlike [`Self::versioned`], it takes
+    /// types that are not the catalog's own.
+    pub fn is_versioned(&self, ty: &Type) -> bool {
+        let Type::Named(name) = ty else { return false };
+        match self.item(name) {
+            Some(Item::Alias(alias)) => self.is_versioned(&alias.ty),
+            Some(Item::Struct(item)) => is_versioned(item),
+            _ => false,
+        }
+    }
+
     /// Whether `ty` is the status object that sp-runtime reads and writes.
     pub fn is_status(&self, ty: &'a Type) -> bool {
         let Some((_, Item::Handle(handle))) = self.named(ty) else {

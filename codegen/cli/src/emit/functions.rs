@@ -92,13 +92,13 @@ fn import(
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
     let (exported, instead) = (exports.attach(&item.symbol), instead(item));
-    let experimental = experimental(item);
+    let unstable = unstable(item, !before.is_empty());
     let why = safety("the signature is the header's.");
     quote! {
         #functions
         #doc #gate #why
         pub static #name: Function<#ty> =
-            unsafe { Function::new(#symbol) #exported #instead #experimental #before };
+            unsafe { Function::new(#symbol) #exported #instead #unstable #before };
     }
 }
 
@@ -107,8 +107,12 @@ fn instead(item: &Function) -> Option<TokenStream> {
     Some(quote!(.instead(#other)))
 }
 
-fn experimental(item: &Function) -> Option<TokenStream> {
-    is_experimental(item).then(|| quote!(.experimental(crate::NEWEST)))
+/// Returns the call that makes a newer host prove the signature: TensorFlow calls the function
+/// experimental, or it had another signature before.
+fn unstable(item: &Function, had_other: bool) -> Option<TokenStream> {
+    let (header, signature) = (&*item.loc.file, item.signature.canonical());
+    let unstable = quote!(.unstable(crate::NEWEST, #header, #signature));
+    (had_other || is_experimental(item)).then_some(unstable)
 }
 
 /// What TensorFlow calls experimental it changes without a sign; a header's path says so.

@@ -7,6 +7,7 @@ mod closure;
 mod comment;
 mod constants;
 mod contract;
+mod declared;
 pub mod disk;
 mod enums;
 mod epochs;
@@ -97,7 +98,7 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
     with_sources(apis, symbols, |sources| {
         let availability = sources.first().and_then(|it| it.exports.file());
         let (first, newest) = (sources.first(), sources.iter().map(|source| source.api));
-        let versions = first.map(|it| versions(it.timeline));
+        let versions = first.map(|it| versions(it.timeline, availability.is_some()));
         let manifest = first.map_or_else(String::new, |it| it.features.manifest());
         let lib = page::print(
             &lib_doc(newest.clone()),
@@ -178,7 +179,7 @@ fn root<'a>(
 }
 
 /// Returns the constants that say of which releases the crate was made.
-fn versions(timeline: &Timeline) -> TokenStream {
+fn versions(timeline: &Timeline, has_marks: bool) -> TokenStream {
     let release = |(major, minor): Minor| {
         let (major, minor) = (
             Literal::u32_unsuffixed(major),
@@ -191,7 +192,20 @@ fn versions(timeline: &Timeline) -> TokenStream {
             " The newest final release that this crate was made of.",
             release(newest),
         );
-        quote!(#[doc = #doc] pub const NEWEST: sp_runtime::Release = #newest;)
+        let marks = match has_marks {
+            true => quote!(availability::MARKS),
+            false => quote!(&[]),
+        };
+        quote! {
+            #[doc = #doc]
+            pub const NEWEST: sp_runtime::Release = #newest;
+            #[doc = " The releases that this crate was made of, for the decision about a host."]
+            pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
+                newest: NEWEST,
+                previews: PREVIEWS,
+                marks: #marks,
+            };
+        }
     });
     let previews = timeline.previews();
     let previews = previews.iter().map(|(version, minor)| {

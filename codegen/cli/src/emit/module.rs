@@ -15,8 +15,8 @@ use super::features::Features;
 use super::slots::Table;
 use super::timeline::Timeline;
 use super::{
-    closure, constants, enums, functions, handles, layout, macros, old, page, retyped, scope,
-    shims, structs, traits,
+    closure, constants, declared, enums, functions, handles, layout, macros, old, page, retyped,
+    scope, shims, structs, traits,
 };
 
 /// What the files of one API are made from.
@@ -96,6 +96,11 @@ pub const PARTS: &[Part] = &[
     ),
     ("handles", "Types whose inside is hidden.", handles::emit),
     ("enums", "Open enumerations.", enums::emit),
+    (
+        "declared",
+        "The declarations of the newest release as data.",
+        declared::emit,
+    ),
     ("aliases", "Other names for types.", handles::emit_aliases),
     ("constants", "Macros and constants.", |source| {
         constants::emit(source, &mut Vec::new())

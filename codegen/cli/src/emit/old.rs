@@ -40,7 +40,7 @@ fn module(name: &str, olds: &[Old<'_>], source: &Source<'_>) -> TokenStream {
         .collect();
     let dates = Epoch(olds);
     let code: TokenStream = [
-        structs::print(&items, &dates),
+        structs::print(&items, &dates, source.catalog),
         handles::print_callbacks(&items, &dates),
         functions::print(
             &items,

@@ -28,6 +28,7 @@ const RUNTIME: &[&str] = &[
     "Releases",
     "Result",
     "Versioned",
+    "declared",
     "guard",
     "handle",
 ];

@@ -324,9 +324,15 @@ fn role<'a>(
         (Some((name, _)), Some(receiver)) if !mutable && receiver.owner == name => {
             Role::Receiver(receiver)
         }
-        (Some((name, _)), _) => Role::View(name, *mutable),
+        (Some((name, _)), _) => Role::View(name, *mutable && is_written(param)),
         (None, _) => Role::Plain,
     }
+}
+
+/// Returns true if the callee writes what the parameter points to.
+fn is_written(param: &Param) -> bool {
+    let direction = param.direction.as_ref().map(|it| it.value);
+    matches!(direction, Some(Direction::Out | Direction::InOut))
 }
 
 /// Whether the struct has a data pointer besides the `ext` that every struct reserves.

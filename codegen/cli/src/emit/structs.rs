@@ -5,23 +5,25 @@ use quote::quote;
 use sp_expand::print_struct;
 use sp_expand::structure::{Dates, is_versioned, print_doc, print_field, told_apart};
 use sp_expand::ty::{InScope, ident, print_type};
-use sp_ir::{Item, Items, Struct, Union};
+use sp_ir::{Item, Items, Struct, Type, Union};
 
+use super::catalog::Catalog;
 use super::module::Source;
 
 /// The structs and unions of an API.
 pub fn emit(source: &Source<'_>) -> TokenStream {
-    print(&source.api.items, source.timeline)
+    print(&source.api.items, source.timeline, source.catalog)
 }
 
 /// The structs and unions among `items`.
-pub fn print(items: &Items, dates: &dyn Dates) -> TokenStream {
+pub fn print(items: &Items, dates: &dyn Dates, catalog: &Catalog<'_>) -> TokenStream {
+    let is_versioned = |ty: &Type| catalog.is_versioned(ty);
     items
         .iter()
         .map(|(name, item)| match item {
             Item::Struct(item) => {
                 let size = size_of_base(name, item);
-                let item = print_struct(name, item, dates);
+                let item = print_struct(name, item, dates, &is_versioned);
                 quote!(#item #size)
             }
             Item::Union(item) => union(name, item, dates),

@@ -300,7 +300,8 @@ fn a_handle_given_back_comes_by_value() {
 
 #[test]
 fn a_method_is_unsafe_where_it_must_trust_a_pointer() {
-    let stats = param("stats", pointer(named("SP_Stats"), true));
+    let mut stats = param("stats", pointer(named("SP_Stats"), true));
+    stats.direction = stated(Direction::InOut);
     let memory = param("memory", pointer(named("SP_Memory"), false));
     let bytes = param("bytes", pointer(Type::Void, true));
     let text = traits(vec![
@@ -315,6 +316,18 @@ fn a_method_is_unsafe_where_it_must_trust_a_pointer() {
     );
     has(&text, " unsafe fn copy(&self, bytes: *mut c_void);");
     assert!(!text.contains("unsafe fn count"), "{text}");
+}
+
+#[test]
+fn a_struct_is_writable_only_if_the_parameter_is_out_or_inout() {
+    let is_mutable = |direction: Option<Direction>| {
+        let mut memory = param("memory", pointer(named("SP_Memory"), true));
+        memory.direction = direction.and_then(stated);
+        let text = traits(vec![slot("fill", vec![device(), memory], Type::Void)]);
+        text.contains("memory: PrefixMut<'_, SP_Memory>")
+    };
+    assert!(is_mutable(Some(Direction::Out)) && is_mutable(Some(Direction::InOut)));
+    assert!(!is_mutable(Some(Direction::In)) && !is_mutable(None));
 }
 
 #[test]

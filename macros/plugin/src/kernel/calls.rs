@@ -24,8 +24,8 @@ impl Calls {
     pub fn count(&self, staged: bool) {
         self.ran.fetch_add(1, Ordering::Relaxed);
         if staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
-            eprintln!(
-                "plugin: {} runs on the host through copies of device memory",
+            sp_runtime::report!(
+                "{} runs on the host through copies of device memory",
                 self.label
             );
         }

@@ -278,6 +278,6 @@ unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
 fn tell(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
     let told = Status::of(error).and_then(|status| report(status.as_ptr()));
     if told.is_err() {
-        eprintln!("plugin: a kernel failed and could not say so: {error}");
+        sp_runtime::report!("a kernel failed and could not say so: {error}");
     }
 }

@@ -21,7 +21,7 @@ pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<
         let entries = shadowed(tables()).into_iter().filter(|it| it.serves(host));
         for entry in served(entries.collect()) {
             if let Err(error) = entry.register(device_type) {
-                eprintln!("plugin: {} is not registered: {error}", entry.label());
+                sp_runtime::report!("{} is not registered: {error}", entry.label());
             }
         }
     });
@@ -43,7 +43,7 @@ fn served<D: Device>(entries: Vec<Entry<D>>) -> Vec<Entry<D>> {
     for (missing, ops) in left {
         let ops: Vec<_> = ops.into_iter().collect();
         let ops = ops.join(", ");
-        eprintln!("plugin: {ops}: left to TensorFlow's own kernels, since {missing}");
+        sp_runtime::report!("{ops}: left to TensorFlow's own kernels, since {missing}");
     }
     served
 }

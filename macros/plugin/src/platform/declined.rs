@@ -1,11 +1,9 @@
-//! The platform of a plugin that cannot serve its host: it has no devices.
+//! The platform of a plugin that declines its host: it has no devices.
 //!
-//! TensorFlow asks also such a platform for its tables, aborts where a slot is null or a status says
-//! no, and then calls nothing in them. What is here takes no struct's layout for known: a view that
-//! checks would refuse.
+//! TensorFlow asks also such a platform for its tables. It ends the process if a slot is null or a
+//! status is an error, and calls no slot of them. Nothing here relies on the layout of a table.
 
 use std::ffi::c_int;
-use std::mem::offset_of;
 
 use sp_abi::stream_executor::{
     SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams, SP_Device,
@@ -15,11 +13,11 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
 
 use super::present;
-use crate::{Error, Result};
+use crate::{Error, Result, part};
 
 /// Fills in the platform's functions.
 pub fn fill(fns: &mut PrefixMut<'_, SP_PlatformFns>) {
-    fns.occupy(offset_of!(SP_PlatformFns, get_device_count), nothing);
+    part::fill_with_stubs(fns);
     let mut fns = fns.fixed();
     fns.set(SP_PlatformFns::get_device_count, Some(no_devices));
     fns.set(SP_PlatformFns::create_device, Some(create_device));
@@ -38,18 +36,20 @@ pub fn fill(fns: &mut PrefixMut<'_, SP_PlatformFns>) {
     fns.set(SP_PlatformFns::destroy_timer_fns, Some(destroy_timer_fns));
 }
 
-/// What stands where TensorFlow wants a function and calls none.
-unsafe extern "C" fn nothing() -> usize {
-    0
-}
-
-/// Leaves no slot of a table null, however long it is.
-///
-/// # Safety
-/// `table` is null, or one that TensorFlow lends for the call, with its `struct_size` set.
-unsafe fn occupy<T: Versioned>(table: *mut T, first: usize) {
-    // SAFETY: the caller vouches for it.
-    unsafe { PrefixMut::new(table) }.occupy(first, nothing);
+/// Fills a table with `fill`, or declines the host and fills the table with stubs if its layout is not
+/// known.
+pub fn fill_or_decline<T: Versioned>(
+    mut table: PrefixMut<'_, T>,
+    fill: impl FnOnce(&mut PrefixMut<'_, T>),
+) {
+    let host = Host::running();
+    match host.serve().and_then(|()| table.releases()) {
+        Ok(_) => fill(&mut table),
+        Err(reason) => {
+            host.decline(reason);
+            part::fill_with_stubs(&mut table);
+        }
+    }
 }
 
 unsafe extern "C" fn no_devices(_: *const SP_Platform, count: *mut c_int, _: *mut TF_Status) {
@@ -81,7 +81,7 @@ unsafe extern "C" fn create_stream_executor(
         let field = SE_CreateStreamExecutorParams::stream_executor;
         let table = present(params.fixed().get(field), "stream_executor")?;
         // SAFETY: as above.
-        unsafe { occupy(table, offset_of!(SP_StreamExecutor, allocate)) };
+        part::fill_with_stubs(&mut unsafe { PrefixMut::new(table) });
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
@@ -94,7 +94,7 @@ unsafe extern "C" fn create_timer_fns(
     _: *mut TF_Status,
 ) {
     // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-    unsafe { occupy(table, offset_of!(SP_TimerFns, nanoseconds)) }
+    part::fill_with_stubs(&mut unsafe { PrefixMut::new(table) });
 }
 
 /// TensorFlow looks for no slot in there, and a device has none to fill them for.

@@ -135,29 +135,35 @@ impl StreamExecutor for CpuDevice {
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(host_dst, source(device_src, size)?, size) }
+        unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
 
     unsafe fn memcpy_htod(
         &self,
         _: &Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(target(&device_dst, size)?, host_src, size) }
+        unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
 
     unsafe fn memcpy_dtod(
         &self,
         _: &Stream,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(target(&device_dst, size)?, source(device_src, size)?, size) }
+        unsafe {
+            copy(
+                start_of(device_dst, size)?,
+                start_of(device_src, size)?,
+                size,
+            )
+        }
     }
 
     unsafe fn sync_memcpy_dtoh(
@@ -167,27 +173,33 @@ impl StreamExecutor for CpuDevice {
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(host_dst, source(device_src, size)?, size) }
+        unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
 
     unsafe fn sync_memcpy_htod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(target(&device_dst, size)?, host_src, size) }
+        unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
 
     unsafe fn sync_memcpy_dtod(
         &self,
-        device_dst: PrefixMut<'_, SP_DeviceMemoryBase>,
+        device_dst: Prefix<'_, SP_DeviceMemoryBase>,
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
-        unsafe { copy(target(&device_dst, size)?, source(device_src, size)?, size) }
+        unsafe {
+            copy(
+                start_of(device_dst, size)?,
+                start_of(device_src, size)?,
+                size,
+            )
+        }
     }
 
     fn block_host_for_event(&self, _: &Event) -> Result<()> {
@@ -205,7 +217,7 @@ impl StreamExecutor for CpuDevice {
     unsafe fn mem_zero(
         &self,
         stream: &Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
         // SAFETY: passed on as it came.
@@ -215,13 +227,13 @@ impl StreamExecutor for CpuDevice {
     unsafe fn memset(
         &self,
         _: &Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u8,
         size: u64,
     ) -> Result<()> {
-        let start = target(&location, size)?;
+        let start = start_of(location, size)?;
         if size > 0 {
-            // SAFETY: `target` checked that the region has `size` bytes.
+            // SAFETY: `start_of` checked that the region has `size` bytes.
             unsafe { start.cast::<u8>().write_bytes(pattern, length(size)?) };
         }
         Ok(())
@@ -230,17 +242,17 @@ impl StreamExecutor for CpuDevice {
     unsafe fn memset32(
         &self,
         _: &Stream,
-        location: PrefixMut<'_, SP_DeviceMemoryBase>,
+        location: Prefix<'_, SP_DeviceMemoryBase>,
         pattern: u32,
         size: u64,
     ) -> Result<()> {
-        let start = target(&location, size)?;
+        let start = start_of(location, size)?;
         if !size.is_multiple_of(4) || !(start as usize).is_multiple_of(4) {
             let message = format!("memset32 of {size} bytes at {start:?}: not whole words");
             return Err(Error::invalid_argument(message));
         }
         if size > 0 {
-            // SAFETY: `target` checked that the region has `size` bytes; it is aligned for words.
+            // SAFETY: `start_of` checked that the region has `size` bytes; it is aligned for words.
             unsafe { slice::from_raw_parts_mut(start.cast::<u32>(), length(size)? / 4) }
                 .fill(pattern);
         }
@@ -288,8 +300,8 @@ fn length(size: u64) -> Result<usize> {
     usize::try_from(size).map_err(|_| Error::invalid_argument(format!("{size} bytes is too much")))
 }
 
-/// The region's address, after checking that it holds `size` bytes.
-fn source(region: Prefix<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c_void> {
+/// Returns the region's address, or an error if it holds fewer than `size` bytes.
+fn start_of(region: Prefix<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c_void> {
     let start = region
         .get(SP_DeviceMemoryBase::opaque)
         .unwrap_or(std::ptr::null_mut());
@@ -299,10 +311,6 @@ fn source(region: Prefix<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c_v
         return Err(Error::invalid_argument(message));
     }
     Ok(start)
-}
-
-fn target(region: &PrefixMut<'_, SP_DeviceMemoryBase>, size: u64) -> Result<*mut c_void> {
-    source(region.as_prefix(), size)
 }
 
 /// # Safety

@@ -1,0 +1,117 @@
+//! The declarations of the newest release as data, for APIs whose tables a plugin fills in an entry
+//! point: sp-runtime compares them with the headers of a host that is newer.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use sp_expand::structure::is_versioned;
+use sp_expand::ty::ident;
+use sp_ir::{Api, Enum, Field, Item, Presence, Side, Struct, Type, Writer};
+
+use super::closure;
+use super::module::Source;
+
+/// Emits the static `DECLARED`, if the plugin registers itself through this API with a struct that has a
+/// `struct_size`.
+pub fn emit(source: &Source<'_>) -> TokenStream {
+    let Some(header) = entry_header(source.api, source) else {
+        return TokenStream::new();
+    };
+    let name = &source.api.name;
+    let structs = versioned(source.api);
+    let types = types(source.api, &structs);
+    let structs = structs
+        .iter()
+        .map(|(name, item)| structure(name, item, source));
+    let doc = " The declarations to compare the headers of a newer host with.";
+    quote! {
+        #[doc = #doc]
+        pub static DECLARED: declared::Api = declared::Api {
+            name: #name,
+            header: #header,
+            structs: &[#(#structs),*],
+            types: &[#(#types),*],
+        };
+    }
+}
+
+/// Returns the header of the plugin's entry point that takes a struct with a `struct_size`.
+fn entry_header<'a>(api: &'a Api, source: &Source<'_>) -> Option<&'a str> {
+    api.items.values().find_map(|item| {
+        let Item::Function(function) = item else {
+            return None;
+        };
+        let is_entry = function.exported_by.as_ref().map(|it| it.value) == Some(Side::Plugin);
+        let params = &function.signature.params;
+        let takes_struct = params.iter().any(|param| match &param.ty {
+            Type::Pointer { pointee, .. } => source.catalog.is_versioned(pointee),
+            _ => false,
+        });
+        (is_entry && takes_struct).then_some(&*function.loc.file)
+    })
+}
+
+fn versioned(api: &Api) -> Vec<(&String, &Struct)> {
+    let structs = api.items.iter().filter_map(|(name, item)| match item {
+        Item::Struct(item) if is_versioned(item) => Some((name, item)),
+        _ => None,
+    });
+    structs.collect()
+}
+
+fn structure(name: &str, item: &Struct, source: &Source<'_>) -> TokenStream {
+    let members = item.fields.iter().map(|field| {
+        let (name, ty) = (&field.name, field.ty.canonical());
+        match is_needed(item, field, source) {
+            true => quote!(declared::Member::needed(#name, #ty)),
+            false => quote!(declared::Member::optional(#name, #ty)),
+        }
+    });
+    let name = ident(name);
+    quote!(declared::Struct::of::<#name>(&[#(#members),*]))
+}
+
+/// A plugin needs what the host stores, and what the host requires of it.
+fn is_needed(item: &Struct, field: &Field, source: &Source<'_>) -> bool {
+    let is_optional = field.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
+    let is_versioned = |ty: &Type| source.catalog.is_versioned(ty);
+    match item.writer(field, &is_versioned) {
+        Some(Writer::Core) => true,
+        Some(Writer::Nobody) => false,
+        Some(Writer::Plugin) | None => !is_optional,
+    }
+}
+
+/// Returns the types of this API that members of the structs name.
+fn types(api: &Api, structs: &[(&String, &Struct)]) -> Vec<TokenStream> {
+    let names = structs.iter().flat_map(|(name, _)| {
+        let item = api.items.get(name.as_str());
+        item.map(closure::names).unwrap_or_default()
+    });
+    let names: BTreeSet<&str> = names.collect();
+    let types = names
+        .into_iter()
+        .filter_map(|name| match api.items.get(name)? {
+            Item::Enum(item) => Some(enumeration(name, item)),
+            Item::Alias(item) => Some(typedef(name, &item.ty.canonical())),
+            Item::Callback(item) => Some(typedef(name, &item.signature.canonical())),
+            Item::Handle(item) if item.pointer => {
+                Some(quote!(declared::Type::Handle { name: #name }))
+            }
+            _ => None,
+        });
+    types.collect()
+}
+
+fn enumeration(name: &str, item: &Enum) -> TokenStream {
+    let enumerators = item.variants.iter().map(|variant| {
+        let (name, value) = (&variant.name, Literal::i64_unsuffixed(variant.value));
+        quote!((#name, #value))
+    });
+    quote!(declared::Type::Enum { name: #name, enumerators: &[#(#enumerators),*] })
+}
+
+fn typedef(name: &str, ty: &str) -> TokenStream {
+    quote!(declared::Type::Typedef { name: #name, ty: #ty })
+}

@@ -1,0 +1,63 @@
+//! A type's canonical C spelling: every qualifier to the right, parameters without names. Two
+//! declarations are equal for an ABI if their spellings are.
+
+use crate::{Signature, Type};
+
+impl Type {
+    /// Returns the canonical spelling, such as `char const*` or `void(SP_Device const*,int32_t)`.
+    /// A pointer to a function is spelled as the function.
+    pub fn canonical(&self) -> String {
+        match self {
+            Type::Pointer { pointee, mutable } => {
+                let qualifier = if *mutable { "" } else { " const" };
+                pointee.canonical() + qualifier + "*"
+            }
+            Type::Array { elem, len } => format!("{}[{len}]", elem.canonical()),
+            Type::Function(signature) => signature.canonical(),
+            simple => simple.word().unwrap_or_default(),
+        }
+    }
+}
+
+impl Signature {
+    /// Returns the canonical spelling of a function with this signature.
+    pub fn canonical(&self) -> String {
+        let params = self.params.iter().map(|it| it.ty.canonical());
+        let params: Vec<_> = params.collect();
+        format!("{}({})", self.ret.canonical(), params.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spells_pointers_and_functions() {
+        let status = Type::Pointer {
+            pointee: Box::new(Type::Named("TF_Status".into())),
+            mutable: true,
+        };
+        let name = Type::Pointer {
+            pointee: Box::new(Type::Char),
+            mutable: false,
+        };
+        let signature = Signature {
+            params: vec![param(name), param(status)],
+            ret: Type::Void,
+            ret_transfer: None,
+        };
+        let slot = Type::Function(Box::new(signature));
+        assert_eq!(slot.canonical(), "void(char const*,TF_Status*)");
+    }
+
+    fn param(ty: Type) -> crate::Param {
+        crate::Param {
+            name: "x".into(),
+            ty,
+            direction: None,
+            scope: None,
+            transfer: None,
+        }
+    }
+}

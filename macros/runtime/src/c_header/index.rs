@@ -1,0 +1,276 @@
+//! The declarations of a header by their names, found before any of them is parsed.
+
+use std::collections::BTreeMap;
+
+use super::Problem;
+use super::lexer::{Token, words};
+
+/// What a name is declared as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// `typedef struct { .. } NAME`
+    Struct,
+    /// `typedef enum { .. } NAME`
+    Enum,
+    /// Any other typedef.
+    Typedef,
+    /// A function without a body.
+    Function,
+}
+
+/// A declaration: for structs and enumerations the tokens between the braces, else all of them.
+enum Entry<'a> {
+    Once(Vec<Token<'a>>),
+    /// Declared under an `#if`, or twice.
+    Doubtful(&'static str),
+}
+
+/// All declarations, by form and name.
+#[derive(Default)]
+pub struct Index<'a> {
+    entries: BTreeMap<Form, BTreeMap<&'a str, Entry<'a>>>,
+    macros: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> Index<'a> {
+    /// Adds the declarations of one header.
+    ///
+    /// # Errors
+    /// Returns an error if braces or conditionals do not match, or a `#pragma` packs structs.
+    pub fn add(&mut self, tokens: &[Token<'a>]) -> Result<(), Problem> {
+        let mut reader = Reader {
+            tokens,
+            conditionals: Vec::new(),
+            open: 0,
+        };
+        while let Some(statement) = reader.statement(self)? {
+            self.declare(&statement);
+        }
+        match (reader.conditionals.len(), reader.open) {
+            (0, 0) => Ok(()),
+            _ => Err(Problem::Unread("a block or a conditional has no end")),
+        }
+    }
+
+    /// Returns the tokens of a declaration.
+    ///
+    /// # Errors
+    /// Returns an error if the name is not declared in this form, or which declaration counts cannot
+    /// be told.
+    pub fn get(&self, name: &str, form: Form) -> Result<&[Token<'a>], Problem> {
+        match self.entries.get(&form).and_then(|it| it.get(name)) {
+            Some(Entry::Once(tokens)) => Ok(tokens),
+            Some(Entry::Doubtful(why)) => Err(Problem::Unread(why)),
+            None => Err(Problem::Absent),
+        }
+    }
+
+    /// Returns true if `name` is defined as a macro.
+    pub fn is_macro(&self, name: &str) -> bool {
+        self.macros.contains_key(name)
+    }
+
+    /// Returns the words of the macro `name`.
+    pub fn macro_words(&self, name: &str) -> Option<Vec<&'a str>> {
+        self.macros.get(name).cloned()
+    }
+
+    fn define(&mut self, body: &'a str) {
+        let mut words = words(body);
+        if let Some(name) = words.next() {
+            self.macros.insert(name, words.collect());
+        }
+    }
+
+    fn declare(&mut self, statement: &Statement<'a>) {
+        let Some((form, name, tokens)) = classify(&statement.tokens) else {
+            return;
+        };
+        let entry = match statement.is_conditional {
+            true => Entry::Doubtful("a definition is conditional"),
+            false => Entry::Once(tokens.to_vec()),
+        };
+        let repeated = |old: &Entry<'a>| match (old, &entry) {
+            (Entry::Once(old), Entry::Once(new)) => old == new && form != Form::Struct,
+            _ => false,
+        };
+        let entries = self.entries.entry(form).or_default();
+        let entry = match entries.get(name) {
+            Some(old) if !repeated(old) => Entry::Doubtful("a name is declared twice"),
+            _ => entry,
+        };
+        entries.insert(name, entry);
+    }
+}
+
+/// A declaration's tokens, without its `;`.
+struct Statement<'a> {
+    tokens: Vec<Token<'a>>,
+    is_conditional: bool,
+}
+
+/// Tells what a statement declares: its form, the name, and the tokens that count.
+fn classify<'s, 'a>(tokens: &'s [Token<'a>]) -> Option<(Form, &'a str, &'s [Token<'a>])> {
+    let Some(rest) = tokens.strip_prefix(&[Token::Word("typedef")]) else {
+        let open = tokens.iter().position(|it| *it == Token::Mark(b'('))?;
+        let Token::Word(name) = tokens.get(open.checked_sub(1)?)? else {
+            return None;
+        };
+        let is_whole = tokens.last() == Some(&Token::Mark(b')'));
+        return is_whole.then_some((Form::Function, *name, tokens));
+    };
+    let form = match rest.first()? {
+        Token::Word("struct") => Form::Struct,
+        Token::Word("enum") => Form::Enum,
+        _ => Form::Typedef,
+    };
+    let open = rest.iter().position(|it| *it == Token::Mark(b'{'));
+    match (form, open, rest) {
+        (Form::Struct | Form::Enum, Some(open), [.., close, Token::Word(name)]) => {
+            let is_plain = open <= 2 && *close == Token::Mark(b'}');
+            let body = rest.get(open + 1..rest.len() - 2)?;
+            is_plain.then_some((form, *name, body))
+        }
+        (_, None, _) => Some((Form::Typedef, typedef_name(rest)?, rest)),
+        _ => None,
+    }
+}
+
+/// Returns the name in `(*NAME)(..)`, else the last word.
+fn typedef_name<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
+    let pointer = tokens.windows(3).find_map(|it| match it {
+        [Token::Mark(b'('), Token::Mark(b'*'), Token::Word(name)] => Some(*name),
+        _ => None,
+    });
+    pointer.or_else(|| match tokens.last()? {
+        Token::Word(name) => Some(*name),
+        _ => None,
+    })
+}
+
+/// One `#if` and what is known of it.
+struct Conditional {
+    /// An include guard, or `#ifdef __cplusplus`: what it encloses is compiled.
+    is_transparent: bool,
+}
+
+struct Reader<'t, 'a> {
+    tokens: &'t [Token<'a>],
+    conditionals: Vec<Conditional>,
+    /// Blocks of `extern "C"` that are open.
+    open: usize,
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// Returns the next statement at the top level.
+    fn statement(&mut self, index: &mut Index<'a>) -> Result<Option<Statement<'a>>, Problem> {
+        let mut found = Vec::new();
+        let mut is_conditional = false;
+        let mut depth = 0_usize;
+        while let Some((token, rest)) = self.tokens.split_first() {
+            self.tokens = rest;
+            if let Token::Directive(text) = token {
+                self.directive(text, index)?;
+                if depth > 0 {
+                    found.push(*token);
+                }
+                continue;
+            }
+            is_conditional |= self.is_conditional();
+            match token {
+                Token::Mark(b';') if depth == 0 => {
+                    return Ok(Some(Statement {
+                        tokens: found,
+                        is_conditional,
+                    }));
+                }
+                Token::Mark(b'{') if found == EXTERN_C => {
+                    self.open += 1;
+                    found.clear();
+                    continue;
+                }
+                Token::Mark(b'{') => depth += 1,
+                Token::Mark(b'}') if depth == 0 => {
+                    let closed = self.open.checked_sub(1);
+                    self.open = closed.ok_or(Problem::Unread("a brace closes nothing"))?;
+                    continue;
+                }
+                Token::Mark(b'}') => depth -= 1,
+                _ => {}
+            }
+            found.push(*token);
+            if depth == 0 && *token == Token::Mark(b'}') && !has_declarator(&found) {
+                found.clear();
+            }
+        }
+        match found.is_empty() && depth == 0 {
+            true => Ok(None),
+            false => Err(Problem::Unread("a declaration has no end")),
+        }
+    }
+
+    fn is_conditional(&self) -> bool {
+        self.conditionals.iter().any(|it| !it.is_transparent)
+    }
+
+    fn directive(&mut self, text: &'a str, index: &mut Index<'a>) -> Result<(), Problem> {
+        let name = words(text).next().unwrap_or_default();
+        let rest = text.get(name.len()..).unwrap_or_default();
+        match name {
+            "define" => index.define(rest),
+            "ifndef" | "ifdef" | "if" => {
+                let is_transparent = self.is_transparent(name, rest);
+                self.conditionals.push(Conditional { is_transparent });
+            }
+            "else" | "elif" => {
+                let last = self.conditionals.last_mut().ok_or(UNMATCHED)?;
+                last.is_transparent = false;
+            }
+            "endif" => drop(self.conditionals.pop().ok_or(UNMATCHED)?),
+            "pragma" if rest.trim() != "once" => {
+                return Err(Problem::Unread("a #pragma may change its layouts"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns true for `#ifdef __cplusplus`, for `#ifndef X` with `#define X` behind it, and for what
+    /// mobile builds leave out.
+    fn is_transparent(&self, name: &str, rest: &str) -> bool {
+        let condition: Vec<_> = words(rest).collect();
+        let defines = |token: Option<&Token<'_>>| match token {
+            Some(Token::Directive(text)) => {
+                let mut words = words(text);
+                words.next() == Some("define") && words.next() == condition.first().copied()
+            }
+            _ => false,
+        };
+        let mut names = condition.iter().filter(|it| **it != "defined").peekable();
+        let is_desktop = names.peek().is_some() && names.all(|it| MOBILE.contains(it));
+        match name {
+            "ifdef" => condition == ["__cplusplus"],
+            "ifndef" if condition.len() == 1 => is_desktop || defines(self.tokens.first()),
+            "if" => is_desktop && rest.matches('!').count() == rest.matches("defined").count(),
+            _ => false,
+        }
+    }
+}
+
+/// Macros of mobile builds, which load no plugins.
+const MOBILE: [&str; 2] = ["IS_MOBILE_PLATFORM", "IS_SLIM_BUILD"];
+const EXTERN_C: [Token<'static>; 2] = [Token::Word("extern"), Token::Literal];
+const UNMATCHED: Problem = Problem::Unread("a conditional has no begin");
+
+/// Returns true if a declarator or a `;` follows the statement's closing brace: it is a type, not a
+/// function's body or a namespace.
+fn has_declarator(tokens: &[Token<'_>]) -> bool {
+    let first = tokens.iter().find_map(|it| match it {
+        Token::Word(word) => Some(*word),
+        _ => None,
+    });
+    matches!(
+        first,
+        Some("typedef" | "struct" | "enum" | "union" | "class")
+    )
+}

@@ -1,0 +1,166 @@
+//! Tokens of a C header.
+
+/// A header that the scanner cannot read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+/// A token, borrowed from the header's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// An identifier or a keyword.
+    Word(&'a str),
+    /// A number, with its suffix.
+    Number(&'a str),
+    /// A string or a character literal; its content does not matter.
+    Literal,
+    /// A punctuation character.
+    Mark(u8),
+    /// A preprocessor directive without its `#`, continuation lines included.
+    Directive(&'a str),
+}
+
+/// Splits `text` into tokens; comments and white space separate them.
+///
+/// # Errors
+/// Returns an error if a comment or a literal has no end, or a character is not ASCII outside of one.
+pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Malformed> {
+    let mut lexer = Lexer { text, at: 0 };
+    let mut found = Vec::new();
+    while let Some(token) = lexer.next()? {
+        found.push(token);
+    }
+    Ok(found)
+}
+
+/// Returns the words of a directive or a macro's body, without comments; numbers and punctuation
+/// separate them.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    let code = text.split("//").next().unwrap_or_default();
+    let code = code.split("/*").next().unwrap_or_default();
+    code.split(|it: char| !is_word(it))
+        .filter(|it| !it.is_empty())
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+fn is_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Consumes `len` bytes.
+    fn take(&mut self, len: usize) -> &'a str {
+        let rest = self.rest();
+        let taken = rest.get(..len).unwrap_or(rest);
+        self.at += taken.len();
+        taken
+    }
+
+    fn next(&mut self) -> Result<Option<Token<'a>>, Malformed> {
+        self.skip_blank()?;
+        let Some(first) = self.rest().chars().next() else {
+            return Ok(None);
+        };
+        Ok(Some(match first {
+            '#' => Token::Directive(self.directive()),
+            '"' | '\'' => self.literal(first)?,
+            _ if first.is_ascii_digit() => Token::Number(self.word()),
+            _ if is_word(first) => Token::Word(self.word()),
+            _ if first.is_ascii() => Token::Mark(self.take(1).as_bytes()[0]),
+            _ => return Err(Malformed("it has characters that are not ASCII")),
+        }))
+    }
+
+    fn skip_blank(&mut self) -> Result<(), Malformed> {
+        loop {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start().len();
+            let rest = self.rest();
+            if rest.starts_with("//") {
+                self.take(rest.find('\n').unwrap_or(rest.len()));
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let end = comment.find("*/");
+                self.take(4 + end.ok_or(Malformed("a comment has no end"))?);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn word(&mut self) -> &'a str {
+        let rest = self.rest();
+        self.take(rest.find(|it| !is_word(it)).unwrap_or(rest.len()))
+    }
+
+    fn literal(&mut self, quote: char) -> Result<Token<'a>, Malformed> {
+        let mut is_escaped = false;
+        let end = self.rest().char_indices().skip(1).find(|(_, it)| {
+            let is_end = *it == quote && !is_escaped;
+            is_escaped = *it == '\\' && !is_escaped;
+            is_end || *it == '\n'
+        });
+        match end {
+            Some((at, it)) if it == quote => {
+                self.take(at + 1);
+                Ok(Token::Literal)
+            }
+            _ => Err(Malformed("a literal has no end")),
+        }
+    }
+
+    fn directive(&mut self) -> &'a str {
+        let rest = self.rest();
+        let mut end = 0;
+        for line in rest.split_inclusive('\n') {
+            end += line.len();
+            if !line.trim_end().ends_with('\\') {
+                break;
+            }
+        }
+        self.take(end).trim_start_matches('#').trim()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separates_words_numbers_marks_and_directives() {
+        let text = "#define A \\\n  B\nint32_t x[0x4]; /* y */ // z\n\"a\\\"b\" '\\''";
+        let expected = [
+            Token::Directive("define A \\\n  B"),
+            Token::Word("int32_t"),
+            Token::Word("x"),
+            Token::Mark(b'['),
+            Token::Number("0x4"),
+            Token::Mark(b']'),
+            Token::Mark(b';'),
+            Token::Literal,
+            Token::Literal,
+        ];
+        assert_eq!(tokens(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn rejects_what_has_no_end() {
+        for text in ["/* x", "\"x", "'x\n'", "\"x\\\"", "/*/"] {
+            assert!(tokens(text).is_err(), "{text}");
+        }
+        assert!(tokens("int \u{e9};").is_err());
+        assert_eq!(tokens("// \u{e9}").unwrap(), []);
+    }
+
+    #[test]
+    fn lists_the_words_of_a_macro_without_its_comment() {
+        let found: Vec<_> = words("TF_Bool unsigned char // x").collect();
+        assert_eq!(found, ["TF_Bool", "unsigned", "char"]);
+    }
+}

@@ -1,0 +1,144 @@
+use super::*;
+
+/// A header with what TensorFlow's have: guards, `extern "C"`, sizes as macros inside of braces.
+const DEMO: &str = r#"
+#ifndef DEMO_H_
+#define DEMO_H_
+#include <stdint.h>
+#define FLAG unsigned char  // 0 or 1
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct SP_Stream_st* SP_Stream;
+typedef void (*Callback)(void* const, TF_Status*);
+typedef enum State { STATE_A, STATE_B = 5, STATE_C, } State;
+typedef struct SP_Demo {
+  size_t struct_size;
+  void* ext;  // reserved; not read
+  FLAG flag;
+  State state;
+  void (*run)(const SP_Stream stream,
+              int32_t /* count */);
+#define SP_DEMO_STRUCT_SIZE \
+  TF_OFFSET_OF_END(SP_Demo, last)
+  FLAG last;
+} SP_Demo;
+TF_CAPI_EXPORT extern void TF_Run(const SP_Demo* demo, FLAG flag);
+static inline int helper(void) { return 1; }
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+#endif
+"#;
+
+fn header(text: &str) -> Header<'_> {
+    Header::scan([text]).unwrap()
+}
+
+/// Returns why the struct `SP_Demo` of `text` is not read.
+fn rejection(text: &str) -> Problem {
+    let scanned = Header::scan([text]).and_then(|header| {
+        let members = header.members("SP_Demo")?;
+        header.layout(&members)
+    });
+    scanned.unwrap_err()
+}
+
+#[test]
+fn reads_members_with_their_offsets() {
+    let header = header(DEMO);
+    let members = header.members("SP_Demo").unwrap();
+    let spelled: Vec<_> = members.iter().map(|it| it.ty.to_string()).collect();
+    let run = "void(SP_Stream,int32_t)";
+    assert_eq!(
+        spelled,
+        ["size_t", "void*", "uint8_t", "State", run, "uint8_t"]
+    );
+    let layout = header.layout(&members).unwrap();
+    assert_eq!(
+        (layout.offsets["state"], layout.offsets["run"], layout.size),
+        (20, 24, 33)
+    );
+}
+
+#[test]
+fn reads_enumerators_typedefs_and_functions() {
+    let header = header(DEMO);
+    let names = ["STATE_A", "STATE_B", "STATE_C"].map(str::to_owned);
+    let expected: Vec<_> = names.into_iter().zip([0, 5, 6]).collect();
+    assert_eq!(header.enumerators("State").unwrap(), expected);
+    assert_eq!(
+        header.typedef("SP_Stream").unwrap().to_string(),
+        "SP_Stream_st*"
+    );
+    assert_eq!(
+        header.typedef("Callback").unwrap().to_string(),
+        "void(void*,TF_Status*)"
+    );
+    assert_eq!(
+        header.function("TF_Run").unwrap().to_string(),
+        "void(SP_Demo const*,uint8_t)"
+    );
+    assert_eq!(header.function("helper"), Err(Problem::Absent));
+    assert_eq!(header.members("SP_Other"), Err(Problem::Absent));
+}
+
+#[test]
+fn rejects_members_under_a_condition() {
+    let edits = [
+        ("  void* ext;", "#if X\n  void* ext;\n#endif\n"),
+        (
+            "typedef struct SP_Demo {",
+            "#ifdef X\ntypedef struct SP_Demo {",
+        ),
+    ];
+    for (old, new) in edits {
+        let text = DEMO.replacen(old, new, 1);
+        assert!(matches!(rejection(&text), Problem::Unread(_)), "{new}");
+    }
+}
+
+#[test]
+fn rejects_what_changes_a_layout_unseen() {
+    let edits = [
+        ("#include <stdint.h>", "#pragma pack(1)"),
+        ("#include <stdint.h>", "#define ext other"),
+        ("FLAG flag;", "FLAG flag : 1;"),
+        ("FLAG flag;", "FLAG flag[2];"),
+        ("FLAG flag;", "UNKNOWN flag;"),
+        ("FLAG flag;", "long flag;"),
+        ("FLAG flag;", "FLAG ext;"),
+        ("FLAG flag;", "alignas(16) FLAG flag;"),
+        ("} SP_Demo;", "} __attribute__((packed)) SP_Demo;"),
+        ("} SP_Demo;", "} SP_Demo, *SP_Pointer;"),
+        ("STATE_B = 5", "STATE_B = 1 << 3"),
+        ("STATE_B = 5", "STATE_B = 99999999999"),
+    ];
+    for (old, new) in edits {
+        assert!(DEMO.contains(old), "{old}");
+        let text = DEMO.replacen(old, new, 1);
+        let _reason = rejection(&text);
+    }
+}
+
+#[test]
+fn rejects_a_struct_that_is_defined_twice() {
+    let twice = DEMO.replacen("#endif\n#endif", "#endif", 1);
+    assert!(Header::scan([twice.as_str()]).is_err());
+    let problem = Header::scan([DEMO, DEMO]).unwrap().members("SP_Demo");
+    assert_eq!(problem, Err(Problem::Unread("a name is declared twice")));
+}
+
+#[test]
+fn rejects_every_truncation_that_cuts_the_struct() {
+    let end = DEMO.find("} SP_Demo;").unwrap();
+    for len in (0..end).filter(|at| DEMO.is_char_boundary(*at)) {
+        let _reason = rejection(&DEMO[..len]);
+    }
+}
+
+#[test]
+fn rejects_a_header_over_the_size_limit() {
+    let large = " ".repeat(MAX_SIZE + 1);
+    assert!(Header::scan([large.as_str()]).is_err());
+}

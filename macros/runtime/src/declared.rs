@@ -1,0 +1,299 @@
+//! What the newest release that sp-abi contains declares, and the comparison with the headers of a
+//! host that is newer.
+//!
+//! sp-abi has one [`Api`] for each API whose tables a plugin fills. [`Api::read`] computes the layouts
+//! of its structs from the host's header, and accepts them if everything that a plugin uses is declared
+//! as it was.
+
+use std::sync::OnceLock;
+
+use crate::c_header::{Declaration, Header, Problem};
+use crate::{Code, Error, Result, Versioned};
+
+/// The declarations of an API.
+#[derive(Debug)]
+pub struct Api {
+    /// Its name, such as `stream_executor`.
+    pub name: &'static str,
+    /// Its header, by the path below the include root.
+    pub header: &'static str,
+    /// Its structs with a `struct_size`.
+    pub structs: &'static [Struct],
+    /// The types that members of these structs name.
+    pub types: &'static [Type],
+}
+
+/// A struct with a `struct_size`.
+#[derive(Debug)]
+pub struct Struct {
+    name: &'static str,
+    fields: &'static [&'static str],
+    members: &'static [Member],
+    host_layout: fn() -> &'static HostLayoutCell,
+}
+
+/// A member of a struct: its name, and its type in the IR's canonical spelling.
+#[derive(Debug)]
+pub struct Member {
+    name: &'static str,
+    ty: &'static str,
+    is_needed: bool,
+}
+
+impl Member {
+    /// A member that the host stores, or that it requires of the plugin.
+    pub const fn needed(name: &'static str, ty: &'static str) -> Self {
+        Self {
+            name,
+            ty,
+            is_needed: true,
+        }
+    }
+
+    /// A member that a plugin does without.
+    pub const fn optional(name: &'static str, ty: &'static str) -> Self {
+        Self {
+            name,
+            ty,
+            is_needed: false,
+        }
+    }
+}
+
+/// A type that a member names.
+#[derive(Debug)]
+pub enum Type {
+    /// An enumeration.
+    Enum {
+        /// Its name.
+        name: &'static str,
+        /// Its enumerators; a newer host may have more.
+        enumerators: &'static [(&'static str, i64)],
+    },
+    /// Another typedef.
+    Typedef {
+        /// Its name.
+        name: &'static str,
+        /// Its type in the IR's canonical spelling.
+        ty: &'static str,
+    },
+    /// A pointer to a struct that the header does not define.
+    Handle {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+/// A struct's layout in the running host, as its header declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostLayout {
+    /// End of the last member, in bytes: the `struct_size` that the host must announce.
+    pub(crate) size: usize,
+    /// Offset of each field of the Rust struct; `None` if the host lacks it or retyped it.
+    pub(crate) places: Vec<Option<usize>>,
+    /// False if the plugin declines the host, so that only default values are stored.
+    pub(crate) is_accepted: bool,
+}
+
+impl HostLayout {
+    /// Returns true if a struct that announces `size` bytes has this layout. A struct that the header
+    /// lacks has none, and null announces 0.
+    pub(crate) fn has(&self, size: usize) -> bool {
+        self.size == size && size >= size_of::<usize>()
+    }
+}
+
+/// The layout of one struct type in the running host; empty if the host's release is known, or its
+/// header was not read.
+#[derive(Debug)]
+pub struct HostLayoutCell(OnceLock<HostLayout>);
+
+impl HostLayoutCell {
+    /// An empty cell.
+    #[allow(clippy::new_without_default, reason = "a static is its only use")]
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Returns the layout, if the host's header was read.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&HostLayout> {
+        self.0.get()
+    }
+}
+
+impl Struct {
+    /// The declaration of `T`.
+    pub const fn of<T: Versioned>(members: &'static [Member]) -> Self {
+        Self {
+            name: T::NAME,
+            fields: T::FIELDS,
+            members,
+            host_layout: T::host_layout,
+        }
+    }
+
+    /// Computes the layout from the host's header. A struct that the header lacks has no fields.
+    fn layout(&self, header: &Header<'_>) -> Result<HostLayout> {
+        let unread = |problem| unread(self.name, &problem);
+        let members = match header.members(self.name) {
+            Err(Problem::Absent) => Vec::new(),
+            members => members.map_err(unread)?,
+        };
+        let first = members
+            .first()
+            .map(|it| (it.name.as_str(), it.ty.to_string()));
+        if first.is_some_and(|(name, ty)| (name, ty.as_str()) != ("struct_size", "size_t")) {
+            return Err(declined(format_args!(
+                "{} does not begin with struct_size",
+                self.name
+            )));
+        }
+        let layout = header.layout(&members).map_err(unread)?;
+        let same = |field: &str| {
+            let here = members.iter().find(|it| it.name == field)?;
+            let known = self.members.iter().find(|it| it.name == field)?;
+            (here.ty.to_string() == known.ty).then(|| layout.offsets[&here.name])
+        };
+        Ok(HostLayout {
+            size: layout.size,
+            places: self.fields.iter().map(|it| same(it)).collect(),
+            is_accepted: false,
+        })
+    }
+
+    /// Checks that every member that a plugin needs is declared as it was, and that no new slot is
+    /// required.
+    fn check(&self, api: &Api, members: &[Declaration], requires: &dyn Requires) -> Result<()> {
+        for known in self.members {
+            match members.iter().find(|it| it.name == known.name) {
+                Some(here) => self.check_type(known, here)?,
+                None if known.is_needed => {
+                    return Err(declined(format_args!(
+                        "{}.{} is gone",
+                        self.name, known.name
+                    )));
+                }
+                None => {}
+            }
+        }
+        let is_new = |it: &&Declaration| self.members.iter().all(|known| known.name != it.name);
+        let mut new = members
+            .iter()
+            .filter(is_new)
+            .filter(|it| it.ty.is_function());
+        new.try_for_each(|it| self.check_new(api, &it.name, requires))
+    }
+
+    fn check_type(&self, known: &Member, here: &Declaration) -> Result<()> {
+        if here.ty.to_string() == known.ty {
+            return Ok(());
+        }
+        Err(declined(format_args!(
+            "{}.{} is `{}`, expected `{}`",
+            self.name, known.name, here.ty, known.ty
+        )))
+    }
+
+    fn check_new(&self, api: &Api, slot: &str, requires: &dyn Requires) -> Result<()> {
+        match requires.requires(api, self.name, slot) {
+            Some(false) => Ok(()),
+            Some(true) => Err(required(self.name, slot)),
+            None => Err(declined(format_args!(
+                "{}.{slot} is new, and its libraries do not tell if it is required",
+                self.name
+            ))),
+        }
+    }
+
+    /// The C name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl Type {
+    fn check(&self, header: &Header<'_>) -> Result<()> {
+        let (name, is_same) = match self {
+            Self::Enum { name, enumerators } => (name, {
+                header.enumerators(name).map(|here| {
+                    let has = |(known, value): &(&str, i64)| {
+                        here.iter().any(|(name, it)| name == known && it == value)
+                    };
+                    enumerators.iter().all(has)
+                })
+            }),
+            Self::Typedef { name, ty } => {
+                (name, header.typedef(name).map(|it| it.to_string() == *ty))
+            }
+            Self::Handle { name } => (name, header.typedef(name).map(|it| it.is_pointer())),
+        };
+        match is_same {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(declined(format_args!("{name} is declared otherwise"))),
+            Err(problem) => Err(unread(name, &problem)),
+        }
+    }
+}
+
+/// The slots that the running host requires.
+pub trait Requires {
+    /// Returns true if the host rejects a table `name` of `api` whose slot `field` is null; `None` if
+    /// that cannot be read.
+    fn requires(&self, api: &Api, name: &str, field: &str) -> Option<bool>;
+}
+
+impl Api {
+    /// Reads the layouts of the host's structs from its header, for this process.
+    ///
+    /// # Errors
+    /// Returns an error if a declaration that a plugin needs is not as it was, or the host requires a
+    /// slot that is new. The layouts then serve to decline only.
+    pub fn read(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
+        let layouts = self.structs.iter().map(|known| known.layout(header));
+        let layouts: Vec<_> = layouts.collect();
+        let unread = layouts.iter().find_map(|it| it.clone().err());
+        let accepted = unread.map_or_else(|| self.check(header, requires), Err);
+        for (known, layout) in self.structs.iter().zip(layouts) {
+            let Ok(mut layout) = layout else { continue };
+            layout.is_accepted = accepted.is_ok();
+            // Another entry point of this plugin has read the same header.
+            let _ = (known.host_layout)().0.set(layout);
+        }
+        accepted
+    }
+
+    fn check(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
+        for known in self.structs {
+            match header.members(known.name) {
+                Err(Problem::Absent) => {}
+                Err(problem) => return Err(unread(known.name, &problem)),
+                Ok(members) => known.check(self, &members, requires)?,
+            }
+        }
+        self.types.iter().try_for_each(|known| known.check(header))
+    }
+}
+
+/// Returns the error that declines the host for `reason`.
+fn declined(reason: std::fmt::Arguments<'_>) -> Error {
+    Error::new(
+        Code::FAILED_PRECONDITION,
+        format!("its headers differ from the known ones: {reason}"),
+    )
+}
+
+fn unread(name: &str, problem: &Problem) -> Error {
+    match problem {
+        Problem::Absent => declined(format_args!("{name} is gone")),
+        Problem::Unread(why) => declined(format_args!("{name} could not be read: {why}")),
+    }
+}
+
+/// Returns the error for a required slot that the plugin leaves null.
+fn required(name: &str, field: &str) -> Error {
+    Error::new(
+        Code::FAILED_PRECONDITION,
+        format!("it requires {name}.{field}, which the plugin does not provide"),
+    )
+}

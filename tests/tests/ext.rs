@@ -1,0 +1,109 @@
+//! The pointers that a header leaves to the plugin, as a host finds them after registration.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use sp_abi::stream_executor::{
+    DeviceFns, SE_CreateDeviceParams, SE_PlatformRegistrationParams, SP_Device, SP_Platform,
+    SP_PlatformFns, StreamExecutor, TimerFns,
+};
+use sp_cpu::CpuDevice;
+use sp_plugin::platform::{self, About};
+use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
+use sp_runtime::{UnknownRelease, Versioned};
+
+static PLATFORM_NOTE: u32 = 7;
+
+/// A device whose `ext` points into itself.
+struct Annotated {
+    reference: CpuDevice,
+    note: u32,
+}
+
+impl Device for Annotated {
+    type Access = InPlace;
+
+    fn open(ordinal: usize) -> Result<Self> {
+        Ok(Self {
+            reference: CpuDevice::new(),
+            note: 40 + u32::try_from(ordinal).unwrap(),
+        })
+    }
+
+    fn ext(&self) -> *mut c_void {
+        (&raw const self.note).cast_mut().cast()
+    }
+
+    fn platform_ext() -> *mut c_void {
+        (&raw const PLATFORM_NOTE).cast_mut().cast()
+    }
+}
+
+// SAFETY: all memory is the reference device's, which is the host's own.
+unsafe impl HostAddressable for Annotated {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl StreamExecutor for Annotated {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl DeviceFns for Annotated {}
+
+#[vtable(fallback = self.reference: CpuDevice)]
+impl TimerFns for Annotated {}
+
+/// Returns a struct that is zero but for its size, as TensorFlow passes it.
+fn zeroed<T: Versioned>() -> T {
+    let mut made = std::mem::MaybeUninit::<T>::zeroed();
+    // SAFETY: structs of numbers, pointers and functions that may be absent are valid as zeros, and
+    // open with their size.
+    unsafe {
+        made.as_mut_ptr().cast::<usize>().write(T::STRUCT_SIZE);
+        made.assume_init()
+    }
+}
+
+/// The platform and device 2 of `D`, as the host has them once both are set up.
+fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
+    let (mut platform, mut fns) = (zeroed::<SP_Platform>(), zeroed::<SP_PlatformFns>());
+    let mut params = zeroed::<SE_PlatformRegistrationParams>();
+    (params.platform, params.platform_fns) = (&raw mut platform, &raw mut fns);
+    let about = About {
+        name: "demo",
+        device_type: c"DEMO",
+        platform_name: c"DEMO",
+        min_release: sp_plugin::FIRST,
+        unknown_release: UnknownRelease::ReadHost,
+    };
+    let mut device = zeroed::<SP_Device>();
+    let mut create = zeroed::<SE_CreateDeviceParams>();
+    (create.ordinal, create.device) = (2, &raw mut device);
+    // SAFETY: as a host calls them; no status is needed if nothing fails.
+    unsafe {
+        platform::register::<D>(about, &raw mut params, ptr::null_mut());
+        fns.create_device.unwrap()(&raw const platform, &raw mut create, ptr::null_mut());
+    }
+    (platform, fns, device)
+}
+
+#[test]
+fn author_sets_ext_of_platform_and_device() {
+    sp_tests::alone("author_sets_ext_of_platform_and_device", || {
+        let (platform, fns, mut device) = set_up::<Annotated>();
+        // SAFETY: the device is open, and both point to a u32.
+        let (device_note, platform_note) =
+            unsafe { (*device.ext.cast::<u32>(), *platform.ext.cast::<u32>()) };
+        assert_eq!((device_note, platform_note), (42, 7));
+        // SAFETY: the device was created above.
+        unsafe { fns.destroy_device.unwrap()(&raw const platform, &raw mut device) };
+    });
+}
+
+#[test]
+fn ext_is_null_if_the_author_does_not_set_it() {
+    sp_tests::alone("ext_is_null_if_the_author_does_not_set_it", || {
+        let (platform, fns, mut device) = set_up::<CpuDevice>();
+        assert!(device.ext.is_null() && platform.ext.is_null());
+        // SAFETY: the device was created above.
+        unsafe { fns.destroy_device.unwrap()(&raw const platform, &raw mut device) };
+    });
+}
