@@ -1,5 +1,5 @@
-//! A nightly build is imported into the user's cache and nowhere else, and commands take it from there.
-//! Runs if there is a libclang and the store has 2.22.0rc0.
+//! A nightly build is imported into the user's cache and nowhere else, and commands take it from there. A
+//! release candidate is stored as its minor release until the final release replaces it. Runs if there is a libclang and the store has 2.22.0rc0.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,11 +30,7 @@ impl Scene {
         scene.write("checkout/codegen/cli/Cargo.toml", "");
         scene.write("checkout/headers/apis/none.toml", "");
         copy(&store(), &scene.path("site/tensorflow/include"));
-        let about = format!("site/tf_nightly-{VERSION}.dist-info");
-        let metadata = format!("Name: tf_nightly\nVersion: {VERSION}\n");
-        scene.write(&format!("{about}/METADATA"), &metadata);
-        let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-        scene.write(&format!("{about}/WHEEL"), tag);
+        scene.install("tf_nightly", VERSION);
         Some(scene)
     }
 
@@ -48,6 +44,15 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
+    /// Makes the installation that of `package` in `version`.
+    fn install(&self, package: &str, version: &str) {
+        let about = "site/tensorflow_cpu-0.dist-info";
+        let metadata = format!("Name: {package}\nVersion: {version}\n");
+        self.write(&format!("{about}/METADATA"), &metadata);
+        let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
+        self.write(&format!("{about}/WHEEL"), tag);
+    }
+
     fn run(&self, folder: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
         command.args(arguments).current_dir(self.path(folder));
@@ -57,16 +62,17 @@ impl Scene {
 
     /// Imports the installed nightly build from within the checkout.
     fn import(&self) {
-        let from = self.path("site");
-        let arguments = [
-            "import",
-            "tensorflow",
-            "nightly",
-            "--from",
-            from.to_str().unwrap(),
-        ];
-        let done = self.run("checkout", &arguments);
+        let done = self.import_as("nightly");
         assert!(done.status.success(), "{}", stderr(&done));
+    }
+
+    fn import_as(&self, release: &str) -> Output {
+        let from = self.path("site");
+        let from = ["--from", from.to_str().unwrap()];
+        self.run(
+            "checkout",
+            &[&["import", "tensorflow", release], &from[..]].concat(),
+        )
     }
 }
 
@@ -132,4 +138,32 @@ fn tables_have_no_nightly_build_unless_asked() {
     let arguments = ["history", "SP_StreamExecutor", "--release", "nightly"];
     let asked = stdout(&scene.run("cache", &arguments));
     assert!(asked.contains(&format!("{VERSION}*")), "{asked}");
+}
+
+#[test]
+fn final_release_replaces_its_preview() {
+    let Some(scene) = Scene::new() else { return };
+    let read = |name: &str| fs::read_to_string(scene.path("checkout").join(name)).unwrap();
+    let (lock, snapshot) = (
+        "headers/sources.toml",
+        "generated/ir/stream_executor/2.22.json",
+    );
+    scene.install("tensorflow_cpu", "2.22.0rc0");
+    assert!(scene.import_as("2.22.0rc0").status.success());
+    assert!(read(snapshot).contains("\"exact\":\"2.22.0rc0\""));
+    scene.install("tensorflow_cpu", "2.22.0");
+    let done = scene.import_as("2.22");
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(!read(snapshot).contains("preview"));
+    assert!(read(lock).contains("[release.\"2.22.0\"]"));
+    assert!(!read(lock).contains("2.22.0rc0"));
+    scene.install("tensorflow_cpu", "2.22.0rc0");
+    let late = scene.import_as("2.22.0rc0");
+    assert_eq!(late.status.code(), Some(2));
+    assert!(
+        stderr(&late).contains("2.22.0 is imported"),
+        "{}",
+        stderr(&late)
+    );
+    assert!(!read(snapshot).contains("preview"));
 }
