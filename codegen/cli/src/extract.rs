@@ -102,17 +102,23 @@ fn names(headers: &[Stray]) -> String {
 }
 
 /// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s. They
-/// come sorted by name.
+/// come sorted by name. A comment that differs from its reading in `baseline`, the snapshots of the
+/// newest known release, takes precedence over a note.
 ///
 /// # Errors
 /// Where libclang is missing, a header or the notes are wrong, a header belongs to no API, or a
 /// type is declared nowhere.
-pub fn extract(include_root: &Path, release: &str, target: &str) -> Result<Vec<Api>, ExtractError> {
+pub fn extract(
+    include_root: &Path,
+    release: &str,
+    target: &str,
+    baseline: Vec<Api>,
+) -> Result<Vec<Api>, ExtractError> {
     // Loading it takes as long as all that is done before it is needed.
     thread::scope(|scope| {
         scope.spawn(Library::load);
         let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-        let known = Known::Anything;
+        let known = Known::AtHand(baseline);
         extract_with(&notes, &left_out, &known, include_root, release, target)
     })
 }

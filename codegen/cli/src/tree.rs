@@ -106,7 +106,10 @@ fn fact<T: std::fmt::Debug>(
     what: &str,
     fact: &Option<Stated<T>>,
 ) -> std::fmt::Result {
-    let Some(Stated { value, evidence }) = fact else {
+    let Some(Stated {
+        value, evidence, ..
+    }) = fact
+    else {
         return Ok(());
     };
     let evidence = match evidence {

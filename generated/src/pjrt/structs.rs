@@ -5009,7 +5009,7 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2077`.
-    #[abi(at = "32 = 24, 56 = 40")]
+    #[abi(direction = "out", at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
@@ -5300,6 +5300,7 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
+    #[abi(direction = "inout")]
     pub type_id: i64,
 }
 
@@ -5353,6 +5354,7 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
+    #[abi(direction = "inout")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///

@@ -125,8 +125,9 @@ fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
     };
     let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
     let release = args.release.map_or_else(newest, |it| Ok(Some(it)))?;
+    let baseline = snapshots::newest(place, release)?;
     let release = release.map_or_else(String::new, |it| it.minor().to_string());
-    Ok(extract(root, &release, DEFAULT_TARGET)?)
+    Ok(extract(root, &release, DEFAULT_TARGET, baseline)?)
 }
 
 /// Who exports the functions, as far as the crate's releases go.

@@ -63,7 +63,7 @@ struct Unknown {
 pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
     let apis = match &args.headers {
-        Some(root) => parse(root, &args)?,
+        Some(root) => parse(root, &args, &place)?,
         None => Vec::new(),
     };
     let parsed = apis.iter().find(|api| api.name == args.api).cloned();
@@ -109,10 +109,11 @@ fn minor(args: &Args) -> String {
     args.release.minor().to_string()
 }
 
-fn parse(root: &Path, args: &Args) -> Result<Vec<Api>> {
+fn parse(root: &Path, args: &Args, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
-    Ok(crate::extract(root, &minor(args), &args.target)?)
+    let baseline = snapshots::newest(place, Some(args.release))?;
+    Ok(crate::extract(root, &minor(args), &args.target, baseline)?)
 }
 
 fn names(apis: &[Api]) -> Vec<String> {

@@ -79,7 +79,8 @@ fn parse(
         eprintln!("{label} does not say which release it is; its facts are taken as {name}'s");
     }
     let (notes, mut left_out) = (Notes::all().map_err(ExtractError::from)?, left_out()?);
-    let (known, target) = (Known::Anything, reading.target);
+    let baseline = snapshots::newest(reading.place, known)?;
+    let (known, target) = (Known::AtHand(baseline), reading.target);
     let extract =
         |left_out: &LeftOut| extract_with(&notes, left_out, &known, include, &name, target);
     match extract(&left_out) {

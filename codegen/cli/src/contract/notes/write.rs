@@ -299,8 +299,10 @@ impl Writer<'_> {
         let Some(evidence) = basis.evidence else {
             return self.mistakes.push(Mistake::NoEvidence { file, key });
         };
+        // Headers at hand: `baseline` decides between the note and a comment that changed.
+        let is_strict = !matches!(self.known, Known::AtHand(_));
         match (contradicted(slot, value), basis.overrides) {
-            (Some((comment, said)), false) => {
+            (Some((comment, said)), false) if is_strict => {
                 let note = format!("{value:?}");
                 self.mistakes.push(Mistake::Contradiction {
                     file,
@@ -310,12 +312,15 @@ impl Writer<'_> {
                     said,
                 });
             }
-            (None, true) => self.mistakes.push(Mistake::OverrideUnused { file, key }),
+            (None, true) if is_strict => self.mistakes.push(Mistake::OverrideUnused { file, key }),
             _ => {
-                let evidence = Evidence::Notes(evidence.into());
+                let comment = slot
+                    .as_ref()
+                    .and_then(|known| known.comment_value().cloned());
                 *slot = Some(Stated {
                     value: value.clone(),
-                    evidence,
+                    evidence: Evidence::Notes(evidence.into()),
+                    comment,
                 });
             }
         }
@@ -331,6 +336,7 @@ fn contradicted<T: PartialEq + std::fmt::Debug>(
         Some(Stated {
             value: said,
             evidence: Evidence::Comment(loc),
+            ..
         }) if said != value => Some((format!("{}:{}", loc.file, loc.line), format!("{said:?}"))),
         _ => None,
     }
