@@ -116,6 +116,7 @@ fn fact<T: std::fmt::Debug>(
         Evidence::Prefix => "prefix".to_string(),
         Evidence::Comment(loc) => format!("line {}", loc.line),
         Evidence::Notes(_) => "notes".to_string(),
+        Evidence::Library => "library".to_string(),
     };
     let text = format!("{what} {value:?}").trim().to_lowercase();
     write!(out, "  [{text}: {evidence}]")

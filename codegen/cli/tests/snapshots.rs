@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sp_gen::clang::Library;
+use sp_gen::contract::Notes;
+use sp_gen::demands::{self, Demands};
 use sp_gen::extract::{TARGETS, extract, releases};
+use sp_gen::import::place::Place;
 use sp_ir::Api;
 
 fn stored(root: &Path) -> Vec<(PathBuf, String)> {
@@ -32,8 +35,11 @@ fn headers_give_the_committed_snapshots() {
     if Library::load().is_err() || all.is_empty() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
+    let (place, notes) = (Place::find(&root).unwrap(), Notes::all().unwrap());
     for ((_, release), apis) in all.iter().zip(releases(&all)) {
-        let apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
+        let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
+        let known = Demands::read(&place, release.parse().unwrap()).unwrap();
+        demands::annotate(&mut apis, &known.unwrap(), &notes).unwrap();
         for api in apis {
             assert_eq!(api.release, *release);
             assert!(

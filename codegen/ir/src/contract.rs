@@ -29,7 +29,7 @@ impl<T> Stated<T> {
     pub fn comment_value(&self) -> Option<&T> {
         match self.evidence {
             Evidence::Comment(_) => Some(&self.value),
-            Evidence::Prefix | Evidence::Notes(_) => self.comment.as_ref(),
+            Evidence::Prefix | Evidence::Notes(_) | Evidence::Library => self.comment.as_ref(),
         }
     }
 }
@@ -45,6 +45,8 @@ pub enum Evidence {
     Comment(Loc),
     /// An entry of the API's notes (`headers/apis/<api>.toml`), with what it rests on.
     Notes(String),
+    /// A validation message in the release's libraries: `'FIELD' field in STRUCT must be set.`
+    Library,
 }
 
 /// One of the two parties to a plugin's load.

@@ -137,7 +137,7 @@ impl Written {
                 Mark::Loc(loc) => look(&self.headers, &mut loc.file),
                 Mark::Evidence(Evidence::Comment(loc)) => look(&self.headers, &mut loc.file),
                 Mark::Evidence(Evidence::Notes(text)) => look(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
         match missing {
@@ -176,7 +176,7 @@ impl Tables {
                         evidence.insert(text.clone());
                     }
                 }
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
         Self {
@@ -197,7 +197,7 @@ impl Tables {
                     index(&self.headers, &mut loc.file);
                 }
                 Mark::Evidence(Evidence::Notes(text)) => index(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
     }

@@ -65,6 +65,7 @@ fn structure(item: &mut Struct, commented: &Struct, known: &Struct) {
 /// Without its mark a member is what the header's rules say of one: it must be set, and the side that
 /// fills the struct fills it. `ext` may always be left empty.
 fn member(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
+    demand(field, known);
     let presence = update(&mut field.presence, &commented.presence, &known.presence);
     if presence == Comment::Removed && field.name != "ext" {
         field.presence = unmarked(Presence::Required, &field.loc);
@@ -74,6 +75,20 @@ fn member(field: &mut Field, commented: &Field, known: &Field, filler: Option<Si
     let is_cores = filler == Some(Side::Core) && comment_value(&commented.filled_by).is_none();
     if direction == Comment::Removed && is_cores {
         field.direction = unmarked(Direction::In, &field.loc);
+    }
+}
+
+/// What the known release's libraries demand holds until a header says otherwise.
+fn demand(field: &mut Field, known: &Field) {
+    let Some(known) = known.presence.as_ref() else {
+        return;
+    };
+    if known.evidence == Evidence::Library {
+        let comment = field.presence.as_ref().and_then(Stated::comment_value);
+        field.presence = Some(Stated {
+            comment: comment.copied(),
+            ..known.clone()
+        });
     }
 }
 

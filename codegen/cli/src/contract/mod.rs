@@ -58,6 +58,7 @@ fn state<T>(slot: &mut Option<Stated<T>>, value: T, evidence: Evidence) {
         Evidence::Prefix => 0,
         Evidence::Comment(_) => 1,
         Evidence::Notes(_) => 2,
+        Evidence::Library => 3,
     };
     let is_better = slot
         .as_ref()

@@ -7,7 +7,8 @@ use sp_ir::{
 };
 
 use super::{
-    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, ReturnNote, Span,
+    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, PresenceOverrides,
+    ReturnNote, Span,
 };
 
 /// How a note's facts are known, and whether they knowingly contradict a comment.
@@ -196,7 +197,7 @@ impl Writer<'_> {
         let holds = self.holds(note.releases);
         let basis = Basis {
             evidence: Some(&note.evidence),
-            overrides: note.overrides.is_some(),
+            overrides: note.overrides == Some(PresenceOverrides::Comment),
         };
         for field in &note.fields {
             let key = format!("{key}.presence: {field}");
