@@ -60,7 +60,11 @@ impl Writer<'_> {
         }
     }
 
+    /// A note about another kind of item, which headers at hand may declare under the name.
     fn useless(&mut self, key: &str) {
+        if matches!(self.known, Known::AtHand(_)) {
+            return;
+        }
         self.mistakes.push(Mistake::Unused {
             file: self.file.clone(),
             key: key.into(),
