@@ -109,6 +109,17 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
     Ok((!apis.is_empty()).then_some(apis))
 }
 
+/// Every API of the newest known release that is not newer than `release`, or of the newest one.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn newest(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+    let is_older = |one: &Release| release.is_none_or(|release| *one <= release.minor());
+    let newest = releases(place)?.into_iter().rev().find(is_older);
+    let apis = newest.map(|newest| at(place, newest)).transpose()?;
+    Ok(apis.flatten().unwrap_or_default())
+}
+
 /// Those of `names` that one release has.
 ///
 /// # Errors

@@ -6366,7 +6366,7 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2267`.
-    #[abi(writer = "core", at = "32 = 24, 56 = 40")]
+    #[abi(direction = "out", at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
@@ -6697,7 +6697,7 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub type_id: i64,
 }
 
@@ -6754,7 +6754,7 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///

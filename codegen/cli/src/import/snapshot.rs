@@ -4,6 +4,8 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
+use crate::contract::Notes;
+use crate::demands::{self, Contradictions, Demands, DemandsError};
 use crate::extract::{self, ExtractError, Extracted};
 use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
@@ -25,6 +27,14 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
+    /// What the release's libraries demand cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Demands(#[from] DemandsError),
+    /// A note is contradicted by what they demand.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Contradicted(#[from] Contradictions),
     /// A snapshot cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(code(sp_gen::import::snapshot_unwritable))]
@@ -50,9 +60,13 @@ pub struct Written {
 /// What a release's headers declare.
 ///
 /// # Errors
-/// Where libclang is missing, or the headers or notes do not fit.
-pub fn read(include: &Path, release: Release) -> Result<Extracted, SnapshotError> {
+/// Returns an error if libclang is missing, or the headers, the notes and what the libraries demand do
+/// not fit.
+pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted, SnapshotError> {
     let mut extracted = extract::complete(include, &release.key().to_string())?;
+    let demands = Demands::read(place, release)?.unwrap_or_default();
+    let notes = Notes::all().map_err(ExtractError::from)?;
+    demands::annotate(&mut extracted.apis, &demands, &notes)?;
     mark_preview(&mut extracted.apis, release);
     Ok(extracted)
 }
