@@ -2617,9 +2617,10 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1223`.
     pub num_shape_specs: usize,
-    /// Pointer at byte 40.
+    /// Pointer at byte 40, optional.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1224`.
+    #[abi(presence = "optional")]
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
@@ -6827,6 +6828,7 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
+    #[abi(direction = "out")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -6856,14 +6858,17 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
+    #[abi(direction = "out")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
+    #[abi(direction = "out")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
+    #[abi(direction = "out")]
     pub num_phase_names: usize,
 }
 
@@ -6929,14 +6934,17 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
+    #[abi(direction = "out")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
+    #[abi(direction = "out")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
+    #[abi(direction = "out")]
     pub num_output_programs: usize,
 }
 

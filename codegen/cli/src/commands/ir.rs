@@ -112,7 +112,9 @@ fn minor(args: &Args) -> String {
 fn parse(root: &Path, args: &Args, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
-    let baseline = snapshots::newest(place, Some(args.release))?;
+    let newest = snapshots::newest_release(place, Some(args.release))?;
+    let baseline = newest.map(|newest| snapshots::some(place, newest, &[&args.api]));
+    let baseline = baseline.transpose()?.unwrap_or_default();
     Ok(crate::extract(root, &minor(args), &args.target, baseline)?)
 }
 

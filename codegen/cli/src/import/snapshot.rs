@@ -4,9 +4,10 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
-use crate::contract::Notes;
+use crate::contract::{Known, Notes};
 use crate::demands::{self, Contradictions, Demands, DemandsError};
-use crate::extract::{self, ExtractError};
+use crate::extract::{self, ExtractError, LeftOut};
+use crate::snapshots::{self, ReadError};
 use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
 use sp_ir::Api;
@@ -27,6 +28,10 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
+    /// The snapshots of the release before cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Read(#[from] ReadError),
     /// What the release's libraries demand cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -62,10 +67,23 @@ pub struct Written {
 /// # Errors
 /// Where libclang is missing, or the headers, the notes and what the libraries demand do not fit.
 pub fn read(include: &Path, release: Release, place: &Place) -> Result<Vec<Api>, SnapshotError> {
-    let mut apis = extract::complete(include, &release.minor().to_string())?;
+    let (notes, name) = (
+        Notes::all().map_err(ExtractError::from)?,
+        release.minor().to_string(),
+    );
     let demands = Demands::read(place, release)?.unwrap_or_default();
-    let notes = Notes::all().map_err(ExtractError::from)?;
-    demands::annotate(&mut apis, &demands, &notes)?;
+    if !place.inherits || snapshots::is_carried(release) {
+        let mut apis = extract::complete(include, &name)?;
+        demands::annotate(&mut apis, &demands, &notes)?;
+        return Ok(apis);
+    }
+    // Whoever keeps releases in a cache cannot change the notes: headers and libraries take precedence.
+    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let known = Known::AtHand(snapshots::before(place, release)?);
+    let mut apis = extract::complete_with(&notes, &left_out, &known, include, &name)?;
+    if let Err(contradicted) = demands::annotate(&mut apis, &demands, &notes) {
+        eprintln!("  {contradicted}; the libraries are taken to be right");
+    }
     Ok(apis)
 }
 
