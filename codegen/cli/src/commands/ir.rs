@@ -127,11 +127,14 @@ fn exceptions(api: &Api) -> String {
 fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
+    let newest = snapshots::newest_release(place, Some(release))?;
+    let baseline = newest.map(|newest| snapshots::some(place, newest, &[&args.api]));
+    let baseline = baseline.transpose()?.unwrap_or_default();
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
     let job = Job {
         notes: &notes,
         left_out: &left_out,
-        known: &Known::AtHand(snapshots::newest(place, Some(release))?),
+        known: &Known::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
         only: std::slice::from_ref(&args.api),

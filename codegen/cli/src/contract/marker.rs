@@ -55,7 +55,7 @@ fn read(comment: &str) -> Said {
 /// `[Optional]` at the start of a line, also in parentheses or before a full stop or colon.
 fn is_optional(line: &str) -> bool {
     let marks = ["[optional]", "(optional)", "optional.", "optional:"];
-    marks.iter().any(|mark| line.starts_with(mark))
+    line == "optional" || marks.iter().any(|mark| line.starts_with(mark))
 }
 
 /// A direction is the first word of a comment, or in brackets.
@@ -65,7 +65,7 @@ fn direction(text: &str) -> Option<Direction> {
         .and_then(|rest| rest.split_once(']'))
         .map(|(word, _)| word);
     let first = text
-        .split([',', '.', ';', ' ', '\n'])
+        .split([',', '.', ';', ':', ' ', '\n'])
         .next()
         .unwrap_or_default();
     match bracketed.unwrap_or(first) {
@@ -105,6 +105,7 @@ mod tests {
                 "Input/output, struct_size set by TF for plugin to read.",
                 Some(Direction::InOut),
             ),
+            ("In/out: filled by the plugin", Some(Direction::InOut)),
             ("output the thing", Some(Direction::Out)),
             ("outputs of the thing", None),
             ("in a hurry", None),
@@ -140,7 +141,11 @@ mod tests {
             read("Reserved for future use").presence,
             Some(Presence::Optional)
         );
-        for text in ["What it is.\n(Optional) More.", "Optional: a name."] {
+        for text in [
+            "What it is.\n(Optional) More.",
+            "Optional: a name.",
+            "Optional\nA name.",
+        ] {
             assert_eq!(read(text).presence, Some(Presence::Optional), "{text}");
         }
         assert_eq!(read("An optional thing").presence, None);

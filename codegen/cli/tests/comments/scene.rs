@@ -73,6 +73,21 @@ impl Scene {
         diff(&self.release, &edited, TARGETS[0])
     }
 
+    /// Makes an installed TensorFlow of the headers, of another release.
+    pub fn install(&self, release: &str) {
+        let site = self.path("site");
+        let about = site.join(format!("tensorflow_cpu-{release}.dist-info"));
+        copy(&self.path(RELEASE), &site.join("tensorflow"));
+        fs::create_dir_all(&about).unwrap();
+        let metadata = format!("Name: tensorflow_cpu\nVersion: {release}\n");
+        fs::write(about.join("METADATA"), metadata).unwrap();
+        fs::write(
+            about.join("WHEEL"),
+            "Tag: cp311-cp311-manylinux_2_27_x86_64\n",
+        )
+        .unwrap();
+    }
+
     /// Runs `sp-gen` in the folder and returns its output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
