@@ -158,7 +158,7 @@ pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>,
 
 /// Returns true if the snapshot stored under the key of `release` is of that version. A minor release
 /// stands for whatever is stored.
-fn holds(api: &Api, release: Release) -> bool {
+pub fn holds(api: &Api, release: Release) -> bool {
     let stored = api.preview.as_ref().and_then(|exact| exact.parse().ok());
     match release {
         Release { patch: None, .. } => true,

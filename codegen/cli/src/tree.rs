@@ -11,7 +11,7 @@ use sp_ir::{
 pub fn draw(api: &Api) -> String {
     let version = api.version.as_ref();
     let version = version.map_or(String::new(), |version| format!(", version {version}"));
-    let mut out = format!("{} {}{version}\n", api.name, api.release);
+    let mut out = format!("{} {}{version}\n", api.name, api.release_name());
     for (name, item) in &api.items {
         // Writing to a String does not fail.
         let _ = draw_item(&mut out, name, item);

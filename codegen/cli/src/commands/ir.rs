@@ -164,7 +164,8 @@ fn read(api: &str, release: Release, place: &Place) -> Result<Api> {
 fn carried(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-    Api::from_json(found?.1).ok()
+    let api = Api::from_json(found?.1).ok()?;
+    snapshots::holds(&api, release).then_some(api)
 }
 
 /// The snapshots in the binary, as `kernels at 2.21`.
@@ -179,7 +180,7 @@ fn unknown(api: &str, release: Release, known: Vec<String>) -> Unknown {
     let known: BTreeSet<String> = known.into_iter().collect();
     Unknown {
         api: api.into(),
-        release: release.key().to_string(),
+        release: release.to_string(),
         known: known.into_iter().collect::<Vec<_>>().join(", "),
     }
 }
