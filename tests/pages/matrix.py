@@ -11,7 +11,7 @@ import sys
 import xml.etree.ElementTree
 
 from .process import last_json, must, run
-from .releases import DOCS, MADE, ROOT, SUITE
+from .releases import DOCS, MADE, ROOT, SUITE, is_preview
 from .scaffold import LIBRARY, build, scaffold
 
 DEVICE = "MYACCEL"
@@ -88,8 +88,9 @@ class Matrix:
         return row | {"variables": model["variables"], "traced": model["traced"], "loss": model["loss"], "apart": apart}
 
     def write(self, rows):
+        played = {release: row for release, row in rows.items() if "skipped" not in row}
         reference = next((row["loss"] for row in rows.values() if "loss" in row), [])
-        problems = {release: problem_of(row, reference) for release, row in rows.items()}
+        problems = {release: problem_of(row, reference) for release, row in played.items()}
         good = sum(not problem for problem in problems.values())
         lines = [
             "# One plugin file in every TensorFlow",
@@ -98,13 +99,13 @@ class Matrix:
             "each release's `tensorflow-plugins` folder: the device is listed, the op suite runs, and one small",
             "model is trained from the same numbers.",
             "",
-            f"{good} of {len(rows)} releases. The file: {self.library.stat().st_size} bytes, sha256 `{self.sha[:16]}`.",
+            f"{good} of {len(played)} releases. The file: {self.library.stat().st_size} bytes, sha256 `{self.sha[:16]}`.",
             "",
             "| TensorFlow | Python | device | op suite | variables on | steps run | first loss | last loss | from the CPU's, at most | |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         for release, row in rows.items():
-            problem = problems[release]
+            problem = row.get("skipped") or problems[release]
             if "loss" not in row:
                 lines.append(f"| {release} | | | | | | | | | {problem.splitlines()[0][:120]} |")
                 continue
@@ -112,9 +113,9 @@ class Matrix:
             home = DEVICE if DEVICE in row["variables"] else "CPU"
             mode = "`tf.function`" if row["traced"] else "eager"
             lines.append(
-                f"| {row['version']} | {row['python']} | listed | {suite} | {home} | {mode} "
+                f"| {row['version']}{' (preview)' * is_preview(release)} | {row['python']} | listed | {suite} | {home} | {mode} "
                 f"| {row['loss'][0]:.7f} | {row['loss'][-1]:.7f} | {row['apart']:.1e} | {problem} |"
             )
         self.page.parent.mkdir(parents=True, exist_ok=True)
         self.page.write_text("\n".join([*lines, ""]))
-        return good == len(rows)
+        return good == len(played)

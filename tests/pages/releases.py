@@ -37,6 +37,20 @@ def interpreter(release):
     return name, None
 
 
+class Withdrawn(RuntimeError):
+    """The index no longer has a pre-release: what needs it is skipped."""
+
+
+def pinned(release):
+    """The TensorFlow that the release's requirements name, such as tensorflow-cpu==2.22.0rc0."""
+    lines = (REQUIREMENTS / f"{release}.txt").read_text().splitlines()
+    return next(line for line in lines if line.startswith("tensorflow"))
+
+
+def is_preview(release):
+    return "rc" in pinned(release)
+
+
 class Environment:
     """A venv with one release's TensorFlow."""
 
@@ -56,7 +70,12 @@ class Environment:
         shutil.rmtree(self.place, ignore_errors=True)
         must([self.made_by, "-m", "venv", self.place])
         pip = [self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", "--no-compile"]
-        must([*pip, "--requirement", wants])
+        try:
+            must([*pip, "--requirement", wants])
+        except RuntimeError as error:
+            if is_preview(self.release) and f"No matching distribution found for {pinned(self.release)}" in str(error):
+                raise Withdrawn(f"skipped: the index no longer has {pinned(self.release)}") from error
+            raise
         shutil.copy(wants, made_from)
         return True
 

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 
-from .releases import MADE, Environment, releases
+from .releases import MADE, Environment, Withdrawn, releases
 
 
 class Rows:
@@ -47,6 +47,8 @@ def visit(release, pages, rows, keep):
     environment = Environment(release)
     try:
         missing = None if environment.make() else f"skipped: no {environment.name} on this machine"
+    except Withdrawn as error:
+        return [rows[page.name].put(release, {"skipped": str(error)}) for page in pages]
     except RuntimeError as error:
         missing = str(error)
     for page in pages:

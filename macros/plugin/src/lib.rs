@@ -17,7 +17,7 @@ pub mod kernel;
 pub mod optimizer;
 mod part;
 pub mod platform;
-pub mod profiler;
+pub mod profiler; // since 2.7
 mod proto;
 mod tensor;
 pub mod trace;
@@ -26,7 +26,7 @@ pub use access::{Access, InPlace, Memory, Staged};
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
 pub use optimizer::Optimizer;
-pub use profiler::Profiler;
+pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::host::FIRST;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
