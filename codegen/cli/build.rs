@@ -90,10 +90,17 @@ fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A plugin's tests play the newest release; sp-gen itself carries the older ones.
+/// A plugin's tests play the newest final release; sp-gen itself carries the others.
 fn keep_newest_snapshots(files: &mut Vec<PathBuf>) {
+    files.retain(|file| !is_preview(file));
     let newest = files.iter().filter_map(|file| snapshot_release(file)).max();
     files.retain(|file| snapshot_release(file).is_none_or(|release| Some(release) == newest));
+}
+
+/// Returns true for a snapshot of a release that is not final.
+fn is_preview(file: &Path) -> bool {
+    let text = || fs::read_to_string(file).unwrap_or_default();
+    snapshot_release(file).is_some() && text().contains("\n\"preview\":true,\n")
 }
 
 /// `(2, 21)` for `ir/<api>/2.21.json`.

@@ -42,6 +42,7 @@ pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
 
 /// The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release
 /// whose layouts and functions they have.
+#[rustfmt::skip]
 pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[
     ("2.22.0-rc0", sp_runtime::Release::new(2, 22)),
 ];

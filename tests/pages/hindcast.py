@@ -158,13 +158,15 @@ class Hindcast:
         return row
 
     def write(self, rows):
-        found = {release: row for release, row in rows.items() if "problem" not in row}
+        found = {release: row for release, row in rows.items() if "problem" not in row and "skipped" not in row}
         reference = next((it["loss"] for row in found.values() for it in row.values() if "loss" in it), [])
         verdicts = {
             release: {name: verdict(it, reference) for name, it in row.items()} for release, row in found.items()
         }
         plain = [it for row in verdicts.values() for name, it in row.items() if name in self.known]
-        expected = sum(minor(known) < minor(release) for release in rows for known in self.known)
+        expected = sum(
+            minor(known) < minor(release) for release, row in rows.items() if "skipped" not in row for known in self.known
+        )
         good = sum(not it.startswith("fails") for it in plain)
         lines = page(rows, self.known, found, verdicts, reference)
         count = f"{good} of {expected} run or decline: {sum(it.startswith('runs') for it in plain)} run, {plain.count('declines')} decline."

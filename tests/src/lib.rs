@@ -1,6 +1,9 @@
 //! What the tests that need more than one crate share: where things lie in the checkout, the committed
 //! snapshots, and processes of their own.
 
+pub mod c_declarations;
+pub mod futures;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -175,7 +175,11 @@ fn a_longer_configuration_declines_the_optimizer_alone() {
     );
     if let Some(lines) = lines {
         assert_eq!(lines.len(), 1, "{lines:?}");
-        let wanted = ["declined", "for its graph optimizer", "TP_OptimizerConfigs is 100 bytes"];
+        let wanted = [
+            "declined",
+            "for its graph optimizer",
+            "TP_OptimizerConfigs is 100 bytes",
+        ];
         assert!(
             wanted.iter().all(|part| lines[0].contains(part)),
             "{lines:?}"

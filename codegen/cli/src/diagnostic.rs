@@ -16,6 +16,8 @@ pub enum Outcome {
     Done,
     /// What was looked for is there, such as drift or a break: exit status 1.
     Found,
+    /// A part of the work could not be done, and a diagnostic says which: exit status 2.
+    Incomplete,
 }
 
 /// What every command returns; a failure exits with status 2.
@@ -32,6 +34,7 @@ pub fn exit(outcome: Result) -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(2),
         Err(report) => {
             show(&report);
             ExitCode::from(2)

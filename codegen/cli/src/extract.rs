@@ -1,169 +1,181 @@
 //! The pipeline: headers to declarations, declarations to facts, facts to IR.
 //!
 //! One parse covers all APIs, since their headers include each other; each item goes to the API of
-//! the header that declares it.
+//! the header that declares it. If that parse fails, each API is parsed alone, so that a header that
+//! cannot be read costs its own API only.
 
 mod headers;
+mod names;
 mod pool;
+mod problem;
+mod read;
 mod targets;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::thread;
 
-use miette::Diagnostic;
-use sp_ir::{Api, Field, Imports, Item, SCHEMA, Signature, Targets, Type, Value};
-use thiserror::Error;
+use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value};
 
-use crate::clang::{self, ClangError, Declarations, Library, Source};
-use crate::contract::{self, Items, Known, Notes, NotesError};
-use crate::import::problem::Problem;
+use crate::clang::{Comments, Library, Source};
+use crate::contract::{self, Items, Known, Notes};
 pub use headers::{LeftOut, Stray};
+pub use names::used_by;
 use pool::Pool;
+pub use problem::{ExtractError, Unread};
+use read::Read;
 pub use targets::{TARGETS, complete, complete_with, releases};
 
-/// An include root gives no APIs.
-#[derive(Debug, Error, Diagnostic)]
-pub enum ExtractError {
-    /// The headers cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Clang(#[from] ClangError),
-    /// The notes cannot be used.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Notes(#[from] NotesError),
-    /// No header of any API is there.
-    #[error("{} holds no header of TensorFlow's C APIs", root.display())]
-    #[diagnostic(
-        code(sp_gen::extract::no_headers),
-        help(
-            "an include root is the folder that has tensorflow/c/kernels.h below it, such as .../site-packages/tensorflow/include"
-        )
-    )]
-    NoHeaders {
-        /// The folder.
-        root: PathBuf,
-    },
-    /// A type that no API declares.
-    #[error("{api}: `{item}` uses `{missing}`, which no API declares")]
-    #[diagnostic(
-        code(sp_gen::extract::undeclared),
-        help(
-            "list the header that declares `{missing}` in the notes of an API (headers/apis), with `only` if little of it is needed"
-        )
-    )]
-    Undeclared {
-        /// The API.
-        api: String,
-        /// Its item.
-        item: String,
-        /// The type.
-        missing: String,
-    },
-    /// The include root cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Tree(#[from] Problem),
-    /// Headers that nobody has looked at yet.
-    #[error("headers of the C API that no notes file lists: {}", names(headers))]
-    #[diagnostic(
-        code(sp_gen::extract::header_unassigned),
-        help(
-            "list each in `headers` of an API's notes (headers/apis), or with a reason in headers/apis/left_out.toml"
-        )
-    )]
-    Strays {
-        /// Them all.
-        headers: Vec<Stray>,
-    },
-    /// The same on another target means something else.
-    #[error("{api}: `{item}` is another kind of thing for {target}")]
-    #[diagnostic(
-        code(sp_gen::extract::target),
-        help("a snapshot can only say that layouts and values differ between targets")
-    )]
-    Target {
-        /// The API.
-        api: String,
-        /// Its item.
-        item: String,
-        /// The target.
-        target: String,
-    },
+/// What is read, and against which notes.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// The notes of all APIs.
+    pub notes: &'a [Notes],
+    /// The headers that belong to no API.
+    pub left_out: &'a LeftOut,
+    /// The names that notes may be about.
+    pub known: &'a Known,
+    /// The folder that `#include "tensorflow/c/..."` starts from.
+    pub include_root: &'a Path,
+    /// The release that the headers are of.
+    pub release: &'a str,
+    /// The APIs to read with what their headers include; all APIs if empty.
+    pub only: &'a [String],
 }
 
-fn names(headers: &[Stray]) -> String {
-    let names: Vec<&str> = headers.iter().map(|one| one.0.as_str()).collect();
-    names.join(", ")
+/// What the headers under an include root declare.
+#[derive(Debug, Default)]
+pub struct Extracted {
+    /// The APIs, sorted by name. Those that [`Job::only`] does not name may be incomplete.
+    pub apis: Vec<Api>,
+    /// The APIs that cannot be read.
+    pub unread: Vec<Unread>,
+    /// The headers that look like C API and belong to none.
+    pub strays: Vec<Stray>,
 }
 
-/// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s. They
-/// come sorted by name.
+impl Extracted {
+    /// Returns the APIs.
+    ///
+    /// # Errors
+    /// Returns the first of the APIs that cannot be read.
+    pub fn whole(self) -> Result<Vec<Api>, ExtractError> {
+        match self.unread.into_iter().next() {
+            Some(unread) => Err(unread.into()),
+            None => Ok(self.apis),
+        }
+    }
+
+    /// Returns one line about the headers that match no API, or `None` if there are none.
+    pub fn stray_line(&self) -> Option<String> {
+        let names: Vec<&str> = self.strays.iter().map(|one| one.0.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            let count = names.len();
+            format!(
+                "{count} headers match no API and are not read: {}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s.
 ///
 /// # Errors
-/// Where libclang is missing, a header or the notes are wrong, a header belongs to no API, or a
-/// type is declared nowhere.
-pub fn extract(include_root: &Path, release: &str, target: &str) -> Result<Vec<Api>, ExtractError> {
+/// Returns an error if libclang is missing, the notes are wrong, or no API can be read.
+pub fn extract(
+    include_root: &Path,
+    release: &str,
+    target: &str,
+) -> Result<Extracted, ExtractError> {
     // Loading it takes as long as all that is done before it is needed.
     thread::scope(|scope| {
         scope.spawn(Library::load);
         let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-        let known = Known::Anything;
-        extract_with(&notes, &left_out, &known, include_root, release, target)
+        let job = Job {
+            notes: &notes,
+            left_out: &left_out,
+            known: &Known::Anything,
+            include_root,
+            release,
+            only: &[],
+        };
+        extract_with(&job, target)
     })
 }
 
-/// [`extract`] with the given notes.
+/// Does one job for one target.
 ///
 /// # Errors
 /// As [`extract`].
-pub fn extract_with(
-    notes: &[Notes],
-    left_out: &LeftOut,
-    known: &Known,
-    include_root: &Path,
-    release: &str,
-    target: &str,
-) -> Result<Vec<Api>, ExtractError> {
+pub fn extract_with(job: &Job<'_>, target: &str) -> Result<Extracted, ExtractError> {
+    let selected = headers::select(job)?;
     let source = Source {
-        include_root: include_root.into(),
-        headers: headers::of(notes, left_out, include_root)?,
+        include_root: job.include_root.into(),
+        headers: selected.headers,
         target: target.into(),
     };
-    let declared = clang::declarations(&source, &wanted(&source))?;
-    annotate_all(notes, known, declared, release)
+    let read = read::all(job.notes, &source, &read::with_comments)?;
+    let (extracted, _) = annotate_all(job, &source, read)?;
+    Ok(Extracted {
+        strays: selected.strays,
+        ..extracted
+    })
 }
 
-/// Accepts the headers that `source` names, not those that these include.
-fn wanted(source: &Source) -> impl Fn(&str) -> bool + Sync {
-    let headers: HashSet<String> = source.headers.iter().cloned().collect();
-    move |header| headers.contains(header)
-}
-
-/// Every API that is declared, sorted by name.
+/// Makes APIs of declarations. The second result has the names that were found outside of the APIs'
+/// headers.
 fn annotate_all(
-    notes: &[Notes],
-    known: &Known,
-    declared: Declarations,
-    release: &str,
-) -> Result<Vec<Api>, ExtractError> {
-    let mut pool = Pool::new(declared.items);
-    let mut apis = Vec::new();
-    for one in notes {
-        let mut items = pool.take(one, &claimed(notes, one));
-        if items.is_empty() {
-            continue;
+    job: &Job<'_>,
+    source: &Source,
+    read: Read,
+) -> Result<(Extracted, BTreeSet<String>), ExtractError> {
+    let Read {
+        declared,
+        mut unread,
+    } = read;
+    let (mut comments, mut pool) = (declared.comments, Pool::new(declared.items));
+    let is_unread = |api: &str, unread: &[Unread]| unread.iter().any(|one| one.api == api);
+    let mut drafts = Vec::new();
+    for notes in job.notes {
+        let items = pool.take(notes, &claimed(job.notes, notes));
+        if !items.is_empty() && !is_unread(&notes.api, &unread) {
+            drafts.push(names::Draft::new(notes, items));
         }
-        contract::annotate(&mut items, &declared.comments, one, known, release)?;
-        apis.push(api(one, items, release));
+    }
+    let (lost, taken) = names::resolve(job, source, &mut drafts, &mut comments);
+    unread.extend(lost);
+    drafts.retain(|draft| !is_unread(&draft.notes.api, &unread));
+    let mut apis = Vec::new();
+    for draft in drafts {
+        apis.push(finish(job, draft, &comments)?);
+    }
+    if apis.is_empty() && !unread.is_empty() {
+        return Err(unread.swap_remove(0).into());
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
-    import(&mut apis)?;
-    Ok(apis)
+    let extracted = Extracted {
+        apis,
+        unread,
+        strays: Vec::new(),
+    };
+    Ok((extracted, taken))
+}
+
+fn finish(
+    job: &Job<'_>,
+    mut draft: names::Draft<'_>,
+    comments: &Comments,
+) -> Result<Api, ExtractError> {
+    let (notes, items) = (draft.notes, &mut draft.items);
+    contract::annotate(items, comments, notes, job.known, job.release)?;
+    Ok(Api {
+        imports: draft.imports,
+        ..api(notes, draft.items, job.release)
+    })
 }
 
 fn api(notes: &Notes, items: Items, release: &str) -> Api {
@@ -200,78 +212,4 @@ fn version(notes: &Notes, items: &Items) -> Option<String> {
         })
         .collect();
     (!parts.is_empty()).then(|| parts.join("."))
-}
-
-/// Fills in where each API takes the names from that it does not declare.
-fn import(apis: &mut [Api]) -> Result<(), ExtractError> {
-    let owners: BTreeMap<String, String> = apis
-        .iter()
-        .flat_map(|api| {
-            api.items
-                .keys()
-                .map(|name| (name.clone(), api.name.clone()))
-        })
-        .collect();
-    for api in apis {
-        for (item, name) in uses(api) {
-            match owners.get(&name) {
-                Some(owner) if *owner == api.name => {}
-                Some(owner) => drop(api.imports.insert(name, owner.clone())),
-                None => {
-                    let api = api.name.clone();
-                    return Err(ExtractError::Undeclared {
-                        api,
-                        item,
-                        missing: name,
-                    });
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Each item's name with a name that it uses.
-fn uses(api: &Api) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for (item, declared) in &api.items {
-        let mut names = BTreeSet::new();
-        item_uses(declared, &mut names);
-        found.extend(names.into_iter().map(|name| (item.clone(), name)));
-    }
-    found
-}
-
-fn item_uses(item: &Item, names: &mut BTreeSet<String>) {
-    match item {
-        Item::Struct(item) => fields_use(&item.fields, names),
-        Item::Union(item) => fields_use(&item.fields, names),
-        Item::Alias(item) => type_uses(&item.ty, names),
-        Item::Callback(item) => signature_uses(&item.signature, names),
-        Item::Function(item) => signature_uses(&item.signature, names),
-        Item::Enum(_) | Item::Handle(_) | Item::Constant(_) => {}
-    }
-}
-
-fn fields_use(fields: &[Field], names: &mut BTreeSet<String>) {
-    for field in fields {
-        type_uses(&field.ty, names);
-    }
-}
-
-fn signature_uses(signature: &Signature, names: &mut BTreeSet<String>) {
-    for param in &signature.params {
-        type_uses(&param.ty, names);
-    }
-    type_uses(&signature.ret, names);
-}
-
-fn type_uses(ty: &Type, names: &mut BTreeSet<String>) {
-    match ty {
-        Type::Named(name) => drop(names.insert(name.clone())),
-        Type::Pointer { pointee, .. } => type_uses(pointee, names),
-        Type::Array { elem, .. } => type_uses(elem, names),
-        Type::Function(signature) => signature_uses(signature, names),
-        _ => {}
-    }
 }

@@ -104,7 +104,8 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
     let sources = sources_with(place, release)?.into_iter();
     let of_it = sources.filter(|((_, one), _)| *one == release.key());
     let apis = of_it.map(|(_, source)| snapshot(&source));
-    let apis = apis.collect::<Result<Vec<_>, _>>()?;
+    let mut apis = apis.collect::<Result<Vec<_>, _>>()?;
+    apis.retain(|api| holds(api, release));
     Ok((!apis.is_empty()).then_some(apis))
 }
 
@@ -116,7 +117,21 @@ pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>,
     let sources = sources_with(place, release)?.into_iter();
     let wanted =
         sources.filter(|((api, one), _)| *one == release.key() && names.contains(&api.as_str()));
-    wanted.map(|(_, source)| snapshot(&source)).collect()
+    let apis = wanted.map(|(_, source)| snapshot(&source));
+    let mut apis = apis.collect::<Result<Vec<_>, _>>()?;
+    apis.retain(|api| holds(api, release));
+    Ok(apis)
+}
+
+/// Returns true if the snapshot stored under the key of `release` is of that version. A minor release
+/// stands for whatever is stored.
+fn holds(api: &Api, release: Release) -> bool {
+    let stored = api.preview.as_ref().and_then(|exact| exact.parse().ok());
+    match release {
+        Release { patch: None, .. } => true,
+        exact if exact.is_final() => stored.is_none(),
+        exact => stored == Some(exact),
+    }
 }
 
 /// The releases that have snapshots, oldest first.
@@ -162,12 +177,22 @@ fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Ve
     let releases = || sources.keys().map(|(_, release)| *release);
     let last = release.map(Release::key).or(releases().max());
     match last.filter(|last| releases().any(|release| release == *last)) {
-        Some(last) => load(sources, last),
-        None => {
-            let folder = folder.to_owned();
-            Err(ReadError::None { folder, release })
+        Some(last) => {
+            let apis = load(sources, last)?;
+            let is_last = |api: &&Api| api.release == last.to_string();
+            let is_held = |release| apis.iter().filter(is_last).all(|api| holds(api, release));
+            match release.is_none_or(is_held) {
+                true => Ok(apis),
+                false => Err(none(folder, release)),
+            }
         }
+        None => Err(none(folder, release)),
     }
+}
+
+fn none(folder: &Path, release: Option<Release>) -> ReadError {
+    let folder = folder.to_owned();
+    ReadError::None { folder, release }
 }
 
 fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {
@@ -269,6 +294,24 @@ mod tests {
         assert_eq!(names, [("a", "2.9"), ("a", "2.21"), ("b", "2.21")]);
         let old = read(folder.path(), Some("2.9".parse().unwrap())).unwrap();
         assert_eq!(old.len(), 1);
+    }
+
+    #[test]
+    fn reads_a_preview_under_its_own_version_or_its_minor_only() {
+        let text = api("a", "2.22").replace(
+            "\"items\"",
+            "\"preview\": true, \"exact\": \"2.22.0rc0\", \"items\"",
+        );
+        let folder = folder(&[("a/2.22.json", &text)]);
+        let read = |release: &str| read(folder.path(), Some(release.parse().unwrap()));
+        assert!(read("2.22").is_ok() && read("2.22.0rc0").is_ok());
+        for other in ["2.22.0", "2.22.0rc1"] {
+            let error = read(other).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("no snapshot of {other}")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sp_gen::clang::Library;
 use sp_gen::contract::{Known, Notes};
-use sp_gen::extract::{LeftOut, complete_with};
+use sp_gen::extract::{Job, LeftOut, complete_with};
 use sp_ir::Api;
 
 fn folder() -> PathBuf {
@@ -22,7 +22,15 @@ fn read() -> Option<Api> {
     let notes = [Notes::parse("demo", &text).unwrap()];
     let (left_out, known) = (LeftOut::default(), Known::default());
     let root = folder().join("include");
-    let mut apis = complete_with(&notes, &left_out, &known, &root, "2.21").unwrap();
+    let extracted = complete_with(&Job {
+        notes: &notes,
+        left_out: &left_out,
+        known: &known,
+        include_root: &root,
+        release: "2.21",
+        only: &[],
+    });
+    let mut apis = extracted.unwrap().whole().unwrap();
     assert_eq!(apis.len(), 1);
     apis.pop()
 }

@@ -1,6 +1,6 @@
 //! An author who has only the binary, and a release that it never saw: inside a scaffold, `import` and
-//! `generate` bring its ABI crate up to it and say what changed. The release is 2.21's headers with a
-//! function inserted into SP_StreamExecutor. Runs where libclang is and the store has 2.21.
+//! `generate` bring its ABI crate up to it and say what changed. The release is 2.22's headers with a
+//! function inserted into SP_StreamExecutor. Runs where libclang is and the store has 2.22.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ const INSERTED: &str = "  void (*rest)(const SP_Device* device, TF_Status* statu
 
 fn store() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.join("headers/store/2.21.0/include")
+    root.join("headers/store/2.22.0rc0/include")
 }
 
-/// An installed TensorFlow 2.22 below `site`.
+/// An installed TensorFlow 2.23 below `site`.
 fn install(site: &Path) {
     copy(&store(), &site.join("tensorflow/include"));
     let header = site.join("tensorflow/include").join(HEADER);
@@ -23,9 +23,9 @@ fn install(site: &Path) {
     assert_eq!(text.matches(BEFORE).count(), 1);
     let patched = text.replace(BEFORE, &format!("{INSERTED}{BEFORE}"));
     fs::write(header, patched).unwrap();
-    let about = site.join("tensorflow_cpu-2.22.0.dist-info");
+    let about = site.join("tensorflow_cpu-2.23.0.dist-info");
     fs::create_dir_all(&about).unwrap();
-    let metadata = "Name: tensorflow_cpu\nVersion: 2.22.0\n";
+    let metadata = "Name: tensorflow_cpu\nVersion: 2.23.0\n";
     fs::write(about.join("METADATA"), metadata).unwrap();
     let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
     fs::write(about.join("WHEEL"), tag).unwrap();
@@ -56,7 +56,7 @@ fn sp_gen(scratch: &Path, folder: &Path, arguments: &[&str]) -> String {
 #[test]
 fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
     if !store().is_dir() {
-        return eprintln!("skipped: `sp-gen import tensorflow 2.21` has not been run");
+        return eprintln!("skipped: `sp-gen import tensorflow 2.22` has not been run");
     }
     if sp_gen::clang::Library::load().is_err() {
         return eprintln!("skipped: there is no libclang");
@@ -73,23 +73,23 @@ fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
     let from = [
         "import",
         "tensorflow",
-        "2.22",
+        "2.23",
         "--from",
         site.to_str().unwrap(),
     ];
     let told = run(&plugin, &from);
     for part in [
         "new in the lock",
-        "beside 2.21:",
+        "beside 2.22:",
         "stream_executor: 1 changed (SP_StreamExecutor)",
         "layout_changed_version_not_bumped SP_StreamExecutor",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
 
-    let to = ["generate", "--release", "2.22", "--out", "vendor/sp-abi"];
+    let to = ["generate", "--release", "2.23", "--out", "vendor/sp-abi"];
     let told = run(&plugin, &to);
-    let lints = "stream_executor: 5 layout_changed_version_not_bumped";
+    let lints = "stream_executor: 6 layout_changed_version_not_bumped";
     assert!(told.contains(lints), "{told}");
     let read = |name: &str| {
         let path = plugin.join("vendor/sp-abi/src/stream_executor").join(name);
@@ -97,7 +97,7 @@ fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
     };
     assert!(read("structs.rs").contains("pub rest: Option<"));
     assert!(read("traits.rs").contains("fn rest(&self"));
-    // What 2.21 had is an older form now, and is still there for the hosts that have it.
+    // What 2.22 had is an older form now, and is still there for the hosts that have it.
     assert!(read("epochs.rs").contains("pub mod v2_7"));
     assert!(run(&plugin, &to).contains("0 changed"));
 }

@@ -1,13 +1,36 @@
-//! A new release costs no hand-written line: with all of 2.21 taken away, `import` and `generate` bring
-//! back the same bytes. Runs where libclang is and the store has 2.21; says so where not.
+//! A new release costs no hand-written line: with the lock, the snapshots and the sources of a release
+//! removed, `import` and `generate` write the same bytes again. Runs if there is a libclang and the
+//! store has the release; says so if not.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const MINOR: &str = "2.21";
-const EXACT: &str = "2.21.0";
+/// A release: its minor, the version, the release before, and what its import says of its items.
+struct Case {
+    minor: &'static str,
+    exact: &'static str,
+    before: &'static str,
+    words: &'static [&'static str],
+}
+
+const FINAL: Case = Case {
+    minor: "2.21",
+    exact: "2.21.0",
+    before: "2.20",
+    words: &["tf_tstring: "],
+};
+
+const PREVIEW: Case = Case {
+    minor: "2.22",
+    exact: "2.22.0rc0",
+    before: "2.21",
+    words: &[
+        "stream_executor: 1 new (SP_StreamOptions), 1 changed (SP_StreamExecutor)",
+        "new and in no note (PJRT_AbiVersion_Extension",
+    ],
+};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -65,9 +88,9 @@ fn lock_without(release: &str) -> (String, Vec<String>) {
 
 /// An installed TensorFlow made of the stored headers. Those that were left out declare nothing, as the
 /// lock says of each.
-fn installed(site: &Path, left_out: &[String]) {
+fn installed(site: &Path, exact: &str, left_out: &[String]) {
     let include = site.join("tensorflow/include");
-    let stored = files(&root().join("headers/store").join(EXACT).join("include"));
+    let stored = files(&root().join("headers/store").join(exact).join("include"));
     let empty = left_out
         .iter()
         .map(|name| (PathBuf::from(name), Vec::new()));
@@ -76,9 +99,9 @@ fn installed(site: &Path, left_out: &[String]) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let about = site.join(format!("tensorflow_cpu-{EXACT}.dist-info"));
+    let about = site.join(format!("tensorflow_cpu-{exact}.dist-info"));
     fs::create_dir_all(&about).unwrap();
-    let metadata = format!("Name: tensorflow_cpu\nVersion: {EXACT}\n");
+    let metadata = format!("Name: tensorflow_cpu\nVersion: {exact}\n");
     fs::write(about.join("METADATA"), metadata).unwrap();
     let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
     fs::write(about.join("WHEEL"), tag).unwrap();
@@ -94,9 +117,19 @@ fn sp_gen(checkout: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn import_and_generate_bring_a_release_back() {
-    if !root().join("headers/store").join(EXACT).is_dir() {
-        return eprintln!("skipped: `sp-gen import tensorflow {MINOR}` has not been run");
+fn import_and_generate_restore_a_final_release() {
+    restores(&FINAL);
+}
+
+#[test]
+fn import_and_generate_restore_a_preview() {
+    restores(&PREVIEW);
+}
+
+fn restores(case: &Case) {
+    if !root().join("headers/store").join(case.exact).is_dir() {
+        let exact = case.exact;
+        return eprintln!("skipped: `sp-gen import tensorflow {exact}` has not been run");
     }
     if ::sp_gen::clang::Library::load().is_err() {
         return eprintln!("skipped: there is no libclang");
@@ -110,16 +143,17 @@ fn import_and_generate_bring_a_release_back() {
     generate(&checkout);
     let before = files(&checkout.join("generated"));
 
-    let left_out = take_away(&checkout);
-    installed(&site, &left_out);
-    let site = site.to_str().unwrap();
-    let imported = sp_gen(&checkout, &["import", "tensorflow", MINOR, "--from", site]);
+    let left_out = take_away(&checkout, case);
+    installed(&site, case.exact, &left_out);
+    let from = ["--from", site.to_str().unwrap()];
+    let what = ["import", "tensorflow", case.exact];
+    let imported = sp_gen(&checkout, &[&what[..], &from[..]].concat());
     let told = String::from_utf8_lossy(&imported.stderr).into_owned();
     assert!(imported.status.success(), "{told}");
-    assert!(
-        told.contains("new in the lock") && told.contains("beside 2.20:"),
-        "{told}"
-    );
+    let beside = format!("beside {}:", case.before);
+    for part in ["new in the lock", &beside].iter().chain(case.words) {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     generate(&checkout);
 
     let after = files(&checkout.join("generated"));
@@ -139,17 +173,17 @@ fn generate(checkout: &Path) {
 
 /// Removes the release's snapshots, the generated sources and the lock's entry, whose left-out headers
 /// it returns.
-fn take_away(checkout: &Path) -> Vec<String> {
+fn take_away(checkout: &Path, case: &Case) -> Vec<String> {
     let generated = checkout.join("generated");
     for path in files(&generated).into_keys() {
         let is_snapshot =
-            path.starts_with("ir") && path.file_stem().is_some_and(|name| name == MINOR);
+            path.starts_with("ir") && path.file_stem().is_some_and(|name| name == case.minor);
         if is_snapshot || path.starts_with("src") {
             fs::remove_file(generated.join(path)).unwrap();
         }
     }
-    let (lock, left_out) = lock_without(EXACT);
-    assert!(!lock.contains(EXACT) && !left_out.is_empty());
+    let (lock, left_out) = lock_without(case.exact);
+    assert!(!lock.contains(&format!("\"{}\"", case.exact)) && !left_out.is_empty());
     fs::write(checkout.join("headers/sources.toml"), lock).unwrap();
     left_out
 }

@@ -4,25 +4,148 @@
 use std::ffi::c_void;
 
 use crate::core::Status;
+use crate::executor::HostCallback;
 use crate::ledger::{self, Owner};
-use crate::{Code, Error};
+use crate::owners::Watch;
+use crate::record::Record;
+use crate::{Code, Error, fault};
 
 /// A pointer to something of the C API.
 pub(crate) type Ptr = *mut c_void;
 
 /// Calls the function in a slot of a record: `call!(table, "destroy_stream", (device, stream): (Ptr, Ptr))`.
 macro_rules! call {
-    ($table:expr, $slot:literal, ($($arg:expr),*): ($($ty:ty),*) $(-> $ret:ty)?) => {{
-        let address = $table.slot($slot)?;
-        $crate::fault::entering(&$slot);
+    ($table:expr, $slot:literal, ($($arg:expr),*): ($($ty:ty),*)) => {
+        $crate::call::call!($table, $slot, ($($arg),*): ($($ty),*) -> ())
+    };
+    ($table:expr, $slot:literal, ($($arg:expr),*): ($($ty:ty),*) -> $ret:ty) => {{
+        let arguments: ($($ty,)*) = ($($arg,)*);
         // SAFETY: the plugin put this address into this slot, whose C signature is this one in
         // every release; records and statuses among the arguments live until the call is over.
-        unsafe {
-            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*)
-        }
+        unsafe { $crate::call::invoke::<_, $ret>(&$table, &$slot, arguments)? }
     }};
 }
 pub(crate) use call;
+
+/// Calls the function in `slot` of `table`, and records which structs it changed against their
+/// contract.
+///
+/// # Safety
+/// - The slot's C signature is `arguments` and `R`.
+/// - What the arguments point to lives until the call is over.
+pub(crate) unsafe fn invoke<A: Arguments, R>(
+    table: &Record,
+    slot: &'static &'static str,
+    arguments: A,
+) -> Result<R, Error> {
+    let address = table.slot(slot)?;
+    let watch = Watch::of_slot(table.shape(), slot, &arguments.addresses());
+    fault::entering(slot);
+    // SAFETY: the caller vouches for the signature and for the arguments.
+    let result = unsafe { arguments.pass(address) };
+    watch.report(arguments.is_ok(), &arguments.made());
+    Ok(result)
+}
+
+/// The arguments of one call.
+pub(crate) trait Arguments: Copy {
+    /// The address that each argument is, or 0 if it is a number.
+    fn addresses(&self) -> Vec<usize>;
+
+    /// The handle in each argument that a handle is stored in.
+    fn made(&self) -> Vec<Option<Ptr>>;
+
+    /// Calls `function` with these arguments.
+    ///
+    /// # Safety
+    /// As for [`invoke`].
+    unsafe fn pass<R>(self, function: Ptr) -> R;
+
+    /// Returns true unless the last argument is a status that reports an error.
+    fn is_ok(&self) -> bool {
+        let last = self.addresses().last().copied().unwrap_or(0);
+        is_ok(last as Ptr)
+    }
+}
+
+/// Returns true unless `status` is a status that reports an error.
+pub(crate) fn is_ok(status: Ptr) -> bool {
+    let status = ledger::find(status.cast::<Status>()).map(Status::get);
+    status.is_none_or(|(code, _)| code == Code::OK)
+}
+
+/// One argument of a call.
+pub(crate) trait Argument: Copy {
+    /// The address that it is, or 0 if it is a number.
+    fn address(self) -> usize;
+
+    /// The handle that it points to, if it points to one.
+    fn made(self) -> Option<Ptr> {
+        None
+    }
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => { $(impl Argument for $ty {
+        fn address(self) -> usize {
+            0
+        }
+    })* };
+}
+
+macro_rules! pointers {
+    ($($ty:ty)*) => { $(impl Argument for $ty {
+        fn address(self) -> usize {
+            self as usize
+        }
+    })* };
+}
+
+numbers!(u8 u32 u64 i64 HostCallback);
+pointers!(Ptr *mut u8 *const u8 *mut i32 *mut i64 *mut usize);
+
+impl Argument for *mut Ptr {
+    fn address(self) -> usize {
+        self as usize
+    }
+
+    fn made(self) -> Option<Ptr> {
+        // SAFETY: the host passes the address of a variable of its own.
+        Some(unsafe { *self })
+    }
+}
+
+macro_rules! arguments {
+    ($($name:ident)*) => {
+        #[allow(non_snake_case, reason = "one name for a type and its value")]
+        impl<$($name: Argument),*> Arguments for ($($name,)*) {
+            fn addresses(&self) -> Vec<usize> {
+                let ($($name,)*) = *self;
+                vec![$($name.address()),*]
+            }
+
+            fn made(&self) -> Vec<Option<Ptr>> {
+                let ($($name,)*) = *self;
+                vec![$($name.made()),*]
+            }
+
+            unsafe fn pass<R>(self, function: Ptr) -> R {
+                let ($($name,)*) = self;
+                type Function<$($name,)* R> = unsafe extern "C" fn($($name),*) -> R;
+                // SAFETY: the caller vouches for the signature and for the arguments.
+                unsafe { std::mem::transmute::<Ptr, Function<$($name,)* R>>(function)($($name),*) }
+            }
+        }
+    };
+}
+
+arguments!();
+arguments!(A);
+arguments!(A B);
+arguments!(A B C);
+arguments!(A B C D);
+arguments!(A B C D E);
+arguments!(A B C D E F);
 
 /// Runs `body` with a fresh status, and gives what the plugin put into it. `call` names the
 /// plugin's function.

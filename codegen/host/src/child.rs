@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use crate::fault::{self, GUARD_STATUS, HANG_STATUS, UNFIT_STATUS};
 use crate::ledger::MISSING;
 use crate::outcome::{Outcome, Seen, Stop};
+use crate::owners::{self, Breaches};
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
@@ -92,10 +93,39 @@ fn watch() {
 
 /// Runs `check` on `plugin` in a child.
 pub(crate) fn spawn(check: &str, plugin: &Path, release: &str) -> Outcome {
-    Outcome::new(check, try_spawn(check, plugin, release))
+    spawn_watched(check, plugin, release).0
 }
 
-fn try_spawn(check: &str, plugin: &Path, release: &str) -> Seen {
+/// Runs `check` on `plugin` in a child; also returns what was written there against the structs'
+/// contract.
+pub(crate) fn spawn_watched(check: &str, plugin: &Path, release: &str) -> (Outcome, Breaches) {
+    match try_spawn(check, plugin, release) {
+        Ok((status, stdout, stderr)) => {
+            let seen = verdict(status, &stdout, &stderr);
+            (Outcome::new(check, seen), owners::printed(&stdout))
+        }
+        Err(stop) => (Outcome::new(check, Err(stop)), Breaches::new()),
+    }
+}
+
+/// Settings of the C library.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+
+/// The C library's settings for a child: its caches of freed memory count as memory in use, which the
+/// check for leaks would take for a leak.
+fn tunables() -> OsString {
+    let mut settings = std::env::var_os(TUNABLES).unwrap_or_default();
+    if !settings.is_empty() {
+        settings.push(":");
+    }
+    settings.push("glibc.malloc.tcache_count=0");
+    settings
+}
+
+/// How a child ended, and what it wrote to stdout and stderr.
+type Ended = (Option<ExitStatus>, String, String);
+
+fn try_spawn(check: &str, plugin: &Path, release: &str) -> Result<Ended, Stop> {
     if is_child() {
         let text = "a child may start no children: call sp_host::child_main first in main";
         return Err(Stop::Fail(text.into()));
@@ -109,6 +139,7 @@ fn try_spawn(check: &str, plugin: &Path, release: &str) -> Seen {
     ];
     let mut child = Command::new(program)
         .envs(environment)
+        .env(TUNABLES, tunables())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -118,7 +149,7 @@ fn try_spawn(check: &str, plugin: &Path, release: &str) -> Seen {
     let stderr = drain(child.stderr.take());
     let status = wait(&mut child).map_err(failed)?;
     let read = |pipe: Receiver<String>| pipe.recv_timeout(GRACE).unwrap_or_default();
-    verdict(status, &read(stdout), &read(stderr))
+    Ok((status, read(stdout), read(stderr)))
 }
 
 /// Reads a pipe to its end on a thread of its own: something that the plugin started may hold it.

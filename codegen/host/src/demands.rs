@@ -1,7 +1,7 @@
 //! What TensorFlow demands of the structs that a plugin filled, in its own words where it has any: it
 //! demands more by crashing than by checking.
 
-use sp_ir::Field;
+use sp_ir::{Field, Presence, Struct};
 
 use crate::habits::Habits;
 use crate::record::{Record, Shape};
@@ -29,6 +29,16 @@ fn must_be_set(structure: &str, field: &str) -> String {
     format!("'{field}' field in {structure} must be set.")
 }
 
+/// Returns TensorFlow's messages about the required fields of a struct.
+pub(crate) fn messages(habits: Habits, name: &str, body: &Struct) -> Vec<String> {
+    let is_required = |field: &&Field| {
+        let presence = field.presence.as_ref().map(|it| it.value);
+        presence == Some(Presence::Required) && habits.looks_at(name, &field.name)
+    };
+    let required = body.fields.iter().filter(is_required);
+    required.map(|it| must_be_set(name, &it.name)).collect()
+}
+
 /// Sizes that TensorFlow's messages call by names that no header has.
 const MISNAMED: [(&str, &str); 2] = [
     ("SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"),
@@ -37,17 +47,20 @@ const MISNAMED: [(&str, &str); 2] = [
 
 /// That `struct_size` is 0; of a graph optimizer's structs TensorFlow says it in other words.
 fn no_size(record: &Record) -> Option<String> {
-    let Shape { name, body } = record.shape();
+    (record.get("struct_size") == Some(0)).then(|| zero_size(record.shape()))
+}
+
+fn zero_size(shape: &Shape) -> String {
+    let Shape { name, body, .. } = shape;
     let own = body.struct_size.as_ref().map_or("", |size| &size.symbol);
     let misnamed = MISNAMED.iter().find(|(structure, _)| structure == name);
     let symbol = misnamed.map_or(own, |(_, symbol)| symbol);
-    let is_graph = name.starts_with("TP_Optimizer");
-    (record.get("struct_size") == Some(0)).then(|| match is_graph {
+    match name.starts_with("TP_Optimizer") {
         true => format!("struct_size field in {name} must be set to {symbol}."),
         false => format!(
             "Expected initialized `{name}` structure with `struct_size` field set to {symbol}. Found `struct_size` = 0."
         ),
-    })
+    }
 }
 
 /// What is wrong with a filled struct, by all that is asked of one.
@@ -62,16 +75,19 @@ pub(crate) fn all(record: &Record) -> Vec<String> {
 
 /// `struct_size` must be the end of a field that the host knows.
 pub(crate) fn size(record: &Record) -> Option<String> {
-    let shape = record.shape();
+    written_size(record.shape(), record.get("struct_size")?)
+}
+
+/// What is wrong with the `struct_size` that was written into a struct.
+pub(crate) fn written_size(shape: &Shape, written: u64) -> Option<String> {
     let (name, host) = (shape.name, shape.struct_size());
-    let written = record.get("struct_size")?;
     let known = shape
         .body
         .fields
         .iter()
         .any(|field| field.offset + field.size == written);
     if written == 0 {
-        no_size(record)
+        Some(zero_size(shape))
     } else if written == shape.body.layout.size && written != host {
         Some(format!(
             "{name}.struct_size is {written}, its sizeof; without tail padding it is {host}"

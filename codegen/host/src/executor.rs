@@ -7,12 +7,19 @@ use std::time::{Duration, Instant};
 use crate::call::{Ptr, call, checked};
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
+use crate::owners::breach;
+use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
 use crate::{Code, Error};
 
 /// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
 /// are parts of larger blocks.
 const INTO_BLOCK: usize = 256;
+
+/// The slot that creates streams from 2.22 on, if the plugin has it.
+pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
+/// What a variable holds that a slot must set.
+const UNSET: i64 = i64::MIN + 0x5a5a;
 
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,6 +30,8 @@ pub(crate) struct Executor {
     table: Arc<Record>,
     shapes: Shapes,
     pub bfc: bool,
+    /// What host memory must be aligned to.
+    pub host_alignment: usize,
 }
 
 /// An event of the plugin's.
@@ -56,18 +65,27 @@ unsafe impl Send for Block {}
 pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 impl Executor {
-    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, bfc: bool) -> Self {
+    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, platform: &Platform) -> Self {
         Self {
             device,
             table,
             shapes,
-            bfc,
+            bfc: platform.uses_bfc(),
+            host_alignment: platform.habits.host_alignment(),
         }
     }
 
     /// Whether the plugin set the slot.
     pub fn has(&self, slot: &str) -> bool {
         self.table.get(slot).is_some_and(|address| address != 0)
+    }
+
+    /// Returns true if the plugin has set the slot and says so by its `struct_size`.
+    pub fn reaches(&self, slot: &str) -> bool {
+        let end = self.table.shape().field(slot);
+        let end = end.map(|field| field.offset + field.size);
+        let size = self.table.get("struct_size").unwrap_or(0);
+        end.is_some_and(|end| end <= size) && self.has(slot)
     }
 
     /// Whether the release has the slot.
@@ -90,10 +108,18 @@ impl Executor {
     pub fn allocate(&self, size: u64) -> Result<Block, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), size, 0, memory.address()): (Ptr, u64, i64, Ptr));
-        Ok(Block {
+        let block = Block {
             opaque: memory.pointer("opaque"),
             size: memory.get("size").unwrap_or(0),
-        })
+        };
+        if !block.opaque.is_null() && block.size < size {
+            let text = format!(
+                "SP_StreamExecutor.allocate of {size} bytes described a block of {}",
+                block.size
+            );
+            breach("SP_StreamExecutor.allocate size", text);
+        }
+        Ok(block)
     }
 
     /// As TensorFlow frees: without the BFC allocator it no longer knows the size, and says 0.
@@ -174,20 +200,63 @@ impl Executor {
     pub fn stats(&self) -> Result<Option<Record>, Error> {
         let stats = self.shapes.record("SP_AllocatorStats")?;
         let has = call!(self.table, "get_allocator_stats", (self.device(), stats.address()): (Ptr, Ptr) -> u8);
-        Ok((has != 0).then_some(stats))
+        let has = has != 0;
+        for field in stats.negative().filter(|_| has) {
+            let text = format!(
+                "SP_StreamExecutor.get_allocator_stats left SP_AllocatorStats.{field} negative"
+            );
+            breach(&text.clone(), text);
+        }
+        Ok(has.then_some(stats))
     }
 
     /// Free and total bytes, where the plugin knows them.
     pub fn usage(&self) -> Result<Option<(i64, i64)>, Error> {
-        let (mut free, mut total) = (0i64, 0i64);
+        // TensorFlow does not initialize them either.
+        let (mut free, mut total) = (UNSET, UNSET);
         let known = call!(
             self.table, "device_memory_usage",
             (self.device(), &mut free, &mut total): (Ptr, *mut i64, *mut i64) -> u8
         );
+        if known != 0 && !(0 <= free && free <= total && total > 0) {
+            let named = |bytes| match bytes {
+                UNSET => "unset".to_owned(),
+                bytes => bytes.to_string(),
+            };
+            let text = format!(
+                "SP_StreamExecutor.device_memory_usage reported success and left `free` {} and `total` {}",
+                named(free),
+                named(total)
+            );
+            breach("SP_StreamExecutor.device_memory_usage", text);
+        }
         Ok((known != 0).then_some((free, total)))
     }
 
+    /// Creates a stream as the release does: with options if the plugin has the slot.
     pub fn create_stream(&self) -> Result<Stream, Error> {
+        match self.reaches(WITH_OPTIONS) {
+            true => self.create_stream_with_options(None),
+            false => self.create_plain_stream(),
+        }
+    }
+
+    /// Creates a stream with options, which hold no priority by default.
+    pub fn create_stream_with_options(&self, priority: Option<i32>) -> Result<Stream, Error> {
+        let mut options = self.shapes.record("SP_StreamOptions")?;
+        options.set("has_priority", u64::from(priority.is_some()));
+        options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
+        let mut stream = std::ptr::null_mut();
+        checked(WITH_OPTIONS, |status| {
+            call!(
+                self.table, "create_stream_with_options",
+                (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
+            );
+            Ok(Stream(stream))
+        })
+    }
+
+    pub fn create_plain_stream(&self) -> Result<Stream, Error> {
         let mut stream = std::ptr::null_mut();
         checked("create_stream", |status| {
             call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
@@ -233,6 +302,12 @@ impl Executor {
     pub fn event_status(&self, event: Event) -> Result<EventStatus, Error> {
         let status =
             call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
+        if status > 3 {
+            let text = format!(
+                "SP_StreamExecutor.get_event_status returned {status}, which is no SE_EventStatus"
+            );
+            breach("SP_StreamExecutor.get_event_status", text);
+        }
         Ok(match status {
             2 => EventStatus::Pending,
             3 => EventStatus::Complete,

@@ -42,6 +42,11 @@ impl Habits {
         self.minor < MILDER
     }
 
+    /// Returns the alignment of host memory in bytes below which the process ends.
+    pub fn host_alignment(self) -> usize {
+        if self.minor < 22 { 64 } else { 256 }
+    }
+
     /// Whether timers are asked for as the plugin is loaded.
     pub fn has_timers(self) -> bool {
         self.minor < 14

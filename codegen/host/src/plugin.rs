@@ -6,11 +6,12 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::call::{Ptr, call, checked};
+use crate::call::{self, Ptr, call, checked};
 use crate::demands;
 use crate::dl::{Library, Scope};
 use crate::executor::Executor;
 use crate::habits::Habits;
+use crate::owners::{Watch, breach};
 use crate::record::{Record, Shapes};
 use crate::release::Release;
 use crate::{Error, fault, ledger, stand_in};
@@ -66,11 +67,13 @@ pub(crate) struct Registration {
     pub params: Record,
     pub platform: Record,
     pub platform_fns: Record,
+    habits: Habits,
 }
 
 /// A platform with its tables.
 pub(crate) struct Platform {
     registration: Registration,
+    pub habits: Habits,
     pub device_fns: Record,
     pub table: Arc<Record>,
     shapes: Shapes,
@@ -106,6 +109,7 @@ impl Plugin {
         params.set_pointer("platform_fns", platform_fns.address());
         self.enter(&"SE_InitPlugin", &params)?;
         Ok(Registration {
+            habits: self.habits,
             params,
             platform,
             platform_fns,
@@ -117,6 +121,8 @@ impl Plugin {
         let entry = self.library.symbol(name);
         let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
         checked(name, |status| {
+            let arguments = [params.address() as usize, status as usize];
+            let watch = Watch::new(name, self.shapes.parameters(name), &arguments);
             fault::entering(name);
             // SAFETY: the entry points that fill a struct have this signature in every release; all
             // records are live.
@@ -124,6 +130,7 @@ impl Plugin {
                 let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
                 entry(params.address(), status);
             }
+            watch.report(call::is_ok(status), &[]);
             Ok(())
         })
     }
@@ -167,13 +174,16 @@ impl Registration {
     pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
         let device_fns = self.device_fns(shapes)?;
         let table = Arc::new(self.table(shapes)?);
+        let habits = self.habits;
         let registration = Self {
+            habits,
             platform: moved(self.platform),
             platform_fns: moved(self.platform_fns),
             params: self.params,
         };
         Ok(Platform {
             registration,
+            habits,
             device_fns,
             table,
             shapes: shapes.clone(),
@@ -258,6 +268,10 @@ impl Platform {
         let mut count = 0i32;
         checked("get_device_count", |status| {
             call!(self.fns(), "get_device_count", (self.address(), &mut count, status): (Ptr, *mut i32, Ptr));
+            if count < 0 && call::is_ok(status) {
+                let text = format!("SP_PlatformFns.get_device_count gave {count} devices");
+                breach("SP_PlatformFns.get_device_count", text);
+            }
             Ok(count)
         })
     }
@@ -285,6 +299,21 @@ impl Platform {
         Ok(moved(device))
     }
 
+    /// Calls what describes a device, as far as the plugin has it.
+    pub fn describe(&self, executor: &Executor) -> Result<(), Error> {
+        let (fns, device) = (&self.device_fns, executor.device());
+        if fns.get("get_numa_node").unwrap_or(0) != 0 {
+            call!(fns, "get_numa_node", (device): (Ptr) -> i32);
+        }
+        if fns.get("get_memory_bandwidth").unwrap_or(0) != 0 {
+            call!(fns, "get_memory_bandwidth", (device): (Ptr) -> i64);
+        }
+        if fns.get("get_gflops").unwrap_or(0) != 0 {
+            call!(fns, "get_gflops", (device): (Ptr) -> f64);
+        }
+        Ok(())
+    }
+
     pub fn destroy_device(&self, device: Ptr) -> Result<(), Error> {
         call!(self.fns(), "destroy_device", (self.address(), device): (Ptr, Ptr));
         Ok(())
@@ -292,13 +321,13 @@ impl Platform {
 
     /// The device's slots.
     pub fn executor(&self, device: Record) -> Executor {
-        let bfc = self
-            .registration
-            .platform
-            .get("use_bfc_allocator")
-            .unwrap_or(0)
-            != 0;
-        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), bfc)
+        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), self)
+    }
+
+    /// Returns true if the host puts its BFC allocator over the device's memory.
+    pub fn uses_bfc(&self) -> bool {
+        let platform = &self.registration.platform;
+        platform.get("use_bfc_allocator").unwrap_or(0) != 0
     }
 
     /// The timers' functions, where the plugin has them.
@@ -325,6 +354,7 @@ impl Platform {
             params,
             platform,
             platform_fns,
+            ..
         } = &self.registration;
         let table = self.table.address();
         call!(self.fns(), "destroy_stream_executor", (self.address(), table): (Ptr, Ptr));

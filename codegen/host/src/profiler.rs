@@ -12,6 +12,9 @@ use crate::{Error, demands};
 /// What `collect_data_xspace` finds where it must put a size: TensorFlow does not set it.
 const UNSET: usize = 0xa5a5_a5a5;
 
+/// The longest message that protocol buffers can have.
+const LONGEST: usize = i32::MAX as usize;
+
 /// What `TF_InitProfiler` filled.
 pub(crate) struct Profiler {
     pub params: Record,
@@ -99,6 +102,10 @@ impl Profiler {
         if size == UNSET {
             let text = "collect_data_xspace without a buffer left the size unset";
             return Err(Error::Refused(text.into()));
+        }
+        if size > LONGEST {
+            let text = format!("collect_data_xspace without a buffer asks for one of {size} bytes");
+            return Err(Error::Refused(text));
         }
         let mut buffer = Guarded::new(size, &"the buffer for collect_data_xspace");
         if size > 0 {

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sp_ir::{Api, Field, Item, Presence, Struct, Type};
+use sp_ir::{Api, Field, Item, Param, Presence, Struct, Type, Writer};
 
 use crate::kept::keep;
 use crate::memory::POISON;
@@ -19,6 +20,7 @@ use crate::{Error, fault};
 #[derive(Debug, Clone)]
 pub(crate) struct Shapes {
     shapes: BTreeMap<String, &'static Shape>,
+    functions: BTreeMap<String, &'static [Param]>,
 }
 
 /// One struct of one release.
@@ -26,20 +28,30 @@ pub(crate) struct Shapes {
 pub(crate) struct Shape {
     pub name: &'static str,
     pub body: Struct,
+    /// The party that stores each field, if it is stated.
+    pub writers: Vec<Option<Writer>>,
 }
 
 impl Shapes {
     pub fn new(apis: &[Api]) -> Self {
-        let structs =
-            apis.iter()
-                .flat_map(|api| &api.items)
-                .filter_map(|(name, item)| match item {
-                    Item::Struct(body) => Some((name.clone(), Shape::kept(name, body))),
-                    _ => None,
-                });
+        let items = || apis.iter().flat_map(|api| &api.items);
+        let structs = items().filter_map(|(name, item)| match item {
+            Item::Struct(body) => Some((name.clone(), Shape::kept(name, body, apis))),
+            _ => None,
+        });
+        let functions = items().filter_map(|(name, item)| match item {
+            Item::Function(body) => Some((name.clone(), keep(body.signature.params.clone()))),
+            _ => None,
+        });
         Self {
             shapes: structs.collect(),
+            functions: functions.map(|(name, it)| (name, it.as_slice())).collect(),
         }
+    }
+
+    /// The parameters of the function called `name`; none if the release has no such function.
+    pub fn parameters(&self, name: &str) -> &'static [Param] {
+        self.functions.get(name).copied().unwrap_or_default()
     }
 
     /// The struct called `name`.
@@ -55,10 +67,16 @@ impl Shapes {
 }
 
 impl Shape {
-    fn kept(name: &str, body: &Struct) -> &'static Self {
+    fn kept(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
+        let is_versioned = |ty: &Type| match ty {
+            Type::Named(name) => apis.iter().any(|api| has_struct_size(api, name)),
+            _ => false,
+        };
+        let fields = body.fields.iter();
         keep(Self {
             name: keep(name.to_owned()),
             body: body.clone(),
+            writers: fields.map(|it| body.writer(it, is_versioned)).collect(),
         })
     }
 
@@ -69,8 +87,13 @@ impl Shape {
 
     /// How many arguments the slot called `name` takes, if the release has it.
     pub fn arguments(&self, name: &str) -> Option<usize> {
+        self.parameters(name).map(<[Param]>::len)
+    }
+
+    /// The parameters of the slot called `name`, if the release has it.
+    pub fn parameters(&self, name: &str) -> Option<&[Param]> {
         match &self.field(name)?.ty {
-            Type::Function(signature) => Some(signature.params.len()),
+            Type::Function(signature) => Some(&signature.params),
             _ => None,
         }
     }
@@ -92,6 +115,30 @@ impl Shape {
                 .is_some_and(|stated| stated.value == Presence::Required)
         })
     }
+}
+
+fn has_struct_size(api: &Api, name: &str) -> bool {
+    matches!(api.items.get(name), Some(Item::Struct(body)) if body.struct_size.is_some())
+}
+
+/// The records that plugins may be passed, by address.
+static LIVE: Mutex<BTreeMap<usize, &'static Shape>> = Mutex::new(BTreeMap::new());
+
+fn live() -> MutexGuard<'static, BTreeMap<usize, &'static Shape>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the struct of the live record at `address`, and its bytes.
+///
+/// # Safety
+/// The record is not dropped meanwhile.
+pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static Shape, Vec<u8>)> {
+    let shape = live().get(&address).copied()?;
+    let size = shape.body.layout.size as usize;
+    let mut bytes = vec![0; size];
+    // SAFETY: a live record has `size` bytes, all written once, and the caller keeps it.
+    unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size) };
+    Some((shape, bytes))
 }
 
 /// A struct in guarded memory.
@@ -141,6 +188,7 @@ impl Record {
         let at = guard as usize;
         let ticket = fault::guard(at, at + page(), start as usize, &shape.name);
         let start = NonNull::new(start).expect("inside a map");
+        live().insert(start.as_ptr() as usize, shape);
         Self {
             shape,
             map,
@@ -162,6 +210,7 @@ impl Record {
     /// Ends the record's life: from now on whoever touches it faults.
     pub fn retire(mut self) {
         self.retired = true;
+        live().remove(&(self.start.as_ptr() as usize));
         self.ticket.retire(self.map.as_ptr() as usize);
         // SAFETY: the map is this record's own, and it is never unmapped.
         unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
@@ -227,6 +276,21 @@ impl Record {
         let mut wide = [0; 8];
         wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
         Some(u64::from_le_bytes(wide))
+    }
+
+    /// The signed 64-bit fields that are below 0.
+    pub fn negative(&self) -> impl Iterator<Item = &str> {
+        let signed = self.shape.body.fields.iter().filter(|field| {
+            matches!(
+                field.ty,
+                Type::Int {
+                    bits: 64,
+                    signed: true
+                }
+            )
+        });
+        let is_negative = |field: &&Field| self.get(&field.name).is_some_and(|it| (it as i64) < 0);
+        signed.filter(is_negative).map(|field| field.name.as_str())
     }
 
     /// The pointer in `field`; null where the release has no such field.
@@ -299,6 +363,7 @@ impl Drop for Record {
     fn drop(&mut self) {
         if !self.retired {
             self.ticket.release();
+            live().remove(&(self.start.as_ptr() as usize));
             // SAFETY: the map is this record's own.
             unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };
         }

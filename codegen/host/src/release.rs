@@ -3,6 +3,7 @@
 //! Invariant: all APIs are of one release.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use sp_ir::{Api, Constant, Item, Value};
 
@@ -37,6 +38,17 @@ pub struct Release<'a> {
     apis: &'a [Api],
     exports: Option<&'a Exports>,
     assumed: Option<&'a BTreeSet<String>>,
+    installation: Option<Installation<'a>>,
+}
+
+/// A folder that holds the host's libraries, with the headers in `include/` below it, as a wheel's
+/// `tensorflow/` does.
+#[derive(Debug, Clone, Copy)]
+pub struct Installation<'a> {
+    /// The folder. It outlives the process.
+    pub folder: &'a Path,
+    /// True if the framework's library holds the messages about required fields.
+    pub has_messages: bool,
 }
 
 impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
@@ -45,6 +57,7 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
             apis: apis.as_ref(),
             exports: None,
             assumed: None,
+            installation: None,
         }
     }
 }
@@ -68,9 +81,31 @@ impl<'a> Release<'a> {
         Self { assumed, ..self }
     }
 
+    /// The same, with its libraries in `installation` instead of a temporary folder.
+    pub fn installed(self, installation: Installation<'a>) -> Self {
+        Self {
+            installation: Some(installation),
+            ..self
+        }
+    }
+
+    pub(crate) fn installation(&self) -> Option<Installation<'a>> {
+        self.installation
+    }
+
     /// `2.21`; empty where no API was handed in.
     pub fn name(&self) -> &'a str {
         self.apis.first().map_or("", |api| api.release.as_str())
+    }
+
+    /// Returns what `TF_Version()` returns in this release: `2.21.0`, `2.22.0-rc0`.
+    pub(crate) fn version(&self) -> String {
+        let preview = self.apis.first().and_then(|api| api.preview.as_ref());
+        let exact = preview.and_then(|exact| exact.parse::<sp_ir::Release>().ok());
+        exact.map_or_else(
+            || format!("{}.0", self.name()),
+            sp_ir::Release::host_version,
+        )
     }
 
     pub(crate) fn apis(&self) -> &'a [Api] {
@@ -148,6 +183,14 @@ mod tests {
         let error = Release::new(&apis).check().unwrap_err();
         assert!(error.to_string().contains("several releases"), "{error}");
         assert!(Release::new(&[]).check().is_err());
+    }
+
+    #[test]
+    fn version_is_what_tf_version_returns() {
+        let mut apis = [api("2.22")];
+        assert_eq!(Release::new(&apis).version(), "2.22.0");
+        apis[0].preview = Some("2.22.0rc0".into());
+        assert_eq!(Release::new(&apis).version(), "2.22.0-rc0");
     }
 
     #[test]

@@ -17,8 +17,8 @@ use sp_ir::{Api, Function, Item, Side, Type};
 use crate::core::{self, Arg, Status};
 use crate::dl::{Library, Scope};
 use crate::elf::{Export, Machine, Object, TABLE, Version};
-use crate::release::Release;
-use crate::{Error, fault, ledger};
+use crate::release::{Installation, Release};
+use crate::{Error, demands, fault, ledger};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
@@ -116,8 +116,12 @@ fn libraries(release: Release<'_>) -> Libraries {
 }
 
 fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Result<(), Error> {
-    let folder = Folder::new()?;
-    core::plays(release.name());
+    let folder = match release.installation() {
+        Some(installation) => Folder::of(installation),
+        None => Folder::new()?,
+    };
+    let messages = messages(release);
+    core::plays(release.version());
     let all = libraries.values().flatten().cloned().collect();
     EXPORTED.set(all).expect("loaded once, under the lock");
     let signatures = signatures(release.apis());
@@ -147,7 +151,12 @@ fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Re
             exports: &exports,
             first: numbers[name],
         };
-        open(&folder, &object, scope(release), |symbol| {
+        let data = if *name == FRAMEWORK {
+            messages.as_str()
+        } else {
+            ""
+        };
+        open(&folder, &object, data, scope(release), |symbol| {
             let function = signatures.get(symbol);
             core::find(symbol, function.map(|it| it.signature.params.len()))
         })?;
@@ -164,16 +173,29 @@ fn scope(release: Release<'_>) -> Scope {
     }
 }
 
-/// Writes the object, opens it, and fills its table.
+/// Returns the messages about required fields, if the release's installation has them.
+fn messages(release: Release<'_>) -> String {
+    let has_messages = release.installation().is_some_and(|it| it.has_messages);
+    let structs = release.apis().iter().flat_map(|api| &api.items);
+    let required = structs.flat_map(|(name, item)| match item {
+        Item::Struct(body) if has_messages => demands::messages(release.habits(), name, body),
+        _ => Vec::new(),
+    });
+    required.map(|message| message + "\0").collect()
+}
+
+/// Writes the object with `data` behind it, opens it, and fills its table.
 fn open(
     folder: &Folder,
     object: &Object<'_>,
+    data: &str,
     scope: Scope,
     find: impl Fn(&str) -> Option<NonNull<c_void>>,
 ) -> Result<(), Error> {
     let image = object.image();
     let path = folder.path.join(object.soname);
-    std::fs::write(&path, &image.bytes)
+    let bytes = [&image.bytes, data.as_bytes()].concat();
+    std::fs::write(&path, bytes)
         .map_err(|error| Error::Load(format!("{}: {error}", path.display())))?;
     let library = Library::open(&path, scope)?;
     let table = library
@@ -277,9 +299,10 @@ fn is_word(apis: &[Api], ty: &Type) -> bool {
     }
 }
 
-/// A folder that is gone when the libraries in it are mapped.
+/// The folder of the libraries: a temporary one is removed when they are mapped.
 struct Folder {
     path: PathBuf,
+    is_temporary: bool,
 }
 
 impl Folder {
@@ -294,14 +317,26 @@ impl Folder {
             .mode(0o700)
             .create(&path)
             .map_err(|error| Error::Load(format!("{}: {error}", path.display())))?;
-        Ok(Self { path })
+        Ok(Self {
+            path,
+            is_temporary: true,
+        })
+    }
+
+    fn of(installation: Installation<'_>) -> Self {
+        Self {
+            path: installation.folder.to_owned(),
+            is_temporary: false,
+        }
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder left behind harms nothing, and there is nobody to tell.
-        let _ = std::fs::remove_dir_all(&self.path);
+        if self.is_temporary {
+            // A folder that stays harms nothing, and there is nobody to report it to.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::check::{CHECKS, Session};
+use crate::check::{self, CHECKS, Session};
 use crate::child::{self, Task};
 use crate::ledger::Tally;
 use crate::outcome::{Causes, Seen, Stop, exit_code, summary};
+use crate::owners::{self, Breaches};
 use crate::release::Release;
 use crate::{Error, Host, Outcome};
 
@@ -39,11 +40,26 @@ pub fn judge(
 ) -> Vec<(String, Outcome)> {
     let asked = |release| CHECKS.iter().map(move |check| (release, check.id));
     let questions: Vec<(&String, &str)> = releases.iter().flat_map(asked).collect();
-    let rows = spread(&questions, |(release, check)| {
-        let outcome = child::spawn(check, plugin, release);
+    let breaches: Mutex<BTreeMap<String, Breaches>> = Mutex::default();
+    let mut rows = spread(&questions, |(release, check)| {
+        let (outcome, found) = child::spawn_watched(check, plugin, release);
         seen(release, &outcome);
+        let mut breaches = breaches.lock().unwrap_or_else(PoisonError::into_inner);
+        breaches
+            .entry((*release).clone())
+            .or_default()
+            .extend(found);
         ((*release).clone(), outcome)
     });
+    let breaches = breaches
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    for (release, outcome) in &mut rows {
+        let found = breaches.get(release).filter(|it| !it.is_empty());
+        if let Some(found) = found.filter(|_| outcome.check == check::OWNERS) {
+            *outcome = Outcome::new(check::OWNERS, Err(check::broken(found)));
+        }
+    }
     let mut causes: BTreeMap<String, Causes> = BTreeMap::new();
     let attribute = |(release, outcome): (String, Outcome)| {
         let causes = causes.entry(release.clone()).or_default();
@@ -96,6 +112,7 @@ fn run_check(release: Release<'_>, task: &Task) -> Seen {
         release,
         plugin: &task.plugin,
     };
+    owners::print_breaches();
     let seen = (check.run)(&session).map_err(unless_missing)?;
     let faults = Tally::now().faults;
     match faults.is_empty() {

@@ -178,6 +178,18 @@ impl History {
         history
     }
 
+    /// Returns a release as tables name it: `2.21`, and `2.22*` for a preview.
+    pub fn label(&self, release: &str) -> String {
+        let mark = self.previews.contains_key(release).then_some("*");
+        format!("{release}{}", mark.unwrap_or_default())
+    }
+
+    /// Returns the footnote of tables that label a preview, or `None` if there is none.
+    pub fn footnote(&self) -> Option<String> {
+        let exact: Vec<&str> = self.previews.values().map(String::as_str).collect();
+        (!exact.is_empty()).then(|| format!("* preview: {}", exact.join(", ")))
+    }
+
     /// The epochs of a struct that nothing in the struct tells apart, two at a time: they have one
     /// `struct_size` or none, and their API has one version or none.
     pub fn indistinguishable(&self, name: &str) -> Vec<(&Epoch<Record>, &Epoch<Record>)> {

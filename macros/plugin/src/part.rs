@@ -68,14 +68,6 @@ fn clues<O: Offer>(offer: &impl Fn() -> Result<O>) -> Vec<Clue> {
     }
 }
 
-/// Checks that a table that has been filled has every slot that an unknown host requires.
-///
-/// # Errors
-/// Returns an error that names the slot.
-pub fn check_required<T: Versioned>(api: &Api, table: &PrefixMut<'_, T>) -> Result<()> {
-    table.check_required(|slot| Host::running().requires(api, T::NAME, slot))
-}
-
 /// Makes every slot of a table a stub, whatever its layout. TensorFlow rejects a table with a null slot
 /// also from a part that it never calls.
 pub fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {

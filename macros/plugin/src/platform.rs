@@ -110,8 +110,7 @@ impl<D: Device> Offer for Offered<'_, D> {
         name(about, &mut self.platform);
         describe::<D>(&mut self.platform);
         SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
-        part::check_required(&DECLARED, &self.params)?;
-        part::check_required(&DECLARED, &self.fns)
+        Ok(())
     }
 
     /// The platform of a plugin without devices.
@@ -164,9 +163,11 @@ struct Platform<D>(PhantomData<fn() -> D>);
 impl<D: Device> PlatformFns for Platform<D> {
     unsafe fn get_device_count(_: Prefix<'_, SP_Platform>, count: *mut c_int) -> Result<()> {
         // A table of an unknown layout may have been seen after the entry point.
-        let found = Host::running().serve().and_then(|()| D::count());
+        let host = Host::running();
+        host.report_sizes_only();
+        let found = host.serve().and_then(|()| D::count());
         let found = found.unwrap_or_else(|error| {
-            if Host::running().serve().is_ok() {
+            if host.serve().is_ok() {
                 report!("its devices could not be counted: {error}");
             }
             0

@@ -91,8 +91,6 @@ pub struct HostLayout {
     pub(crate) size: usize,
     /// Offset of each field of the Rust struct; `None` if the host lacks it or retyped it.
     pub(crate) places: Vec<Option<usize>>,
-    /// Names and offsets of the function pointers.
-    pub(crate) slots: Vec<(String, usize)>,
     /// False if the plugin declines the host, so that only default values are stored.
     pub(crate) is_accepted: bool,
 }
@@ -157,13 +155,9 @@ impl Struct {
             let known = self.members.iter().find(|it| it.name == field)?;
             (here.ty.to_string() == known.ty).then(|| layout.offsets[&here.name])
         };
-        let slots = members.iter().filter(|it| it.ty.is_function());
         Ok(HostLayout {
             size: layout.size,
             places: self.fields.iter().map(|it| same(it)).collect(),
-            slots: slots
-                .map(|it| (it.name.clone(), layout.offsets[&it.name]))
-                .collect(),
             is_accepted: false,
         })
     }
@@ -297,7 +291,7 @@ fn unread(name: &str, problem: &Problem) -> Error {
 }
 
 /// Returns the error for a required slot that the plugin leaves null.
-pub(crate) fn required(name: &str, field: &str) -> Error {
+fn required(name: &str, field: &str) -> Error {
     Error::new(
         Code::FAILED_PRECONDITION,
         format!("it requires {name}.{field}, which the plugin does not provide"),

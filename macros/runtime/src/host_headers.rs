@@ -40,19 +40,31 @@ impl Host {
     /// # Errors
     /// Returns an error if the host is to be declined: a header differs in what a plugin needs.
     pub fn read_layouts(&self, api: &Api) -> Result<()> {
-        if !self.is_known() && !self.reads_headers() {
-            report_sizes_only(self, "its headers are not read");
+        if self.is_known() {
+            return Ok(());
         }
         if !self.reads_headers() {
+            let _ = NO_HEADERS.set("its headers are not read");
             return Ok(());
         }
         match texts(api.header) {
             Ok(texts) => api.read(&scan(&texts)?, &Libraries),
             Err(NoHeader::Rejected(error)) => Err(error),
             Err(NoHeader::Missing) => {
-                report_sizes_only(self, "its headers were not found");
+                let _ = NO_HEADERS.set("its headers were not found");
                 Ok(())
             }
+        }
+    }
+
+    /// Writes one line if the host is newer than the plugin and accepted by the sizes of its structs.
+    pub fn report_sizes_only(&self) {
+        static REPORTED: OnceLock<()> = OnceLock::new();
+        if let Some(why) = NO_HEADERS.get().filter(|_| self.serve().is_ok()) {
+            let name = self.name();
+            REPORTED.get_or_init(|| {
+                report!("{name} is newer than the plugin, and {why}: structs are accepted by their sizes");
+            });
         }
     }
 
@@ -69,21 +81,10 @@ impl Host {
         });
         declared
     }
-
-    /// Returns true if the host rejects a table `name` of `api` without `slot`; `None` if that cannot
-    /// be read.
-    pub fn requires(&self, api: &Api, name: &str, slot: &str) -> Option<bool> {
-        Libraries.requires(api, name, slot)
-    }
 }
 
-fn report_sizes_only(host: &Host, why: &str) {
-    static REPORTED: OnceLock<()> = OnceLock::new();
-    REPORTED.get_or_init(|| {
-        let name = host.name();
-        report!("{name} is newer than the plugin, and {why}: structs are accepted by their sizes");
-    });
-}
+/// Why struct sizes decide about a host of an unknown release.
+static NO_HEADERS: OnceLock<&str> = OnceLock::new();
 
 fn scan(texts: &BTreeMap<String, String>) -> Result<Header<'_>> {
     Header::scan(texts.values().map(String::as_str)).map_err(|problem| {

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-use crate::declared::{self, HostLayout, HostLayoutCell};
+use crate::declared::{HostLayout, HostLayoutCell};
 use crate::host::{Host, Release, Releases};
 use crate::writer::{self, Settable};
 use crate::{Code, Error, Result};
@@ -409,26 +409,6 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         };
         // SAFETY: the struct is of a known size, so `struct_size`, its first field, is there.
         unsafe { self.start.cast::<usize>().write(size) }
-    }
-
-    /// Checks a table that has been filled against what a host of an unknown release requires:
-    /// `requires` tells it of a slot's name.
-    ///
-    /// # Errors
-    /// Returns an error if a required slot is null.
-    pub fn check_required(&self, requires: impl Fn(&str) -> Option<bool>) -> Result<()> {
-        let Reach::Host(layout) = self.reach else {
-            return Ok(());
-        };
-        let mut empty = layout.slots.iter().filter(|(_, offset)| {
-            // SAFETY: the slot lies within the layout's size, which is the struct's, and a null
-            // function pointer is all zeros.
-            unsafe { self.start.byte_add(*offset).cast::<usize>().read() == 0 }
-        });
-        match empty.find(|(slot, _)| requires(slot) == Some(true)) {
-            Some((slot, _)) => Err(declared::required(T::NAME, slot)),
-            None => Ok(()),
-        }
     }
 
     /// The same struct, to read only.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Api;
 
+use crate::extract::used_by;
+
 /// The libraries that export a function, by the function's name.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
 
@@ -19,4 +21,38 @@ pub struct Surface {
     /// The one target that it was read for; none where its APIs say how others differ, as snapshots
     /// do.
     pub target: Option<String>,
+}
+
+impl Surface {
+    /// Keeps `apis`, and of the others what these use: the same part of a side whose headers were
+    /// parsed for `apis` alone and of one that is known whole. No APIs stand for all.
+    pub fn restrict(&mut self, apis: &[String]) {
+        if apis.is_empty() {
+            return;
+        }
+        let used = self.used_by_apis(apis);
+        for api in &mut self.apis {
+            if !apis.contains(&api.name) {
+                api.items.retain(|name, _| used.contains(name));
+            }
+        }
+        self.apis
+            .retain(|api| apis.contains(&api.name) || !api.items.is_empty());
+    }
+
+    /// Returns the names that `apis` use, and those that these use in turn.
+    fn used_by_apis(&self, apis: &[String]) -> BTreeSet<String> {
+        let items: BTreeMap<&String, _> = self.apis.iter().flat_map(|api| &api.items).collect();
+        let asked = self.apis.iter().filter(|api| apis.contains(&api.name));
+        let mut open: Vec<String> = asked
+            .flat_map(|api| api.items.values().flat_map(used_by))
+            .collect();
+        let mut used = BTreeSet::new();
+        while let Some(name) = open.pop() {
+            if used.insert(name.clone()) {
+                open.extend(items.get(&name).into_iter().flat_map(|item| used_by(item)));
+            }
+        }
+        used
+    }
 }

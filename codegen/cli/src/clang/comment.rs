@@ -37,7 +37,7 @@ impl Comments {
     }
 
     /// Takes over an item's comments and its members' from `other`.
-    pub(super) fn take(&mut self, item: &str, other: &mut Self) {
+    pub fn take(&mut self, item: &str, other: &mut Self) {
         self.0.remove(item);
         self.0.extend(other.0.remove_entry(item));
     }

@@ -61,7 +61,7 @@ pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<Named> {
     let mut numbers = BTreeSet::new();
     let mut found = Vec::new();
     for node in nodes.iter().filter(|node| node.wanted != Wanted::Nothing) {
-        let is_mine = node.wanted == Wanted::Items;
+        let is_mine = matches!(node.wanted, Wanted::Items | Wanted::Describable);
         if node.cursor.kind() == CXCursor_EnumDecl {
             let values = is_mine.then(|| enumerators(node, sizes));
             found.extend(values.into_iter().flatten());

@@ -58,6 +58,8 @@ impl Names {
 pub enum Wanted {
     /// All that it declares.
     Items,
+    /// All that it declares and the IR can describe.
+    Describable,
     /// What is declared there first, and which macros are numbers: the items are the other half's.
     Names,
     /// Nothing.
@@ -166,6 +168,7 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
         match node.wanted {
             Wanted::Items => walk.declare(node, &mut found)?,
+            Wanted::Describable => walk.declare(node, &mut found).unwrap_or_default(),
             Wanted::Names => walk.pass(node),
             Wanted::Nothing => {}
         }

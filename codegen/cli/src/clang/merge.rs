@@ -21,6 +21,12 @@ pub fn both(halves: [Found; 2]) -> Option<Found> {
     is_consistent.then_some(all)
 }
 
+/// Adds the items and comments of another parse.
+pub fn add(all: &mut Declarations, mut other: Declarations) {
+    // One parse sees through to what another has behind a pointer only: either will do.
+    merge(all, &mut other);
+}
+
 fn merge(all: &mut Declarations, other: &mut Declarations) -> bool {
     for (name, item) in std::mem::take(&mut other.items) {
         let known = all.items.get(&name);

@@ -88,6 +88,26 @@ pub fn bare_declarations(
     read(source, &guess, &all_of(wanted), false).map(Found::named)
 }
 
+/// Reads the declarations of every header under the include root that `source` includes. Those that
+/// the IR cannot describe are left out.
+///
+/// # Errors
+/// Returns an error if libclang is missing, or a header has an error.
+pub fn reachable_declarations(source: &Source) -> Result<Declarations, ClangError> {
+    let guess = constant::guess(source);
+    read(source, &guess, &|_| Wanted::Describable, true).map(Found::named)
+}
+
+impl Declarations {
+    /// Joins what several parses declare; of one name, what knows more.
+    pub fn join(all: impl IntoIterator<Item = Self>) -> Self {
+        let mut joined = Self::default();
+        all.into_iter()
+            .for_each(|other| merge::add(&mut joined, other));
+        joined
+    }
+}
+
 fn all_of(wanted: &dyn Fn(&str) -> bool) -> impl Fn(&str) -> Wanted {
     |header| match wanted(header) {
         true => Wanted::Items,

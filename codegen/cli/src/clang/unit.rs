@@ -37,6 +37,13 @@ pub struct Source {
     pub target: String,
 }
 
+impl Source {
+    /// Returns true if `header` is one of the headers, not only included by them.
+    pub fn has(&self, header: &str) -> bool {
+        self.headers.iter().any(|one| one == header)
+    }
+}
+
 /// A parse could not be made.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ParseError {

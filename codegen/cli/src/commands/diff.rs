@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use miette::IntoDiagnostic;
+use miette::{IntoDiagnostic, Report};
 
 use crate::abi::{self, Diff, Surface, Verdict};
 use crate::clang::DEFAULT_TARGET;
 use crate::diagnostic::{self, Outcome, Result};
+use crate::extract::Unread;
 use crate::import::place::Place;
 use crate::import::release::Release;
 use crate::operand::{self, Operand, OperandError, Reading, Side};
 use crate::plugin::Usage;
-use crate::report::{self, Page, Quotable, Report, Suppressed};
+use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
 use crate::suppress::Suppressions;
 
 /// Arguments of `diff`.
@@ -80,8 +81,14 @@ pub fn run(args: Args) -> Result {
     let reading = Reading {
         place: &place,
         target,
+        apis: &args.api,
     };
-    let (old, new) = operand::both(&old, &new, reading)?;
+    let (mut old, mut new) = operand::both(&old, &new, reading)?;
+    let is_whole = set_aside_unread(&mut old, &mut new, &args.api)?;
+    if old.is_parsed || new.is_parsed {
+        old.surface.restrict(&args.api);
+        new.surface.restrict(&args.api);
+    }
     check_apis(&args.api, &old.surface, &new.surface)?;
     let diff = abi::diff(&old.surface, &new.surface, target);
     let (diff, suppressed) = suppress(diff, &suppressions, step(&old.surface, &new.surface))?;
@@ -89,7 +96,30 @@ pub fn run(args: Args) -> Result {
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
     let report = narrow(diff, suppressed, &args.api, plugin.transpose()?);
     print(&report, old, new, args.format)?;
-    Ok(outcome(report.diff.verdict, args.fail_on))
+    Ok(match outcome(report.diff.verdict, args.fail_on) {
+        Outcome::Done if !is_whole => Outcome::Incomplete,
+        outcome => outcome,
+    })
+}
+
+/// Shows the APIs that cannot be read and takes them out of both sides. Returns true if there are none.
+fn set_aside_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<bool> {
+    let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
+    unread.retain(|one| apis.is_empty() || apis.contains(&one.api));
+    let names: BTreeSet<String> = unread.iter().map(|one| one.api.clone()).collect();
+    let reports = unread.into_iter().map(Report::from);
+    let is_only = !apis.is_empty() && apis.iter().all(|api| names.contains(api));
+    for report in reports {
+        if is_only {
+            return Err(report);
+        }
+        diagnostic::show(&report);
+    }
+    for side in [old, new] {
+        let apis = &mut side.surface.apis;
+        apis.retain(|api| !names.contains(&api.name));
+    }
+    Ok(names.is_empty())
 }
 
 fn outcome(verdict: Verdict, fail_on: FailOn) -> Outcome {
@@ -151,21 +181,21 @@ fn narrow(
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
     plugin: Option<Usage>,
-) -> Report {
+) -> Findings {
     let is_wanted = |finding: &abi::Finding| {
         let of_api = apis.is_empty() || apis.contains(&finding.api);
         of_api && plugin.as_ref().is_none_or(|one| one.concerns(finding))
     };
     let (diff, _) = diff.part(is_wanted);
     suppressed.retain(|one| is_wanted(&one.finding));
-    Report {
+    Findings {
         diff,
         suppressed,
         plugin,
     }
 }
 
-fn print(report: &Report, old: Side, new: Side, format: Format) -> Result<()> {
+fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> {
     let page = Page {
         paint: diagnostic::paint(),
         width: diagnostic::width(),

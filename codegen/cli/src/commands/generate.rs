@@ -14,9 +14,10 @@ use crate::emit::disk::{self, Shape};
 use crate::emit::{Files, emit, header, upstream};
 use crate::extract;
 use crate::import::place::{Place, checkout};
-use crate::import::release::Release;
+use crate::import::release::{Release, Requested};
 use crate::import::store::Store;
 use crate::lint;
+use crate::operand;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
@@ -29,9 +30,9 @@ pub struct Args {
     /// What is written: the crate that plugins in Rust stand on, or headers for C and C++ (needs --out)
     #[arg(long, value_enum, default_value_t = Lang::Rust, value_name = "LANG", requires_if("c", "out"))]
     lang: Lang,
-    /// The newest release that the crate shall know; the newest snapshots if absent
+    /// The newest release that the crate shall know: 2.21, 2.22.0rc0, nightly; the newest snapshots if absent
     #[arg(long, value_name = "R")]
-    release: Option<Release>,
+    release: Option<Requested>,
     /// Make it of the headers under this include root alone, for `--out`; --release says of which
     /// release they are, the newest known if absent
     #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
@@ -88,8 +89,9 @@ pub fn run(args: Args) -> Result {
     }
     let shape = args.lang.shape();
     make_way(shape, &out)?;
-    let mut apis = apis(&args, &place)?;
-    let symbols = symbols(args.release, &place)?;
+    let release = args.release.map(operand::resolve).transpose()?;
+    let mut apis = apis(&args, release, &place)?;
+    let symbols = symbols(release, &place)?;
     if args.docs == Docs::Upstream {
         quote_headers(&mut apis, args.headers, &place)?;
     }
@@ -119,14 +121,19 @@ fn make_way(shape: Shape, out: &Path) -> Result<()> {
     })
 }
 
-fn apis(args: &Args, place: &Place) -> Result<Vec<Api>> {
+fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
-        return Ok(snapshots::of(place, args.release)?);
+        return Ok(snapshots::of(place, release)?);
     };
     let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
-    let release = args.release.map_or_else(newest, |it| Ok(Some(it)))?;
+    let release = release.map_or_else(newest, |it| Ok(Some(it)))?;
     let release = release.map_or_else(String::new, |it| it.key().to_string());
-    Ok(extract(root, &release, DEFAULT_TARGET)?)
+    let extracted = extract(root, &release, DEFAULT_TARGET)?;
+    extracted
+        .stray_line()
+        .iter()
+        .for_each(|line| eprintln!("{line}"));
+    Ok(extracted.whole()?)
 }
 
 /// Who exports the functions, as far as the crate's releases go.

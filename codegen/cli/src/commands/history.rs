@@ -7,6 +7,8 @@ use sp_ir::History;
 use crate::diagnostic::{self, Outcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
 use crate::import::place::Place;
+use crate::import::release::Requested;
+use crate::operand;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
@@ -16,6 +18,9 @@ pub struct Args {
     /// An API, a struct, a function, a callback or a field (`SP_Device.ordinal`); all APIs if absent
     #[arg(value_name = "API|STRUCT|FUNCTION")]
     name: Option<String>,
+    /// The newest release shown: 2.21, 2.22.0rc0, nightly; the newest that is imported if absent
+    #[arg(long, value_name = "R")]
+    release: Option<Requested>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -35,7 +40,8 @@ enum Format {
 /// Prints the history.
 pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
-    let apis = snapshots::of(&place, None)?;
+    let release = args.release.map(operand::resolve).transpose()?;
+    let apis = snapshots::of(&place, release)?;
     let history = History::of(&apis);
     let exports = Exports::of(&apis, &Symbols::at(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;

@@ -2,19 +2,21 @@
 
 use crate::crew;
 use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::extract::Extracted;
 use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
 use crate::import::lock::Lock;
 use crate::import::place::Place;
+use crate::import::problem::Problem;
 use crate::import::release::{Release, Requested};
 use crate::import::snapshot::SnapshotError;
 use crate::import::source::Moved;
 use crate::import::symbols::{self, Task};
 use crate::import::{Imported, Request, Watch, import, newest_nightly, snapshot};
+use crate::symbols::Symbols;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
-use sp_ir::Api;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -77,7 +79,8 @@ pub fn run(args: Args) -> Result {
     if args.symbols {
         return symbols_of(&requests, &index);
     }
-    let imported = import_each(&requests, &index);
+    let mut imported = import_each(&requests, &index);
+    imported.retain(|done| !is_withdrawn(done, &args.releases));
     let stored: Vec<&Imported> = imported.iter().flatten().collect();
     let read = crew::each(&stored, |done| snapshot::read(&done.include, done.release));
     let written = stored.iter().zip(read);
@@ -91,6 +94,20 @@ pub fn run(args: Args) -> Result {
         .filter_map(|done| done.err().map(Report::from));
     let mut unwritten = written.into_iter().filter_map(Result::err);
     end(failures.by_ref().chain(unwritten.by_ref()).collect())
+}
+
+/// Returns true, and says so, for a locked pre-release that the index no longer has and that was not
+/// asked for by name.
+fn is_withdrawn(done: &std::result::Result<Imported, Problem>, asked: &[Wanted]) -> bool {
+    let Err(Problem::UnknownRelease { release, .. }) = done else {
+        return false;
+    };
+    let by_name = asked.iter().any(|one| matches!(one, Wanted::One(_)));
+    let is_withdrawn = release.is_preview() && !by_name;
+    if is_withdrawn {
+        eprintln!("TensorFlow {release} is skipped: the index no longer has this pre-release");
+    }
+    is_withdrawn
 }
 
 /// Reads the symbols of every wheel that counts for the releases.
@@ -141,10 +158,7 @@ fn end(mut failures: Vec<Report>) -> Result {
     Err(last)
 }
 
-fn import_each(
-    requests: &[Request],
-    index: &Index,
-) -> Vec<std::result::Result<Imported, crate::import::problem::Problem>> {
+fn import_each(requests: &[Request], index: &Index) -> Vec<std::result::Result<Imported, Problem>> {
     let (bars, start) = (MultiProgress::new(), Instant::now());
     let work = |request: &Request| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
@@ -233,7 +247,7 @@ fn report(done: &Imported, took: Duration) {
         ),
     }
     eprintln!("  in {}", include.display());
-    if done.appended {
+    if done.appended && !release.is_nightly() {
         eprintln!(
             "  new in the lock: look at the change of headers/sources.toml before you commit it"
         );
@@ -243,11 +257,11 @@ fn report(done: &Imported, took: Duration) {
 /// The headers stay stored where this fails, for instance for want of a libclang.
 fn snapshots(
     release: Release,
-    apis: std::result::Result<Vec<Api>, SnapshotError>,
+    extracted: std::result::Result<Extracted, SnapshotError>,
     place: &Place,
 ) -> Result<()> {
-    let written = apis
-        .and_then(|apis| snapshot::write(&apis, release, place))
+    let (written, extracted) = extracted
+        .and_then(|found| Ok((snapshot::write(&found, release, place)?, found)))
         .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
     let folder = place.snapshots.display();
     match written.files.len() {
@@ -257,10 +271,28 @@ fn snapshots(
     for path in &written.removed {
         eprintln!("  removed {}: the release has no such API", path.display());
     }
+    if let Some(line) = extracted.stray_line() {
+        eprintln!("  {line}; list them in headers/apis");
+    }
     if let Some((last, changes)) = &written.changes {
         tell(*last, changes);
     }
-    Ok(())
+    if written.changes.is_some() && !has_symbols(release, place)? {
+        eprintln!(
+            "  what its libraries export is not known: `sp-gen import tensorflow {release} --symbols` reads it"
+        );
+    }
+    let unread = extracted.unread.into_iter().map(Report::from);
+    end(unread.collect()).map(drop)
+}
+
+/// Returns true if the exported symbols of some wheel of the release were read.
+fn has_symbols(release: Release, place: &Place) -> Result<bool> {
+    let symbols = Symbols::at(place)?;
+    Ok(symbols
+        .cells()
+        .iter()
+        .any(|cell| cell.release == release.key()))
 }
 
 /// What a reader of the new snapshots should look at.

@@ -1,20 +1,23 @@
 //! `sp-gen ir <API>`: what sp-gen knows of an API, from a release's snapshot or from headers.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use miette::{Diagnostic, IntoDiagnostic, WrapErr};
+use miette::{Diagnostic, IntoDiagnostic};
 use sp_ir::{Api, History};
 use thiserror::Error;
 
 use crate::clang::{DEFAULT_TARGET, Library};
+use crate::contract::{Known, Notes};
 use crate::diagnostic::{self, Outcome, Result};
 use crate::embedded::SNAPSHOTS;
+use crate::extract::{Job, LeftOut, extract_with};
 use crate::import::place::Place;
-use crate::import::release::Release;
+use crate::import::release::{Release, Requested};
+use crate::import::snapshot::mark_preview;
 use crate::lint::{self, Lint};
+use crate::operand;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
@@ -25,7 +28,7 @@ pub struct Args {
     api: String,
     /// The release whose snapshot is read; with --headers, the release they are of
     #[arg(long, default_value = "2.21")]
-    release: Release,
+    release: Requested,
     /// Parse the headers under this include root instead
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
@@ -62,18 +65,19 @@ struct Unknown {
 /// Prints the API.
 pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
+    let release = operand::resolve(args.release)?;
     let apis = match &args.headers {
-        Some(root) => parse(root, &args)?,
+        Some(root) => parse(root, &args, release)?,
         None => Vec::new(),
     };
     let parsed = apis.iter().find(|api| api.name == args.api).cloned();
     let api = match (&args.headers, parsed) {
-        (Some(_), None) => return Err(unknown(&args, names(&apis)).into()),
+        (Some(_), None) => return Err(unknown(&args.api, release, known_apis()?).into()),
         (_, Some(api)) => api,
-        (None, None) => read(&args, &place)?,
+        (None, None) => read(&args.api, release, &place)?,
     };
     if args.lints {
-        return lints(&api, apis, &args, &place);
+        return lints(&api, apis, release, &place);
     }
     diagnostic::print(&match args.format {
         Format::Json => api.to_json(),
@@ -83,9 +87,9 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Also those that need the releases before, and what the release's wheels export.
-fn lints(api: &Api, parsed: Vec<Api>, args: &Args, place: &Place) -> Result {
-    let mut apis = snapshots::until(place, args.release)?;
-    if args.headers.is_some() {
+fn lints(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result {
+    let mut apis = snapshots::until(place, release)?;
+    if !parsed.is_empty() {
         apis.retain(|known| known.release != api.release);
         apis.extend(parsed);
     }
@@ -105,47 +109,60 @@ fn lints(api: &Api, parsed: Vec<Api>, args: &Args, place: &Place) -> Result {
     })
 }
 
-fn minor(args: &Args) -> String {
-    args.release.key().to_string()
-}
-
-fn parse(root: &Path, args: &Args) -> Result<Vec<Api>> {
+/// Reads the API from headers; what these include of other APIs comes with it.
+fn parse(root: &Path, args: &Args, release: Release) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
-    Ok(crate::extract(root, &minor(args), &args.target)?)
-}
-
-fn names(apis: &[Api]) -> Vec<String> {
-    apis.iter().map(|api| api.name.clone()).collect()
-}
-
-/// The checkout's or the cache's snapshot, which may be newer than the binary's.
-fn read(args: &Args, place: &Place) -> Result<Api> {
-    let name = format!("{}/{}.json", args.api, minor(args));
-    let stored = fs::read_to_string(place.snapshots.join(&name)).ok();
-    let embedded = || {
-        let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-        found.map(|(_, text)| (*text).to_string())
+    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+    let job = Job {
+        notes: &notes,
+        left_out: &left_out,
+        known: &Known::Anything,
+        include_root: root,
+        release: &release.key().to_string(),
+        only: std::slice::from_ref(&args.api),
     };
-    let text = stored
-        .or_else(embedded)
-        .ok_or_else(|| unknown(args, carried()))?;
-    Api::from_json(&text).into_diagnostic().wrap_err(name)
+    let mut extracted = extract_with(&job, &args.target)?;
+    let mut unread = std::mem::take(&mut extracted.unread).into_iter();
+    if let Some(unread) = unread.find(|one| one.api == args.api) {
+        return Err(unread.into());
+    }
+    mark_preview(&mut extracted.apis, release);
+    Ok(extracted.apis)
+}
+
+/// The APIs that there are notes of.
+fn known_apis() -> Result<Vec<String>> {
+    Ok(Notes::all()?.into_iter().map(|notes| notes.api).collect())
+}
+
+/// Reads the snapshot of the checkout or the cache, which may be newer than the binary's.
+fn read(api: &str, release: Release, place: &Place) -> Result<Api> {
+    let apis = snapshots::some(place, release, &[api])?;
+    let found = apis.into_iter().next().or_else(|| carried(api, release));
+    Ok(found.ok_or_else(|| unknown(api, release, all_carried()))?)
+}
+
+/// The snapshot in the binary.
+fn carried(api: &str, release: Release) -> Option<Api> {
+    let name = format!("{api}/{}.json", release.key());
+    let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
+    Api::from_json(found?.1).ok()
 }
 
 /// The snapshots in the binary, as `kernels at 2.21`.
-fn carried() -> Vec<String> {
+fn all_carried() -> Vec<String> {
     let names = SNAPSHOTS
         .iter()
         .filter_map(|(file, _)| file.strip_suffix(".json"));
     names.map(|name| name.replace('/', " at ")).collect()
 }
 
-fn unknown(args: &Args, known: Vec<String>) -> Unknown {
+fn unknown(api: &str, release: Release, known: Vec<String>) -> Unknown {
     let known: BTreeSet<String> = known.into_iter().collect();
     Unknown {
-        api: args.api.clone(),
-        release: minor(args),
+        api: api.into(),
+        release: release.key().to_string(),
         known: known.into_iter().collect::<Vec<_>>().join(", "),
     }
 }

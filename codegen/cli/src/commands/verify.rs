@@ -1,7 +1,8 @@
 //! `sp-gen verify PLUGIN.so`: whether a built plugin keeps the contract, one row per check and release.
 
 use crate::diagnostic::{Outcome, Result, interactive};
-use crate::import::release::Release;
+use crate::import::release::Requested;
+use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,7 +17,7 @@ pub struct Args {
     /// The plugin's shared object, in whatever language it is written
     plugin: PathBuf,
     /// The release to play, or all of them
-    #[arg(long, default_value = "all", value_name = "RELEASE|all")]
+    #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
     release: Wanted,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -25,7 +26,7 @@ pub struct Args {
 
 /// One release or all.
 #[derive(Clone, Copy)]
-struct Wanted(Option<Release>);
+struct Wanted(Option<Requested>);
 
 impl FromStr for Wanted {
     type Err = String;
@@ -50,7 +51,8 @@ enum Format {
 /// Judges the plugin and prints the report; found is a failed check.
 pub fn run(args: Args) -> Result {
     let bar = bar(args.release.0.is_some());
-    let report = verify(&args.plugin, args.release.0, |release, row| {
+    let release = args.release.0.map(operand::resolve).transpose()?;
+    let report = verify(&args.plugin, release, |release, row| {
         bar.set_message(format!("{} in {release}", row.check));
         bar.inc(1);
     });

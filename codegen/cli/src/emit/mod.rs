@@ -219,6 +219,7 @@ fn versions(timeline: &Timeline, has_marks: bool) -> TokenStream {
     quote! {
         #newest
         #(#[doc = #docs])*
+        #[rustfmt::skip]
         pub const PREVIEWS: &[(&str, sp_runtime::Release)] = &[#(#previews),*];
     }
 }

@@ -1,17 +1,16 @@
-//! Which of the headers at hand are read: each belongs to an API or is left out with a reason. One that
-//! is neither is an error, so that a new header does not slip by.
+//! Which of the headers at hand are read: each belongs to an API or is left out with a reason. Those that
+//! are neither are reported, so that a new header does not slip by.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use serde::Deserialize;
 
-use super::ExtractError;
+use super::{ExtractError, Job};
 use crate::contract::Notes;
 use crate::contract::notes::{NotesError, malformed, matches};
 use crate::embedded::API_NOTES;
 use crate::import::closure;
-use crate::import::source::Installed;
+use crate::import::source::{Installed, Source as _};
 
 /// A header that belongs to no API and is not left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,27 +50,55 @@ impl LeftOut {
     }
 }
 
-/// The headers that belong to APIs, of those below `root`.
-pub fn of(notes: &[Notes], left_out: &LeftOut, root: &Path) -> Result<Vec<String>, ExtractError> {
-    let found = found(root)?;
-    let (mine, others): (Vec<String>, Vec<String>) = found
-        .into_iter()
-        .partition(|header| notes.iter().any(|notes| notes.has_header(header)));
-    let strays = others
-        .into_iter()
-        .filter(|header| left_out.reason(header).is_none());
-    let strays: Vec<Stray> = strays.map(Stray).collect();
-    match (mine.is_empty(), strays.is_empty()) {
-        (_, false) => Err(ExtractError::Strays { headers: strays }),
-        (true, true) => Err(ExtractError::NoHeaders { root: root.into() }),
-        (false, true) => Ok(mine),
+/// The headers of a job.
+pub struct Selected {
+    /// Those of APIs.
+    pub headers: Vec<String>,
+    /// Those that look like C API, belong to none and are not left out.
+    pub strays: Vec<Stray>,
+}
+
+/// Sorts the headers below the job's include root.
+pub fn select(job: &Job<'_>) -> Result<Selected, ExtractError> {
+    let has_header = |header: &String| job.notes.iter().any(|notes| notes.has_header(header));
+    let (headers, others): (Vec<String>, Vec<String>) =
+        found(job)?.into_iter().partition(has_header);
+    if headers.is_empty() && job.only.is_empty() {
+        return Err(no_headers(job));
+    }
+    // What is included by the APIs asked for is no stray.
+    let is_stray = |header: &String| job.only.is_empty() && job.left_out.reason(header).is_none();
+    let strays = others.into_iter().filter(is_stray).map(Stray);
+    Ok(Selected {
+        headers,
+        strays: strays.collect(),
+    })
+}
+
+fn no_headers(job: &Job<'_>) -> ExtractError {
+    ExtractError::NoHeaders {
+        root: job.include_root.into(),
+        what: match job.only {
+            [] => "TensorFlow's C APIs".into(),
+            only => format!("API {}", only.join(", ")),
+        },
     }
 }
 
-/// The headers of the C API, as an import takes them.
-fn found(root: &Path) -> Result<BTreeSet<String>, ExtractError> {
-    let no_headers = |_| ExtractError::NoHeaders { root: root.into() };
-    let mut source = Installed::open(root).map_err(no_headers)?;
-    let found = closure::of(&mut source, &mut |_| {})?;
-    Ok(found.headers.into_keys().collect())
+/// The headers of the C API, as an import takes them; of the job's APIs alone if it names some.
+fn found(job: &Job<'_>) -> Result<BTreeSet<String>, ExtractError> {
+    let mut source = Installed::at(job.include_root).map_err(|_| no_headers(job))?;
+    if !source.names().iter().any(|name| name.ends_with(".h")) {
+        return Err(no_headers(job));
+    }
+    if job.only.is_empty() {
+        let found = closure::of(&mut source, &mut |_| {})?;
+        return Ok(found.headers.into_keys().collect());
+    }
+    let asked = job.notes.iter().filter(|one| job.only.contains(&one.api));
+    let asked: Vec<&Notes> = asked.collect();
+    let is_asked = |name: &str| asked.iter().any(|notes| notes.has_header(name));
+    Ok(closure::among(&mut source, &is_asked)?
+        .into_keys()
+        .collect())
 }

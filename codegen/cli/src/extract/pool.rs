@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Item;
 
-use super::item_uses;
+use super::used_by;
 use crate::contract::{Items, Notes};
 
 /// The items that no API has taken yet, by header.
@@ -62,10 +62,9 @@ fn chosen(notes: &Notes, claimed: &BTreeSet<String>, shared: &Items) -> BTreeSet
     let mut next: Vec<String> = named.map(|(name, _)| name.clone()).collect();
     let mut chosen = BTreeSet::new();
     while let Some(name) = next.pop() {
-        let mut used = BTreeSet::new();
-        item_uses(&shared[&name], &mut used);
+        let used = used_by(&shared[&name]);
         if chosen.insert(name) {
-            next.extend(used.into_iter().filter(is_free));
+            next.extend(used.filter(is_free));
         }
     }
     chosen

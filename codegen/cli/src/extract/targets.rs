@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
 
-use super::{ExtractError, LeftOut, annotate_all, headers, wanted};
-use crate::clang::{self, ClangError, Declarations, Source};
+use super::{ExtractError, Extracted, Job, LeftOut, Read, annotate_all, headers, read};
+use crate::clang::{self, Source};
 use crate::contract::{Items, Known, Notes};
 use crate::crew;
 
@@ -25,57 +25,74 @@ pub const TARGETS: [&str; 5] = [
 /// committed snapshots.
 ///
 /// # Errors
-/// As [`extract`](super::extract); and where a target has more than sizes, offsets and values
+/// As [`extract`](super::extract); and if a target has more than sizes, offsets and values
 /// otherwise, or a note is about nothing.
-pub fn complete(include_root: &Path, release: &str) -> Result<Vec<Api>, ExtractError> {
+pub fn complete(include_root: &Path, release: &str) -> Result<Extracted, ExtractError> {
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-    let known = Known::Committed;
-    complete_with(&notes, &left_out, &known, include_root, release)
+    complete_with(&Job {
+        notes: &notes,
+        left_out: &left_out,
+        known: &Known::Committed,
+        include_root,
+        release,
+        only: &[],
+    })
 }
 
-/// [`complete`] with the given notes.
+/// [`complete`] for any job.
 ///
 /// # Errors
 /// As [`complete`].
-pub fn complete_with(
-    notes: &[Notes],
-    left_out: &LeftOut,
-    known: &Known,
-    include_root: &Path,
-    release: &str,
-) -> Result<Vec<Api>, ExtractError> {
-    let headers = headers::of(notes, left_out, include_root)?;
+pub fn complete_with(job: &Job<'_>) -> Result<Extracted, ExtractError> {
+    let selected = headers::select(job)?;
     let sources = TARGETS.map(|target| Source {
-        include_root: include_root.into(),
-        headers: headers.clone(),
+        include_root: job.include_root.into(),
+        headers: selected.headers.clone(),
         target: target.into(),
     });
-    let mut read = crew::each(&sources, read).into_iter();
-    let first = read.next().expect("there is a first target")?;
-    let mut apis = annotate_all(notes, known, first, release)?;
-    for (target, other) in TARGETS[1..].iter().zip(read) {
-        let other = other?.items;
-        for api in &mut apis {
-            let differing = compare(api, &other, target)?;
-            if !differing.is_empty() {
-                api.targets.insert((*target).into(), differing);
-            }
-        }
+    let mut results = crew::each(&sources, |source| read(job, source)).into_iter();
+    let first = results.next().expect("there is a first target")?;
+    let (mut extracted, taken) = annotate_all(job, &sources[0], first)?;
+    for (source, other) in sources[1..].iter().zip(results) {
+        let other = match taken.is_empty() {
+            true => other?,
+            false => read::all(job.notes, source, &clang::reachable_declarations)?,
+        };
+        add_target(&mut extracted, other, &source.target)?;
     }
-    Ok(apis)
+    extracted.strays = selected.strays;
+    Ok(extracted)
 }
 
 /// Comments say the same on every target.
-fn read(source: &Source) -> Result<Declarations, ClangError> {
+fn read(job: &Job<'_>, source: &Source) -> Result<Read, ExtractError> {
     match source.target == TARGETS[0] {
-        true => clang::declarations(source, &wanted(source)),
-        false => clang::bare_declarations(source, &wanted(source)),
+        true => read::all(job.notes, source, &read::with_comments),
+        false => read::all(job.notes, source, &read::bare),
     }
+}
+
+/// Adds what one more target has otherwise; an API that cannot be read for it is not read at all.
+fn add_target(extracted: &mut Extracted, other: Read, target: &str) -> Result<(), ExtractError> {
+    for unread in other.unread {
+        let known = extracted.apis.len();
+        extracted.apis.retain(|api| api.name != unread.api);
+        if extracted.apis.len() < known {
+            extracted.unread.push(unread);
+        }
+    }
+    for api in &mut extracted.apis {
+        let differing = compare(api, &other.declared.items, target)?;
+        if !differing.is_empty() {
+            api.targets.insert(target.into(), differing);
+        }
+    }
+    Ok(())
 }
 
 /// [`complete`] for several releases (an include root and the release's name each), as many at a
 /// time as the machine has processors. The results come in the order of the releases.
-pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Vec<Api>, ExtractError>> {
+pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Extracted, ExtractError>> {
     crew::each(all, |(root, release)| complete(root, release))
 }
 
@@ -87,6 +104,10 @@ fn compare(
 ) -> Result<BTreeMap<String, Differs>, ExtractError> {
     let mut differing = BTreeMap::new();
     for (name, item) in &api.items {
+        // What is opaque on one target is so on all.
+        if matches!(item, Item::Handle(_)) && !other.contains_key(name) {
+            continue;
+        }
         let there = other.get(name);
         let Some(differs) = there.and_then(|there| difference(item, there)) else {
             return Err(ExtractError::Target {

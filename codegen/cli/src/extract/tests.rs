@@ -1,5 +1,6 @@
 //! The pipeline on two small APIs of our own.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use miette::Diagnostic;
@@ -7,11 +8,19 @@ use miette::Diagnostic;
 use super::*;
 use crate::clang::{DEFAULT_TARGET, Library};
 use crate::embedded::SNAPSHOTS;
+use sp_ir::Type;
 
 const BASE: &str = "#pragma once
 extern \"C\" {}
 typedef struct B_Thing B_Thing;
 #define B_SIZE TF_OFFSET_OF_END(B_Args, last)
+typedef struct B_Args { long struct_size; char last; } B_Args;
+";
+
+/// As [`BASE`], for a parse without [`TOP`], which defines the macro.
+const BASE_ALONE: &str = "#pragma once
+extern \"C\" {}
+typedef struct B_Thing B_Thing;
 typedef struct B_Args { long struct_size; char last; } B_Args;
 ";
 
@@ -51,6 +60,16 @@ fn notes(aside: &str) -> Vec<Notes> {
 }
 
 fn run(aside: &str) -> Option<Result<Vec<Api>, ExtractError>> {
+    let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", ASIDE)];
+    Some(extract_texts(aside, &headers, &[])?.and_then(Extracted::whole))
+}
+
+/// Reads headers of `tensorflow/c`.
+fn extract_texts(
+    aside: &str,
+    headers: &[(&str, &str)],
+    only: &[String],
+) -> Option<Result<Extracted, ExtractError>> {
     if let Err(missing) = Library::load() {
         eprintln!("skipped: no libclang: {missing}");
         return None;
@@ -58,17 +77,18 @@ fn run(aside: &str) -> Option<Result<Vec<Api>, ExtractError>> {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("tensorflow/c");
     fs::create_dir_all(&folder).unwrap();
-    for (name, text) in [("top.h", TOP), ("base.h", BASE), ("aside.h", ASIDE)] {
+    for (name, text) in headers {
         fs::write(folder.join(name), text).unwrap();
     }
-    Some(extract_with(
-        &notes(aside),
-        &LeftOut::default(),
-        &Known::default(),
-        root.path(),
-        "9.9",
-        DEFAULT_TARGET,
-    ))
+    let job = Job {
+        notes: &notes(aside),
+        left_out: &LeftOut::default(),
+        known: &Known::default(),
+        include_root: root.path(),
+        release: "9.9",
+        only,
+    };
+    Some(extract_with(&job, DEFAULT_TARGET))
 }
 
 const ASIDE_NOTES: &str =
@@ -123,22 +143,97 @@ fn equal_headers_give_equal_bytes() {
     assert_eq!(text(first.unwrap()), text(second.unwrap()));
 }
 
+fn item_of<'a>(apis: &'a [Api], api: &str, item: &str) -> &'a Item {
+    let api = apis.iter().find(|one| one.name == api).unwrap();
+    &api.items[item]
+}
+
+const UNRELATED_NOTES: &str =
+    "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"tensorflow/c/aside.h\" = [\"Unrelated\"] }";
+
 #[test]
-fn a_type_that_no_api_declares_is_named() {
-    let Some(apis) = run(
-        "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"tensorflow/c/aside.h\" = [\"Unrelated\"] }",
-    ) else {
+fn takes_undeclared_type_from_header_of_the_include_root() {
+    let fields = "#pragma once\ntypedef struct Aside { int x; } Aside; int Unrelated(void);";
+    let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", fields)];
+    let Some(extracted) = extract_texts(UNRELATED_NOTES, &headers, &[]) else {
         return;
     };
-    let error = apis.unwrap_err();
+    let apis = extracted.unwrap().whole().unwrap();
+    let Item::Struct(aside) = item_of(&apis, "top", "Aside") else {
+        panic!("{apis:?}")
+    };
     assert_eq!(
-        error.to_string(),
-        "top: `T_Fns` uses `Aside`, which no API declares"
+        (aside.layout.size, aside.loc.file.as_str()),
+        (4, "tensorflow/c/aside.h")
     );
-    assert_eq!(
-        error.code().unwrap().to_string(),
-        "sp_gen::extract::undeclared"
-    );
+}
+
+#[test]
+fn indescribable_type_is_opaque_if_only_pointers_to_it_are_used() {
+    let bits = "#pragma once\ntypedef struct Aside { int x : 3; } Aside; int Unrelated(void);";
+    let notes = "headers = [\"gone_too.h\"]";
+    let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", bits)];
+    let Some(extracted) = extract_texts(notes, &headers, &[]) else {
+        return;
+    };
+    let extracted = extracted.unwrap();
+    assert!(matches!(
+        item_of(&extracted.apis, "top", "Aside"),
+        Item::Handle(_)
+    ));
+    let line = "1 headers match no API and are not read: tensorflow/c/aside.h";
+    assert_eq!(extracted.stray_line().as_deref(), Some(line));
+}
+
+#[test]
+fn indescribable_type_used_by_value_costs_its_api_only() {
+    let bits = "#pragma once\ntypedef struct Aside { int x : 3; } Aside;";
+    let top = TOP.replace("Aside* aside;", "Aside aside;");
+    let headers = [("top.h", top.as_str()), ("base.h", BASE), ("aside.h", bits)];
+    let notes = "headers = [\"gone_too.h\"]";
+    let Some(extracted) = extract_texts(notes, &headers, &[]) else {
+        return;
+    };
+    let extracted = extracted.unwrap();
+    let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
+    assert_eq!(names, ["base"]);
+    let unread = &extracted.unread[0];
+    assert_eq!(unread.to_string(), "API `top` cannot be read");
+    let reason = "`T_Fns` uses `Aside`, which no header declares";
+    assert_eq!(unread.reason.to_string(), reason);
+    let code = unread.reason.code().unwrap().to_string();
+    assert_eq!(code, "sp_gen::extract::undeclared");
+}
+
+#[test]
+fn header_with_an_error_costs_its_api_only() {
+    let broken = format!("{TOP}\nint broken(Nothing x);");
+    let headers = [
+        ("top.h", broken.as_str()),
+        ("base.h", BASE_ALONE),
+        ("aside.h", ASIDE),
+    ];
+    let Some(extracted) = extract_texts(ASIDE_NOTES, &headers, &[]) else {
+        return;
+    };
+    let extracted = extracted.unwrap();
+    let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
+    assert_eq!(names, ["aside", "base"]);
+    assert_eq!(extracted.unread[0].api, "top");
+}
+
+#[test]
+fn reads_only_the_apis_asked_for_and_what_they_include() {
+    let broken = format!("{TOP}\nint broken(Nothing x);");
+    let only = ["base".to_owned()];
+    let headers = [("top.h", broken.as_str()), ("base.h", BASE_ALONE)];
+    let Some(extracted) = extract_texts(ASIDE_NOTES, &headers, &only) else {
+        return;
+    };
+    let extracted = extracted.unwrap();
+    assert_eq!(extracted.apis.len(), 1);
+    assert_eq!(extracted.apis[0].name, "base");
+    assert!(extracted.unread.is_empty() && extracted.strays.is_empty());
 }
 
 #[test]
@@ -153,21 +248,22 @@ fn a_header_that_nobody_assigned_is_named() {
         .unwrap();
     }
     let notes = [Notes::parse("top", "headers = [\"tensorflow/c/top.h\"]").unwrap()];
-    let left_out = LeftOut::parse("\"*/aside.h\" = \"a reason\"").unwrap();
-    let error = headers::of(&notes, &left_out, root.path()).unwrap_err();
-    let ExtractError::Strays { headers } = &error else {
-        panic!("{error}")
+    let select = |left_out: &str| {
+        let selected = headers::select(&Job {
+            notes: &notes,
+            left_out: &LeftOut::parse(left_out).unwrap(),
+            known: &Known::default(),
+            include_root: root.path(),
+            release: "9.9",
+            only: &[],
+        });
+        selected.unwrap()
     };
-    assert_eq!(headers, &[Stray("tensorflow/c/new.h".into())]);
-    assert_eq!(
-        error.code().unwrap().to_string(),
-        "sp_gen::extract::header_unassigned"
-    );
-    let all = LeftOut::parse("\"*.h\" = \"a reason\"").unwrap();
-    assert_eq!(
-        headers::of(&notes, &all, root.path()).unwrap(),
-        ["tensorflow/c/top.h"]
-    );
+    let some = select("\"*/aside.h\" = \"a reason\"");
+    assert_eq!(some.strays, [Stray("tensorflow/c/new.h".into())]);
+    let none = select("\"*.h\" = \"a reason\"");
+    assert_eq!(none.headers, ["tensorflow/c/top.h"]);
+    assert!(none.strays.is_empty());
 }
 
 #[test]

@@ -247,5 +247,5 @@ pub fn lifetime(history: &History, name: &str) -> String {
         .filter(|one| origins.iter().any(|epoch| epoch.releases.contains(one)))
         .cloned()
         .collect();
-    span(&history.releases, &releases)
+    span(history, &releases)
 }

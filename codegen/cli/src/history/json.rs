@@ -1,7 +1,7 @@
 //! A history for programs. Its keys are a contract:
 //!
 //! ```json
-//! {"schema": 1, "releases": ["2.4", ...],
+//! {"schema": 1, "releases": ["2.4", ...], "previews": {RELEASE: VERSION},
 //!  "apis": {API: [{"releases", "version"}]},
 //!  "items": {NAME: {"kind", "api", "releases", "events": [{"release", "what", "text"}], "epochs": [...]}},
 //!  "lints": [{"rule", "item", "text"}]}
@@ -33,6 +33,8 @@ const SCHEMA: u32 = 1;
 struct Document<'a> {
     schema: u32,
     releases: &'a [String],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    previews: &'a BTreeMap<String, String>,
     apis: BTreeMap<&'a str, Vec<Version<'a>>>,
     items: BTreeMap<&'a str, Entry<'a>>,
     lints: Vec<Lint>,
@@ -108,6 +110,7 @@ pub fn json(history: &History, exports: &Exports, subject: &Subject) -> String {
     let document = Document {
         schema: SCHEMA,
         releases: &history.releases,
+        previews: &history.previews,
         apis: versions(history, &items),
         lints: names.iter().flat_map(|name| lints(history, name)).collect(),
         items,

@@ -48,7 +48,7 @@ fn indistinguishable(history: &History, old: &Epoch<Record>, new: &Epoch<Record>
         Some(Discriminator::Release) => "; only the running release tells them apart",
         None => "",
     };
-    let run = |epoch: &Epoch<Record>| span(&history.releases, &epoch.releases);
+    let run = |epoch: &Epoch<Record>| span(history, &epoch.releases);
     format!("{} and {}: {why}{told}", run(old), run(new))
 }
 

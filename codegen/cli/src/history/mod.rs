@@ -21,8 +21,11 @@ pub use page::page;
 pub use table::{Cell, Column, Mark, Row, Table};
 pub use text::{Paint, text};
 
-/// Releases as a person says them: `2.5–2.7, 2.9`. What is consecutive is so in `all`.
-pub fn span(all: &[String], releases: &[String]) -> String {
+use sp_ir::History;
+
+/// Returns releases as runs: `2.5–2.7, 2.9`, and `2.21–2.22*` if 2.22 is a preview.
+pub fn span(history: &History, releases: &[String]) -> String {
+    let all = &history.releases;
     let mut runs: Vec<(&str, &str, usize)> = Vec::new();
     for release in releases {
         let place = all.iter().position(|one| one == release).unwrap_or(0);
@@ -32,8 +35,8 @@ pub fn span(all: &[String], releases: &[String]) -> String {
         }
     }
     let runs = runs.iter().map(|(first, last, _)| match first == last {
-        true => (*first).to_string(),
-        false => format!("{first}–{last}"),
+        true => history.label(first),
+        false => format!("{}–{}", history.label(first), history.label(last)),
     });
     runs.collect::<Vec<_>>().join(", ")
 }

@@ -16,9 +16,10 @@ use squares::Square;
 
 #[derive(Template)]
 #[template(path = "report/history.html.jinja")]
-struct Page<'a> {
+struct Page {
     title: String,
-    releases: &'a [String],
+    releases: Vec<String>,
+    footnote: Option<String>,
     chapters: Vec<Chapter>,
 }
 
@@ -87,7 +88,12 @@ pub fn page(history: &History, exports: &Exports, subject: &Subject) -> askama::
     };
     Page {
         title,
-        releases: &history.releases,
+        releases: history
+            .releases
+            .iter()
+            .map(|it| history.label(it))
+            .collect(),
+        footnote: history.footnote(),
         chapters,
     }
     .render()
@@ -176,10 +182,7 @@ fn about_api(history: &History, api: &str) -> String {
         [one] => format!("its own version reads {one} in all of them"),
         [first, .., last] => format!("its own version {first} to {last}"),
     };
-    format!(
-        "TensorFlow {}; {version}",
-        span(&history.releases, &releases)
-    )
+    format!("TensorFlow {}; {version}", span(history, &releases))
 }
 
 fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {
@@ -214,7 +217,9 @@ fn block(history: &History, exports: &Exports, name: &str) -> Block {
             .chain(retyped)
             .collect(),
         exports: exporters(history, exports, name),
-        events: happened.map(|event| (event.release, event.text)).collect(),
+        events: happened
+            .map(|event| (history.label(&event.release), event.text))
+            .collect(),
     }
 }
 
@@ -261,7 +266,7 @@ fn fields(history: &History, table: &Table) -> Vec<Line> {
 fn types(history: &History, name: &str, row: &Row) -> Option<Declarations> {
     let epochs = history.fields.get(&format!("{name}.{}", row.name))?;
     let run = |epoch: &Epoch<sp_ir::Field>| {
-        let run = span(&history.releases, &epoch.releases);
+        let run = span(history, &epoch.releases);
         (run, c::spell(&epoch.shape.ty))
     };
     (epochs.len() > 1).then(|| Declarations {
@@ -275,7 +280,7 @@ fn signatures(history: &History, name: &str) -> Option<Declarations> {
     let epochs = all.into_iter().find_map(|epochs| epochs.get(name))?;
     let short = name.rsplit('.').next().unwrap_or(name);
     let run = |epoch: &Epoch<Signature>| {
-        let run = span(&history.releases, &epoch.releases);
+        let run = span(history, &epoch.releases);
         (run, c::broken(short, &epoch.shape))
     };
     Some(Declarations {

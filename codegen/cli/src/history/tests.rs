@@ -26,7 +26,7 @@ fn sizes(name: &str) -> Vec<(String, u64)> {
     let table = Table::of(&HISTORY, name).unwrap();
     let columns = table.columns.iter();
     let size = |column: &Column| {
-        let run = span(&HISTORY.releases, &column.releases);
+        let run = span(&HISTORY, &column.releases);
         (run, column.struct_size.unwrap_or(column.layout.size))
     };
     columns.map(size).collect()
@@ -44,7 +44,11 @@ fn rules(name: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_stream_executor_was_inserted_into() {
-    let known = [("2.4–2.6".into(), 264), ("2.7–2.21".into(), 288)];
+    let known = [
+        ("2.4–2.6".into(), 264),
+        ("2.7–2.21".into(), 288),
+        ("2.22*".into(), 296),
+    ];
     assert_eq!(sizes("SP_StreamExecutor"), known);
     let table = Table::of(&HISTORY, "SP_StreamExecutor").unwrap();
     let inserted = table.marked(1, Mark::Inserted);
@@ -59,20 +63,20 @@ fn the_stream_executor_was_inserted_into() {
     );
     assert_eq!(
         rules("SP_StreamExecutor"),
-        ["layout_changed_version_not_bumped"]
+        ["layout_changed_version_not_bumped"; 2]
     );
 }
 
 #[test]
 fn what_was_appended_breaks_nothing() {
     let platform = sizes("SP_Platform");
-    let known = [("2.5–2.8".into(), 34), ("2.9–2.21".into(), 35)];
+    let known = [("2.5–2.8".into(), 34), ("2.9–2.22*".into(), 35)];
     assert_eq!(platform[platform.len() - 2..], known);
     let table = Table::of(&HISTORY, "SP_Platform").unwrap();
     let last = table.columns.len() - 1;
     assert_eq!(marks(&table, "force_memory_growth", last), [Mark::Appended]);
     assert!(!table.columns[last].breaks);
-    let known = [("2.5–2.9".into(), 88), ("2.10–2.21".into(), 92)];
+    let known = [("2.5–2.9".into(), 88), ("2.10–2.22*".into(), 92)];
     assert_eq!(sizes("TP_OptimizerConfigs"), known);
 }
 
@@ -139,7 +143,9 @@ fn names_are_found_or_the_closest_are_said() {
 fn text_says_sizes_and_marks() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
     let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
-    for part in ["2.4–2.6", "2.7–2.21", "264", "288", "inserted", "moved"] {
+    let parts = ["2.4–2.6", "2.7–2.21", "264", "288", "inserted", "moved"];
+    let preview = ["2.22*", "296", "* preview: 2.22.0rc0"];
+    for part in parts.into_iter().chain(preview) {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     assert!(!printed.contains('\x1b') && printed.ends_with('\n'));
@@ -153,6 +159,7 @@ fn json_has_its_keys() {
     let value: serde_json::Value =
         serde_json::from_str(&json(&HISTORY, &EXPORTS, &subject)).unwrap();
     assert_eq!(value["schema"], 1);
+    assert_eq!(value["previews"]["2.22"], "2.22.0rc0");
     let epochs = value["items"]["SP_Platform"]["epochs"].as_array().unwrap();
     let last = epochs.last().unwrap();
     assert_eq!(
@@ -173,8 +180,10 @@ fn the_page_stands_alone() {
         assert!(!html.contains(foreign), "{foreign}");
     }
     for release in &HISTORY.releases {
-        assert!(html.contains(&format!("<th>{release}</th>")), "{release}");
+        let head = format!("<th>{}</th>", HISTORY.label(release));
+        assert!(html.contains(&head), "{release}");
     }
+    assert!(html.contains("* preview: 2.22.0rc0"));
     assert!(html.contains("inserted edge") && html.contains("moved edge"));
 }
 
@@ -183,9 +192,9 @@ fn every_form_says_who_exports_a_function() {
     let subject = Subject::Function("TF_AssignVariable".into());
     let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
     for part in [
-        "tensorflow-cpu on x86_64-unknown-linux-gnu, of 2.4–2.21",
-        "2.6–2.18   libtensorflow_framework.so.2",
-        "tensorflow on aarch64-apple-darwin, of 2.19–2.21",
+        "tensorflow-cpu on x86_64-unknown-linux-gnu, of 2.4–2.22*",
+        "2.6–2.18, 2.22* libtensorflow_framework.so.2",
+        "tensorflow on aarch64-apple-darwin, of 2.19–2.22*",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
@@ -194,7 +203,7 @@ fn every_form_says_who_exports_a_function() {
     let cpu = &value["items"]["TF_AssignVariable"]["exported"][0];
     assert_eq!(cpu["package"], "tensorflow-cpu");
     let releases = &cpu["libraries"]["libtensorflow_framework.so.2"];
-    assert_eq!(releases.as_array().unwrap().len(), 13);
+    assert_eq!(releases.as_array().unwrap().len(), 14);
     let html = page(&HISTORY, &EXPORTS, &subject).unwrap();
     assert!(html.contains("2.19: no library exports it"), "{html}");
     let whole = page(

@@ -52,6 +52,18 @@ impl Paint {
 
 /// The history of `subject`, ending in one newline.
 pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
+    let body = body(history, exports, subject, paint);
+    let previews = history.previews.keys();
+    let has_preview = previews
+        .map(|release| history.label(release))
+        .any(|label| body.contains(&label));
+    match history.footnote().filter(|_| has_preview) {
+        Some(footnote) => format!("{body}\n{footnote}\n"),
+        None => body,
+    }
+}
+
+fn body(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
     match subject {
         Subject::All => {
             let apis = history.apis.keys();
@@ -77,7 +89,7 @@ fn title(history: &History, name: &str, paint: Paint) -> String {
         (Some(epochs), false) => {
             let releases: Vec<String> =
                 epochs.iter().flat_map(|one| one.releases.clone()).collect();
-            span(&history.releases, &releases)
+            span(history, &releases)
         }
         _ => lifetime(history, name),
     };
@@ -135,7 +147,7 @@ impl Lines {
                 let size = column
                     .struct_size
                     .map_or("–".into(), |size| size.to_string());
-                let releases = span(&history.releases, &column.releases);
+                let releases = span(history, &column.releases);
                 [releases, column.layout.size.to_string(), size]
             })
             .collect();
@@ -223,7 +235,7 @@ fn retypings(history: &History, name: &str, row: &Row) -> String {
     }
     let mut out = format!("\n{}\n", row.name);
     for epoch in epochs {
-        let run = span(&history.releases, &epoch.releases);
+        let run = span(history, &epoch.releases);
         let _ = writeln!(out, "  {run:<10} {}", c::spell(&epoch.shape.ty));
     }
     out
@@ -236,7 +248,7 @@ fn function(history: &History, name: &str, paint: Paint) -> String {
     let short = name.rsplit('.').next().unwrap_or(name);
     let mut before: Option<&Epoch<Signature>> = None;
     for epoch in epochs.into_iter().flatten() {
-        let run = span(&history.releases, &epoch.releases);
+        let run = span(history, &epoch.releases);
         let old = before.map(|before| &before.shape);
         let lines = declaration(short, &epoch.shape, old, paint);
         for (index, line) in lines.iter().enumerate() {
@@ -255,10 +267,10 @@ fn exported(history: &History, exporters: &[Exporter]) -> String {
         let Exporter {
             package, platform, ..
         } = exporter;
-        let of = span(&history.releases, &exporter.read);
+        let of = span(history, &exporter.read);
         let _ = writeln!(out, "  {package} on {platform}, of {of}");
         for (library, releases) in &exporter.libraries {
-            let run = span(&history.releases, releases);
+            let run = span(history, releases);
             let _ = writeln!(out, "    {run:<10} {library}");
         }
         if exporter.libraries.is_empty() {
@@ -310,7 +322,7 @@ fn other(history: &History, name: &str, paint: Paint) -> String {
     let mut out = title(history, name, paint);
     if let Some(epochs) = history.enums.get(name) {
         for epoch in epochs {
-            let run = span(&history.releases, &epoch.releases);
+            let run = span(history, &epoch.releases);
             let _ = writeln!(out, "\n{run}");
             for one in &epoch.shape {
                 let _ = writeln!(out, "{:>12}  {}", one.value, one.name);
@@ -325,7 +337,7 @@ fn happened(history: &History, name: &str) -> String {
     let mut out = String::new();
     for event in events(history, name) {
         if event.what != What::Changed || history.enums.contains_key(name) {
-            let _ = writeln!(out, "\n{}: {}", event.release, event.text);
+            let _ = writeln!(out, "\n{}: {}", history.label(&event.release), event.text);
         }
     }
     out

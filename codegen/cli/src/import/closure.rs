@@ -9,7 +9,7 @@
 use super::problem::Problem;
 use super::source::Source;
 use crate::extract::LeftOut;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Headers by name below the include root.
@@ -29,12 +29,7 @@ pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure
     let (roots, left_out) = roots(source);
     let expected: Vec<&str> = roots.iter().map(String::as_str).collect();
     source.expect(&expected)?;
-    let mut reading = Reading {
-        source,
-        step,
-        read: BTreeMap::new(),
-        obstacles: BTreeMap::new(),
-    };
+    let mut reading = Reading::new(source, step);
     let mut found = Closure {
         left_out,
         ..Closure::default()
@@ -51,17 +46,38 @@ pub fn of(source: &mut dyn Source, step: &mut dyn FnMut(&str)) -> Result<Closure
     Ok(found)
 }
 
+/// Reads the headers that `is_wanted` names, as far as they are C API, with what they include.
+pub fn among(
+    source: &mut dyn Source,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Headers, Problem> {
+    let is_root = |name: &&String| is_wanted(name) && !is_second_copy(source.names(), name);
+    let roots: Vec<String> = source.names().iter().filter(is_root).cloned().collect();
+    let mut step = |_: &str| {};
+    let mut reading = Reading::new(source, &mut step);
+    let mut headers = Headers::new();
+    for root in &roots {
+        if reading.against(root)?.is_none() {
+            reading.keep(root, &mut headers)?;
+        }
+    }
+    Ok(headers)
+}
+
+/// Returns true for the second copy of a header: wheels carry those of XLA and TSL also below these
+/// folders.
+fn is_second_copy(names: &BTreeSet<String>, name: &str) -> bool {
+    let mut folders = ["tensorflow/compiler/", "tensorflow/"].iter();
+    folders.any(|folder| {
+        let first = name.strip_prefix(folder);
+        first.is_some_and(|first| names.contains(first))
+    })
+}
+
 /// The headers that will be looked at first, and those that need not be, with the reasons.
 pub fn roots(source: &dyn Source) -> (Vec<String>, BTreeMap<String, String>) {
     let names = source.names();
-    // Wheels carry the headers of XLA and TSL twice; the second time below these folders.
-    let second = |name: &str| {
-        let mut folders = ["tensorflow/compiler/", "tensorflow/"].iter();
-        folders.any(|folder| {
-            let first = name.strip_prefix(folder);
-            first.is_some_and(|first| names.contains(first))
-        })
-    };
+    let second = |name: &str| is_second_copy(names, name);
     // Who makes snapshots tells of a list that cannot be read.
     let list = LeftOut::embedded().unwrap_or_default();
     let (mut roots, mut left_out) = (Vec::new(), BTreeMap::new());
@@ -122,7 +138,16 @@ struct Obstacle {
     place: String,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn new(source: &'a mut dyn Source, step: &'a mut dyn FnMut(&str)) -> Self {
+        Self {
+            source,
+            step,
+            read: BTreeMap::new(),
+            obstacles: BTreeMap::new(),
+        }
+    }
+
     /// A header, or nothing where the release does not ship it (a system's header).
     fn page(&mut self, name: &str) -> Result<Option<Rc<Page>>, Problem> {
         if let Some(page) = self.read.get(name) {

@@ -240,6 +240,7 @@ fn describe(asked: Release, mut known: Vec<Release>, others: &[String]) -> Strin
     if let Some(other) = others.iter().find(|version| version.starts_with(&prefix)) {
         return format!("it has {other}, which sp-gen does not read");
     }
+    known.retain(|one| one.is_final() || !asked.is_final());
     match (known.first(), known.last()) {
         (Some(first), Some(last)) => format!("it has {} to {}", first.minor(), last.minor()),
         _ => "it has no such wheel of this package; `pip config list` shows which index is asked"

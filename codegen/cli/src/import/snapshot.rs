@@ -4,7 +4,7 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
-use crate::extract::{self, ExtractError};
+use crate::extract::{self, ExtractError, Extracted};
 use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
 use sp_ir::Api;
@@ -51,10 +51,10 @@ pub struct Written {
 ///
 /// # Errors
 /// Where libclang is missing, or the headers or notes do not fit.
-pub fn read(include: &Path, release: Release) -> Result<Vec<Api>, SnapshotError> {
-    let mut apis = extract::complete(include, &release.key().to_string())?;
-    mark_preview(&mut apis, release);
-    Ok(apis)
+pub fn read(include: &Path, release: Release) -> Result<Extracted, SnapshotError> {
+    let mut extracted = extract::complete(include, &release.key().to_string())?;
+    mark_preview(&mut extracted.apis, release);
+    Ok(extracted)
 }
 
 /// Records the exact version in `apis` if `release` is not final.
@@ -68,7 +68,12 @@ pub fn mark_preview(apis: &mut [Api], release: Release) {
 ///
 /// # Errors
 /// Where one cannot be written.
-pub fn write(apis: &[Api], release: Release, place: &Place) -> Result<Written, SnapshotError> {
+pub fn write(
+    extracted: &Extracted,
+    release: Release,
+    place: &Place,
+) -> Result<Written, SnapshotError> {
+    let apis = &extracted.apis;
     let (minor, folder) = (release.key().to_string(), &place.snapshots);
     let staged = stage_all(apis, &minor, folder)?;
     let changes = match staged.is_empty() {
@@ -76,7 +81,13 @@ pub fn write(apis: &[Api], release: Release, place: &Place) -> Result<Written, S
         false => changes::since_last(apis, release, folder, &Symbols::at(place)?),
     };
     let files = persist_all(staged)?;
-    let removed = remove_others(apis, &minor, folder)?;
+    let unread = extracted.unread.iter().map(|one| one.api.as_str());
+    let kept: Vec<&str> = apis
+        .iter()
+        .map(|api| api.name.as_str())
+        .chain(unread)
+        .collect();
+    let removed = remove_others(&kept, &minor, folder)?;
     Ok(Written {
         files,
         removed,
@@ -85,8 +96,8 @@ pub fn write(apis: &[Api], release: Release, place: &Place) -> Result<Written, S
 }
 
 /// Removes the release's snapshots of APIs that it has no more.
-fn remove_others(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
-    let is_here = |path: &Path| apis.iter().any(|api| path.ends_with(&api.name));
+fn remove_others(kept: &[&str], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+    let is_here = |path: &Path| kept.iter().any(|api| path.ends_with(api));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let others = entries
         .map(|entry| entry.path())
@@ -171,7 +182,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "{}").unwrap();
         }
-        let removed = remove_others(&apis(), "2.21", scratch.path()).unwrap();
+        let removed = remove_others(&["demo"], "2.21", scratch.path()).unwrap();
         assert_eq!(removed, [scratch.path().join("lost/2.21.json")]);
         assert!(!removed[0].exists());
         assert!(scratch.path().join("lost/2.20.json").exists());

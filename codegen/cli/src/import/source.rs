@@ -83,6 +83,12 @@ impl Installed {
         let include = include_root(folder).ok_or_else(|| Problem::HeadersMissing {
             origin: folder.display().to_string(),
         })?;
+        Self::at(&include)
+    }
+
+    /// Opens an include root, whatever it holds.
+    pub fn at(include: &Path) -> Result<Self, Problem> {
+        let include = include.to_owned();
         let mut names = BTreeSet::new();
         collect(&include, &include, &mut names).map_err(|error| unreadable(&include, &error))?;
         Ok(Self { include, names })
@@ -166,9 +172,15 @@ pub fn include_root(folder: &Path) -> Option<PathBuf> {
         folder.join("tensorflow/include"),
     ];
     places.extend(environments(folder));
-    places
-        .into_iter()
-        .find(|place| place.join("tensorflow/c").is_dir())
+    // XLA's headers alone are an include root too.
+    let marks = ["tensorflow/c", "xla/pjrt/c"].iter();
+    let holds = |mark: &&str| {
+        places
+            .iter()
+            .find(|place| place.join(mark).is_dir())
+            .cloned()
+    };
+    marks.filter_map(|mark| holds(&mark)).next()
 }
 
 /// `lib/python3.11/site-packages/tensorflow/include` of a virtual environment.

@@ -15,10 +15,12 @@ use std::thread;
 
 pub use headers::Headers;
 pub use problem::OperandError;
+pub use release::resolve;
 
 use crate::abi::Surface;
+use crate::extract::Unread;
 use crate::import::place::Place;
-use crate::import::release::Release;
+use crate::import::release::Requested;
 use crate::import::source::include_root;
 
 type Result<T> = std::result::Result<T, OperandError>;
@@ -33,7 +35,7 @@ pub struct Operand {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    Release(Release),
+    Release(Requested),
     Snapshot(PathBuf),
     Snapshots(PathBuf),
     Wheel(PathBuf),
@@ -50,6 +52,22 @@ pub struct Side {
     pub surface: Surface,
     /// Its headers, where a report can quote them.
     pub headers: Headers,
+    /// The APIs whose headers cannot be read.
+    pub unread: Vec<Unread>,
+    /// Whether headers were parsed: those of [`Reading::apis`] alone, if there are any.
+    pub is_parsed: bool,
+}
+
+impl Side {
+    /// A side whose APIs were read from snapshots.
+    fn stored(surface: Surface, headers: Headers) -> Self {
+        Self {
+            surface,
+            headers,
+            unread: Vec::new(),
+            is_parsed: false,
+        }
+    }
 }
 
 /// Where operands are read from, and for which target.
@@ -59,6 +77,8 @@ pub struct Reading<'a> {
     pub place: &'a Place,
     /// The target triple.
     pub target: &'a str,
+    /// The APIs whose headers are parsed; all if empty.
+    pub apis: &'a [String],
 }
 
 impl Operand {
@@ -84,7 +104,17 @@ impl Operand {
     /// Where it cannot be read, or holds nothing that can be compared.
     pub fn read(&self, reading: Reading<'_>) -> Result<Side> {
         match &self.kind {
-            Kind::Release(release) => release::read(&self.label, *release, reading),
+            Kind::Release(asked) => {
+                let release = release::resolve(*asked)?;
+                // `nightly` is another build next week; a report names the one that was read.
+                let exact = release.to_string();
+                let label = if release.is_nightly() {
+                    &exact
+                } else {
+                    &self.label
+                };
+                release::read(label, release, reading)
+            }
             Kind::Snapshot(path) => snapshot::file(&self.label, path, reading),
             Kind::Snapshots(folder) => snapshot::folder(&self.label, folder, reading),
             Kind::Wheel(path) => tree::wheel(&self.label, path, reading),

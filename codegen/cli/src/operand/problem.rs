@@ -28,6 +28,13 @@ pub enum OperandError {
         /// What there is.
         known: String,
     },
+    /// `nightly`, and none is imported.
+    #[error("no nightly build is imported")]
+    #[diagnostic(
+        code(sp_gen::diff::no_nightly),
+        help("`sp-gen import tensorflow nightly` imports the newest")
+    )]
+    NoNightly,
     /// Neither a release nor something on disk.
     #[error("`{text}` is no release, and no such file or folder is there")]
     #[diagnostic(code(sp_gen::diff::missing), help("{OPERANDS}"))]

@@ -9,13 +9,25 @@ use crate::clang::DEFAULT_TARGET;
 use crate::extract::TARGETS;
 use crate::import::index::PACKAGE;
 use crate::import::platform::Platform;
-use crate::import::release::Release;
+use crate::import::release::{Release, Requested};
 use crate::{snapshots, symbols};
+
+/// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
+pub fn resolve(asked: Requested) -> Result<Release> {
+    match asked {
+        Requested::Version(release) => Ok(release),
+        Requested::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
+    }
+}
 
 /// Reads the snapshots of that minor.
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
     of_snapshots(label, reading.target)?;
     let apis = snapshots::at(reading.place, release)?.ok_or_else(|| unknown(release, reading))?;
+    let preview = apis.first().and_then(|api| api.preview.as_ref());
+    if let Some(exact) = preview.filter(|exact| *exact != label) {
+        eprintln!("{label} is a preview: {exact}");
+    }
     let surface = Surface {
         label: label.into(),
         exports: exports(&apis, release, reading)?,
@@ -23,7 +35,7 @@ pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side>
         target: None,
     };
     let headers = Headers::locked(reading.place, release);
-    Ok(Side { surface, headers })
+    Ok(Side::stored(surface, headers))
 }
 
 /// Snapshots know a few targets.

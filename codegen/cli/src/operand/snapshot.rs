@@ -58,7 +58,7 @@ fn side(label: &str, apis: Vec<Api>, reading: Reading<'_>) -> Result<Side> {
         ..Surface::default()
     };
     let headers = Headers::default();
-    Ok(Side { surface, headers })
+    Ok(Side::stored(surface, headers))
 }
 
 fn read(path: &Path) -> Result<Api> {

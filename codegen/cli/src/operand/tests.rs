@@ -13,6 +13,7 @@ fn read(text: &str) -> Result<Side> {
     Operand::find(text)?.read(Reading {
         place: &place,
         target,
+        apis: &[],
     })
 }
 
@@ -105,6 +106,7 @@ fn snapshots_know_their_targets_only() {
     let read = Operand::find("2.21").unwrap().read(Reading {
         place: &place,
         target,
+        apis: &[],
     });
     assert!(matches!(read, Err(OperandError::UnknownTarget { .. })));
 }

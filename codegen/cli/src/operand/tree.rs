@@ -4,16 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use sp_ir::Api;
 use tempfile::TempDir;
 
 use super::{Headers, Reading, Result, Side, exports};
 use crate::abi::Surface;
 use crate::contract::{Known, Notes};
-use crate::extract::{ExtractError, LeftOut, extract_with};
+use crate::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
 use crate::import::closure::{self, Headers as Texts};
 use crate::import::problem::Problem;
 use crate::import::release::Release;
+use crate::import::snapshot::mark_preview;
 use crate::import::source::{Identity, Source, identity_beside};
 use crate::import::wheel::Wheel;
 use crate::snapshots;
@@ -23,15 +23,19 @@ pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side>
     let release = release_of(&identity_beside(include))
         .or_else(|| stored_as(include))
         .or_else(|| written_in(include));
-    let apis = parse(label, include, release, reading)?;
+    let extracted = parse(label, include, release, reading)?;
     let surface = Surface {
         label: label.into(),
         exports: exports::beside(include, reading.target)?,
         target: Some(reading.target.into()),
-        apis,
+        apis: extracted.apis,
     };
-    let headers = Headers::at(include.to_owned());
-    Ok(Side { surface, headers })
+    Ok(Side {
+        surface,
+        headers: Headers::at(include.to_owned()),
+        unread: extracted.unread,
+        is_parsed: true,
+    })
 }
 
 /// The headers in a wheel, which lie in a folder of their own as long as they are quoted.
@@ -43,15 +47,19 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
         origin: label.into(),
         detail: format!("its headers cannot be unpacked: {error}"),
     })?;
-    let apis = parse(label, folder.path(), release, reading)?;
+    let extracted = parse(label, folder.path(), release, reading)?;
     let surface = Surface {
         label: label.into(),
-        apis,
+        apis: extracted.apis,
         exports: None,
         target: Some(reading.target.into()),
     };
-    let headers = Headers::unpacked(folder);
-    Ok(Side { surface, headers })
+    Ok(Side {
+        surface,
+        headers: Headers::unpacked(folder),
+        unread: extracted.unread,
+        is_parsed: true,
+    })
 }
 
 /// A wheel refuses names that lead out of it when it is opened.
@@ -65,43 +73,46 @@ fn unpack(headers: &Texts) -> std::io::Result<TempDir> {
     Ok(folder)
 }
 
-/// What facts hold depends on the release; one that is not known is taken for the newest that is.
+/// Parses the headers below `include`, those of the APIs asked for if there are any. What facts hold
+/// depends on the release; if it is not known, the newest release's facts are taken.
 fn parse(
     label: &str,
     include: &Path,
     release: Option<Release>,
     reading: Reading<'_>,
-) -> Result<Vec<Api>> {
+) -> Result<Extracted> {
     let newest = || snapshots::releases(reading.place).ok()?.pop();
-    let known = release.or_else(newest).map(Release::minor);
+    let known = release.or_else(newest).map(Release::key);
     let name = known.map_or_else(String::new, |one| one.to_string());
     if release.is_none() {
         eprintln!("{label} does not say which release it is; its facts are taken as {name}'s");
     }
-    let (notes, mut left_out) = (Notes::all().map_err(ExtractError::from)?, left_out()?);
-    let (known, target) = (Known::Anything, reading.target);
-    let extract =
-        |left_out: &LeftOut| extract_with(&notes, left_out, &known, include, &name, target);
-    match extract(&left_out) {
-        // A header that nobody has looked at yet must not keep us from comparing the others.
-        Err(ExtractError::Strays { headers }) => {
-            for stray in headers {
-                eprintln!("{label}: {} is of no known API and is left out", stray.0);
-                left_out.0.insert(stray.0, "not looked at yet".into());
-            }
-            Ok(extract(&left_out)?)
-        }
-        apis => Ok(apis?),
+    let notes = Notes::all().map_err(ExtractError::from)?;
+    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let job = Job {
+        notes: &notes,
+        left_out: &left_out,
+        known: &Known::Anything,
+        include_root: include,
+        release: &name,
+        only: reading.apis,
+    };
+    let mut extracted = extract_with(&job, reading.target)?;
+    if let Some(line) = extracted.stray_line() {
+        eprintln!("{label}: {line}");
     }
+    if let Some(release) = release {
+        mark_preview(&mut extracted.apis, release);
+    }
+    Ok(extracted)
 }
 
-fn left_out() -> Result<LeftOut> {
-    Ok(LeftOut::embedded().map_err(ExtractError::from)?)
-}
-
-/// `2.15` of `2.15.0.post1`.
+/// Returns the release of a package: `2.22.0rc0`, and `2.15` for `2.15.0.post1`.
 fn release_of(identity: &Identity) -> Option<Release> {
     let version = identity.version.as_deref()?;
+    if let Ok(release) = version.parse() {
+        return Some(release);
+    }
     let numbers: Vec<&str> = version.split('.').take(2).collect();
     numbers.join(".").parse().ok()
 }

@@ -99,7 +99,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     let mut tables = symbols.tables().iter();
     let table =
         tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
-    let release = release.minor();
+    let release = release.key();
     table.wheels().contains_key(&release).then(|| {
         let exported = |function: &str| {
             Some((
@@ -138,7 +138,7 @@ pub fn verify(
 }
 
 /// How many releases there are, for a bar that must say how far it is.
-pub const RELEASES: usize = 17;
+pub const RELEASES: usize = 18;
 
 /// How many checks a report of so many releases has.
 pub fn checks(releases: usize) -> usize {
@@ -150,10 +150,13 @@ pub fn checks(releases: usize) -> usize {
 /// # Errors
 /// Where it is not to be had.
 pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
-    let known = snapshots::releases(place)?;
+    let mut known = snapshots::releases(place)?;
+    if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
+        known.extend(snapshots::at(place, nightly)?.map(|_| nightly));
+    }
     let played = known.into_iter().filter(|release| *release >= FIRST);
     let all: Vec<Release> = played.collect();
-    let chosen = match asked.map(Release::minor) {
+    let chosen = match asked.map(Release::key) {
         None => all,
         Some(release) if all.contains(&release) => vec![release],
         Some(release) => {

@@ -9,7 +9,7 @@ use crate::releases::{TARGET, blessed, root};
 use sp_gen::abi::{Diff, RULES, Surface, Verdict, diff};
 use sp_gen::clang::Library;
 use sp_gen::contract::{Known, Notes};
-use sp_gen::extract::{LeftOut, complete_with};
+use sp_gen::extract::{Extracted, Job, LeftOut, complete_with};
 
 fn folder() -> PathBuf {
     root().join("tests/abi")
@@ -40,7 +40,15 @@ fn side(rule: &str, side: &str) -> Option<Surface> {
     fs::write(place.join("pair.h"), text).unwrap();
     let notes = [Notes::parse("pair", &notes).unwrap()];
     let (left_out, known) = (LeftOut::default(), Known::default());
-    let apis = complete_with(&notes, &left_out, &known, include.path(), "2.21");
+    let apis = complete_with(&Job {
+        notes: &notes,
+        left_out: &left_out,
+        known: &known,
+        include_root: include.path(),
+        release: "2.21",
+        only: &[],
+    });
+    let apis = apis.and_then(Extracted::whole);
     let exports = fs::read_to_string(pair.join(format!("{side}.json"))).ok();
     Some(Surface {
         label: side.into(),

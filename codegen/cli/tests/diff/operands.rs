@@ -102,7 +102,8 @@ fn include_roots_are_parsed() {
     );
     let run = scene.diff(&["old", "new", "--fail-on", "any"]);
     assert!(
-        run.stderr.contains("unheard_of.h is of no known API"),
+        run.stderr
+            .contains("new: 1 headers match no API and are not read: tensorflow/c/unheard_of.h"),
         "{}",
         run.stderr
     );
@@ -141,6 +142,91 @@ fn an_include_root_that_misses_a_header_is_refused_there() {
     run.refused(&[
         "'tensorflow/c/gone.h' file not found",
         "tensorflow/c/tf_buffer.h:3",
+    ]);
+}
+
+/// NEW has `TF_Buffer` as OLD has it, and a header of `tf_status` that cannot be read.
+fn bad_status_header() -> Scene {
+    let scene = Scene::new();
+    scene.headers("old", BUFFER);
+    scene.headers("new", BUFFER);
+    let status = "extern \"C\" { typedef struct TF_Status TF_Status; }\n";
+    scene.write("old/tensorflow/c/tf_status.h", status);
+    let bad = format!("#include \"tensorflow/c/gone.h\"\n{status}");
+    scene.write("new/tensorflow/c/tf_status.h", bad);
+    scene
+}
+
+#[test]
+fn unreadable_api_is_one_diagnostic_and_the_others_are_compared() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = bad_status_header();
+    let run = scene.diff(&["old", "new"]);
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    assert_eq!(
+        run.stderr.matches("cannot be read").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("API `tf_status` cannot be read"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stdout.contains("identical"), "{}", run.stdout);
+    let run = scene.diff(&["old", "new", "--api", "tf_status"]);
+    run.refused(&[
+        "API `tf_status` cannot be read",
+        "'tensorflow/c/gone.h' file not found",
+    ]);
+}
+
+#[test]
+fn unreadable_api_that_is_not_asked_for_does_not_matter() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = bad_status_header();
+    let run = scene.diff(&["old", "new", "--api", "tf_buffer"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(!run.stderr.contains("tf_status"), "{}", run.stderr);
+}
+
+#[test]
+fn include_root_that_holds_only_the_closure_of_the_api_is_enough() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    let client = "extern \"C\" { typedef struct PJRT_Client PJRT_Client; }\n";
+    scene.write("old/xla/pjrt/c/pjrt_c_api.h", client);
+    scene.write("new/xla/pjrt/c/pjrt_c_api.h", client);
+    let run = scene.diff(&["old", "new", "--api", "pjrt"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let run = scene.run(&["ir", "pjrt", "--headers", "new"]);
+    assert!(run.stdout.contains("PJRT_Client"), "{}", run.stderr);
+}
+
+#[test]
+fn api_that_the_include_root_lacks_is_a_finding() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = bad_status_header();
+    std::fs::remove_file(scene.path("new/tensorflow/c/tf_status.h")).unwrap();
+    let json = scene.json(&["old", "new", "--api", "tf_status"]);
+    assert_eq!(json["findings"][0]["rule"], "api_removed");
+}
+
+#[test]
+fn nightly_without_an_import_names_the_command() {
+    let run = Scene::new().diff(&["2.21", "nightly"]);
+    run.refused(&[
+        "no nightly build is imported",
+        "sp-gen import tensorflow nightly",
     ]);
 }
 

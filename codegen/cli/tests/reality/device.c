@@ -11,12 +11,12 @@ static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 
 static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *memory) {
   memory->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
-  memory->opaque = size < (1ull << 40) ? aligned_alloc(64, (size + 64) / 64 * 64) : NULL;
+  memory->opaque = size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL;
   memory->size = size;
 }
 static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *memory) { free(memory->opaque); }
 static void *host_allocate(const SP_Device *device, uint64_t size) {
-  return aligned_alloc(64, (size + 64) / 64 * 64);
+  return aligned_alloc(256, (size + 256) / 256 * 256);
 }
 static void host_deallocate(const SP_Device *device, void *memory) { free(memory); }
 static TF_Bool stats(const SP_Device *device, SP_AllocatorStats *out) { return 0; }

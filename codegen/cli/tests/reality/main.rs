@@ -327,6 +327,7 @@ fn diff(place: &Place, old: &str, new: &str) -> Diff {
     let reading = Reading {
         place,
         target: TARGET,
+        apis: &[],
     };
     let side = |text: &str| {
         let operand = Operand::find(text).expect("a release");

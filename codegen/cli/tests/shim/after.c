@@ -15,7 +15,7 @@
 
 // Memory.
 
-static void *take(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(64, (size + 64) / 64 * 64) : NULL; }
+static void *take(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL; }
 
 static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *memory) {
   sp_set(SP_DeviceMemoryBase, opaque, memory, take(size));

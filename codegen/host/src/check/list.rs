@@ -1,6 +1,8 @@
 //! Every check, in the order of a report, with what `explain` says of it.
 
-use super::{Session, copy, graph, kernel, life, load, memory, op, parts, profiler, stream};
+use super::{
+    Session, copy, graph, kernel, life, load, memory, op, owners, parts, profiler, stream,
+};
 use crate::outcome::Seen;
 
 /// One question to a plugin.
@@ -103,7 +105,7 @@ checks! {
 
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
-    "TensorFlow aborts on host memory that is aligned to less than 64 bytes.";
+    "TensorFlow aborts on host memory that is aligned to less than 256 bytes, and before 2.22 to less than 64.";
 
     allocator_stats: memory::stats,
     "the statistics add up",
@@ -137,7 +139,8 @@ checks! {
 
     streams: stream::streams,
     "streams are created and destroyed",
-    "TensorFlow makes four for a device: compute, in, out, across.";
+    "TensorFlow makes four for a device: compute, in, out, across. From 2.22 on it calls create_stream_with_options \
+     if struct_size reaches that slot and it is set, with or without a priority, else create_stream.";
 
     stream_order: stream::order,
     "what is enqueued later happens later",
@@ -208,6 +211,16 @@ checks! {
     "a whole life leaves nothing behind",
     "Every object of core's that the plugin was given is deleted once, and every function that it called is one \
      that this host knows.";
+
+    field_owners: owners::fields,
+    "each call writes the plugin's own fields only, and gives back what TensorFlow can use",
+    "The structs of a call are compared with what they were before it, in this check and in all others. A plugin \
+     may change a struct only through a parameter that the header or its notes call out or in/out, and in it only \
+     the fields that it fills: not the versions, ordinals and pointers that TensorFlow set. An `ext` that the header \
+     reserves stays null; SP_Platform.ext, SP_Device.ext and TP_Profiler.ext are the plugin's. A struct_size that is \
+     written is the end of a field and not above the host's. A handle is not null after a call that reported no \
+     error, sizes and counts are set and not negative. TensorFlow looks at little of this: it goes on with \
+     what it finds.";
 }
 
 #[cfg(test)]

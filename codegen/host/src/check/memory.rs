@@ -92,8 +92,11 @@ pub(super) fn host_memory(session: &Session<'_>) -> Seen {
         ensure(!memory.is_null(), || {
             format!("host_memory_allocate of {size} bytes gave null")
         })?;
-        ensure(aligned(memory), || {
-            format!("{size} bytes at {memory:p}; TensorFlow aborts on less than 64-byte alignment")
+        let wanted = executor.host_alignment;
+        ensure((memory as usize).is_multiple_of(wanted), || {
+            format!(
+                "{size} bytes at {memory:p}; TensorFlow aborts on less than {wanted}-byte alignment"
+            )
         })?;
         // SAFETY: the plugin gave at least `size` bytes of host memory.
         unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size as usize) };

@@ -8,11 +8,13 @@ mod list;
 mod load;
 mod memory;
 mod op;
+mod owners;
 mod parts;
 mod profiler;
 mod stream;
 
 pub use list::{CHECKS, Check};
+pub(crate) use owners::{OWNERS, broken};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Device, Session, ensure, pattern, same};
 use crate::Code;
 use crate::core::{Status, Stream};
-use crate::executor::EventStatus;
+use crate::executor::{EventStatus, WITH_OPTIONS};
 use crate::kept::keep;
 use crate::ledger::{self, Kind, Tally};
 use crate::outcome::{Seen, Stop};
@@ -23,6 +23,15 @@ pub(super) fn streams(session: &Session<'_>) -> Seen {
             device.executor.stream_status(stream)?;
             device.executor.destroy_stream(stream)?;
         }
+    }
+    let executor = &device.executor;
+    if executor.reaches(WITH_OPTIONS) {
+        for priority in [0, -1, 1] {
+            let stream = executor.create_stream_with_options(Some(priority))?;
+            executor.stream_status(stream)?;
+            executor.destroy_stream(stream)?;
+        }
+        executor.destroy_stream(executor.create_plain_stream()?)?;
     }
     Ok("4 at a time, status OK, created and destroyed twice".into())
 }

@@ -93,9 +93,9 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
 
 static VERSION: OnceLock<CString> = OnceLock::new();
 
-/// From now on `TF_Version` says this release.
-pub(crate) fn plays(release: &str) {
-    VERSION.get_or_init(|| CString::new(format!("{release}.0")).unwrap_or_default());
+/// From now on `TF_Version` returns this version.
+pub(crate) fn plays(version: String) {
+    VERSION.get_or_init(|| CString::new(version).unwrap_or_default());
 }
 
 extern "C" fn tf_version() -> *const c_char {

@@ -104,6 +104,12 @@ void TF_InitGraph(TP_OptimizerRegistrationParams *params, TF_Status *status) {
   params->optimizer->destroy_func = destroy;
   params->optimizer_configs->struct_size = TP_OptimizerConfigs_SIZE;
   params->optimizer_configs->remapping = TF_TriState_Off;
+#if defined(GRAPH_VERSION)
+  params->minor_version = 9;
+#endif
+#if defined(GRAPH_EXT)
+  params->optimizer->ext = params;
+#endif
 #if defined(BAD_SWITCH)
   params->optimizer_configs->remapping = (TF_TriState)7;
 #endif
@@ -131,6 +137,9 @@ static char *type;
 
 static void start(const TP_Profiler *profiler, TF_Status *status) {
   ++sessions;
+#if defined(PROFILER_MARKS)
+  ((TP_Profiler *)profiler)->ext = &sessions;
+#endif
 #if defined(PROFILER_FAILS)
   TF_SetStatus(status, TF_INTERNAL, "no session today");
   return;
@@ -192,6 +201,12 @@ void TF_InitProfiler(TF_ProfilerRegistrationParams *params, TF_Status *status) {
   params->profiler_fns->collect_data_xspace = collect;
   params->destroy_profiler = destroy_profiler;
   params->destroy_profiler_fns = destroy_profiler_fns;
+#if defined(PROFILER_EXT)
+  params->profiler_fns->ext = params;
+#endif
+#if defined(FREE_EXT)
+  params->profiler->ext = &sessions;
+#endif
 #if defined(OMIT_TF_ProfilerRegistrationParams)
   params->OMIT_TF_ProfilerRegistrationParams = 0;
 #endif

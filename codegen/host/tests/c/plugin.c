@@ -43,26 +43,32 @@ static void ok(TF_Status *status) { TF_SetStatus(status, TF_OK, ""); }
 
 static void no(TF_Status *status) { TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "not today"); }
 
-// Memory: a header of 64 bytes before each block remembers its size.
+// Memory: a header of 256 bytes before each block holds its size. 2.22 requires host memory that is aligned to
+// 256 bytes.
+#if defined(ALIGNED_TO_64)
+#define HEADER 64
+#else
+#define HEADER 256
+#endif
 
 static void *take(uint64_t size) {
 #if defined(OVERCOMMITS)
   if (size > (1ull << 40)) size = 64;
 #endif
   if (size > (1ull << 40)) return NULL;
-  char *block = aligned_alloc(64, (size + 64 + 63) / 64 * 64 + 64);
+  char *block = aligned_alloc(256, (size + 511) / 256 * 256 + 256);
   if (block == NULL) return NULL;
   *(uint64_t *)block = size;
   int64_t used = __atomic_add_fetch(&in_use, (int64_t)size, __ATOMIC_RELAXED);
   if (used > peak) peak = used;
   __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
-  if (first_taken == NULL) first_taken = block + 64;
-  return block + 64;
+  if (first_taken == NULL) first_taken = block + HEADER;
+  return block + HEADER;
 }
 
 static void give(void *memory) {
   if (memory == NULL) return;
-  char *block = (char *)memory - 64;
+  char *block = (char *)memory - HEADER;
 #if defined(SPOILS_OTHERS)
   if (memory == first_taken) first_taken = NULL;
   if (first_taken != NULL) *(char *)first_taken += 1;
@@ -84,6 +90,12 @@ static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_D
 #endif
   mem->opaque = take(size);
   mem->size = size;
+#if defined(BLOCK_SMALL)
+  mem->size = size / 2;
+#endif
+#if defined(BLOCK_EXT)
+  mem->ext = mem->opaque;
+#endif
 #if defined(NO_MEMORY)
   mem->opaque = NULL;
 #endif
@@ -100,7 +112,7 @@ static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *mem) {
   if (mem->opaque != NULL) mem->opaque = (char *)mem->opaque - 8;
 #endif
 #if defined(TRUSTS_SIZE)
-  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - 64)) abort();
+  if (mem->opaque != NULL && mem->size < *(uint64_t *)((char *)mem->opaque - HEADER)) abort();
 #endif
   give(mem->opaque);
 }
@@ -118,6 +130,9 @@ static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
   out->num_allocs = allocations;
   out->bytes_in_use = in_use;
   out->peak_bytes_in_use = peak;
+#if defined(STATS_NEGATIVE)
+  out->largest_alloc_size = -1;
+#endif
 #if defined(OMIT_SP_AllocatorStats)
   out->OMIT_SP_AllocatorStats = 0;
 #endif
@@ -127,6 +142,9 @@ static uint8_t stats(const SP_Device *device, SP_AllocatorStats *out) {
 static uint8_t usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
 #if defined(NO_USAGE)
   return 0;
+#endif
+#if defined(USAGE_UNSET)
+  return 1;
 #endif
   *total = 1ll << 32;
   *free_bytes = *total - in_use;
@@ -151,6 +169,22 @@ static void create_stream(const SP_Device *device, SP_Stream *out, TF_Status *st
   ok(status);
 #endif
 }
+#if defined(HAS_SP_StreamExecutor_create_stream_with_options)
+static void create_stream_with_options(const SP_Device *device, const SP_StreamOptions *options, SP_Stream *out,
+                                       TF_Status *status) {
+  if (options == NULL || options->struct_size != 24 || options->ext != NULL || options->has_priority > 1) {
+    TF_SetStatus(status, TF_INTERNAL, "the host's stream options are wrong");
+    return;
+  }
+#if defined(PRIORITY_REFUSED)
+  if (options->has_priority) {
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "no priorities today");
+    return;
+  }
+#endif
+  create_stream(device, out, status);
+}
+#endif
 static void destroy_stream(const SP_Device *device, SP_Stream stream) {
   flush(stream);
 #if !defined(LEAK_STREAM)
@@ -177,7 +211,11 @@ static void create_event(const SP_Device *device, SP_Event *out, TF_Status *stat
     return;
   }
 #endif
+#if defined(NULL_EVENT)
+  *out = NULL;
+#else
   *out = (SP_Event)calloc(1, 1);
+#endif
   ok(status);
 }
 static void destroy_event(const SP_Device *device, SP_Event event) {
@@ -190,6 +228,8 @@ static SE_EventStatus event_status(const SP_Device *device, SP_Event event) {
   return SE_EVENT_ERROR;
 #elif defined(EVENT_PENDING)
   return SE_EVENT_PENDING;
+#elif defined(EVENT_UNKNOWN)
+  return (SE_EventStatus)9;
 #else
   return SE_EVENT_COMPLETE;
 #endif
@@ -303,6 +343,12 @@ static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase 
   }
 #endif
   memcpy(to->opaque, from, size);
+#if defined(COPY_ADVANCES)
+  to->opaque = (char *)to->opaque + size;
+#endif
+#if defined(COPY_MARKS_DEVICE)
+  ((SP_Device *)device)->pci_bus_id = "busy";
+#endif
 #if defined(COPY_REFUSED)
   if (stream != NULL) return no(status);
 #endif
@@ -368,6 +414,9 @@ static void device_count(const SP_Platform *platform, int *count, TF_Status *sta
 #if defined(COUNT_NEGATIVE)
   *count = -1;
 #endif
+#if defined(COUNT_MARKS_PLATFORM)
+  ((SP_Platform *)platform)->use_bfc_allocator = 1;
+#endif
 #if defined(COUNT_REFUSED)
   no(status);
 #else
@@ -383,6 +432,17 @@ static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *pa
   params->device->ordinal = params->ordinal;
 #endif
   params->device->hardware_name = "Test";
+#if defined(FREE_EXT)
+  params->device->ext = params->device;
+#endif
+#if defined(CHANGES_ORDINAL)
+  params->ordinal += 1;
+#endif
+#if defined(CHANGES_POINTER)
+  params->device = NULL;
+  ok(status);
+  return;
+#endif
 #if defined(OMIT_SP_Device)
   params->device->OMIT_SP_Device = 0;
 #endif
@@ -448,10 +508,19 @@ static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutor
       .memset32 = mem_set32,
 #endif
       .host_callback = host_callback,
+#if defined(HAS_SP_StreamExecutor_create_stream_with_options) && !defined(NO_OPTIONS)
+      .create_stream_with_options = create_stream_with_options,
+#endif
   };
 #if defined(PAST_STRUCT)
   // A slot that this release does not have.
   *(void **)((char *)table + SP_StreamExecutor_SIZE) = (void *)allocate;
+#endif
+#if defined(TABLE_EXT)
+  table->ext = (void *)allocate;
+#endif
+#if defined(PARAMS_SIZE)
+  params->struct_size = SE_CreateStreamExecutorParams_SIZE + 8;
 #endif
 #if defined(OMIT_SP_StreamExecutor)
   table->OMIT_SP_StreamExecutor = 0;
@@ -493,6 +562,16 @@ void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
 #if defined(STACK_NAME)
   char name[] = "ON_THE_STACK";
   params->platform->name = memcpy(alloca(sizeof name), name, sizeof name);
+#endif
+#if defined(CHANGES_VERSION)
+  params->major_version = 7;
+#endif
+#if defined(PARAMS_EXT)
+  params->ext = params->platform;
+#endif
+#if defined(FREE_EXT)
+  // The header leaves these two to the plugin.
+  params->platform->ext = params->platform;
 #endif
 #if defined(IN_PADDING)
   ((char *)params->platform)[SP_Platform_SIZE] = 1;

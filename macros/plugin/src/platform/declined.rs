@@ -6,8 +6,8 @@
 use std::ffi::c_int;
 
 use sp_abi::stream_executor::{
-    DECLARED, SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams,
-    SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
+    SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams, SP_Device,
+    SP_DeviceFns, SP_Platform, SP_PlatformFns, SP_StreamExecutor, SP_TimerFns,
 };
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
@@ -36,20 +36,19 @@ pub fn fill(fns: &mut PrefixMut<'_, SP_PlatformFns>) {
     fns.set(SP_PlatformFns::destroy_timer_fns, Some(destroy_timer_fns));
 }
 
-/// Fills a table with `fill`, or declines the host and fills the table with stubs: its layout is not
-/// known, or it has a required slot that the plugin does not provide.
+/// Fills a table with `fill`, or declines the host and fills the table with stubs if its layout is not
+/// known.
 pub fn fill_or_decline<T: Versioned>(
     mut table: PrefixMut<'_, T>,
     fill: impl FnOnce(&mut PrefixMut<'_, T>),
 ) {
     let host = Host::running();
-    let is_served = host.serve().and_then(|()| table.releases()).and_then(|_| {
-        fill(&mut table);
-        part::check_required(&DECLARED, &table)
-    });
-    if let Err(reason) = is_served {
-        host.decline(reason);
-        part::fill_with_stubs(&mut table);
+    match host.serve().and_then(|()| table.releases()) {
+        Ok(_) => fill(&mut table),
+        Err(reason) => {
+            host.decline(reason);
+            part::fill_with_stubs(&mut table);
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub fn api(history: &History, api: &str, paint: Paint) -> String {
                 .push(name);
         }
     }
-    out += &changes(&changed);
+    out += &changes(history, &changed);
     out += &lists(history, "appeared", &came);
     out += &lists(history, "went", &went);
     let lints: Vec<_> = names.iter().flat_map(|name| lints(history, name)).collect();
@@ -69,11 +69,11 @@ fn heading(history: &History, api: &str, items: usize, paint: Paint) -> String {
         [one] => format!(", version {one} in all"),
         [first, .., last] => format!(", version {first} to {last}"),
     };
-    let when = span(&history.releases, &releases);
+    let when = span(history, &releases);
     format!("{}  {when}{version}, {items} items\n", paint.strong(api))
 }
 
-fn changes(changed: &[(&str, Event)]) -> String {
+fn changes(history: &History, changed: &[(&str, Event)]) -> String {
     let mut out = String::new();
     let width = changed
         .iter()
@@ -96,7 +96,8 @@ fn changes(changed: &[(&str, Event)]) -> String {
             let _ = writeln!(out, "    {shown}");
         }
         let shown = if shown.len() > width { "" } else { shown };
-        let head = format!("    {shown:<width$}  {:<5}{sign} ", event.release);
+        let release = history.label(&event.release);
+        let head = format!("    {shown:<width$}  {release:<5}{sign} ");
         out += &wrapped(&head, &event.text, width + 14);
         last = name;
     }
@@ -109,7 +110,7 @@ fn lists(history: &History, word: &str, lists: &BTreeMap<usize, Vec<&str>>) -> S
         if out.is_empty() {
             let _ = writeln!(out, "\n  {word}");
         }
-        let head = format!("    {:<5} ", history.releases[*place]);
+        let head = format!("    {:<5} ", history.label(&history.releases[*place]));
         out += &wrapped(&head, &names.join(", "), 10);
     }
     out

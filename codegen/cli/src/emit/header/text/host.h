@@ -14,8 +14,12 @@ typedef struct sp_host {
   char name[96];
   /** Why this plugin cannot serve it; empty where it can. */
   char refused[400];
-  /** Whether that has been said. */
+  /** True once the reason is reported. */
   bool told;
+  /** True for a release that is not known here, and is accepted by the sizes of its structs. */
+  bool newer;
+  /** The plugin's name in messages: its platform's, or the device type. */
+  const char* plugin;
   /** 1 while it is being decided, 2 from then on. */
   int state;
 } sp_host;
@@ -37,6 +41,14 @@ static inline sp_releases sp_both(sp_releases one, sp_releases other) {
   return both.last != 0 && both.last < both.first ? one : both;
 }
 
+/** Returns true if `version`, as TF_Version() spells it, is a pre-release that is known here. */
+static inline bool sp_is_known_preview(const char* version) {
+  for (size_t i = 0; sp_previews[i].release != 0; ++i) {
+    if (strcmp(sp_previews[i].version, version) == 0) return true;
+  }
+  return false;
+}
+
 static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) {
   typedef const char* version_type(void);
   version_type* version = (version_type*)sp_look_up("TF_Version");
@@ -44,6 +56,7 @@ static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) 
   host->said = text == NULL ? 0 : sp_parse_release(text);
   host->releases.first = host->said != 0 ? host->said : SP_FIRST_RELEASE;
   host->releases.last = host->said;
+  host->newer = host->said > SP_NEWEST_RELEASE && !sp_is_known_preview(text);
   /* What is absent tells nothing: packages and platforms leave functions out. */
   for (size_t i = 0; host->said == 0 && i < sizeof sp_marks / sizeof *sp_marks; ++i) {
     if (sp_look_up(sp_marks[i].name) != NULL) {
@@ -61,7 +74,7 @@ static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) 
   if (host->said != 0) {
     sp_print(host->name, sizeof host->name, "TensorFlow %s", words);
   } else {
-    sp_print(host->name, sizeof host->name, "a TensorFlow that does not say its release (%s)", words);
+    sp_print(host->name, sizeof host->name, "a TensorFlow that does not state its release (%s)", words);
   }
   if (host->said != 0 && host->said < SP_FIRST_RELEASE) {
     sp_print(host->refused, sizeof host->refused, "plugins are loaded from TensorFlow 2.5 on");
@@ -95,35 +108,62 @@ static inline int sp_is(sp_releases releases) {
   return 1;
 }
 
-/** Says once, in one line on stderr, of what the host gets none, and why. */
-static inline void sp_tell(const char* what, const char* why) {
+/** Sets the plugin's name in messages; the first call counts. */
+static inline void sp_name_plugin(const char* name) {
   sp_host* host = &sp_this_host;
-  if (!host->told) fprintf(stderr, "plugin: no %s for %s: %s\n", what, host->name, why);
+  if (host->plugin == NULL) host->plugin = name;
+}
+
+/** Returns the plugin's name in messages. */
+static inline const char* sp_plugin_name(void) {
+  const char* name = sp_this_host.plugin;
+  return name != NULL ? name : "(unnamed)";
+}
+
+/** Reports once that the host is declined, all of it or for one part; `part` is "" for all. */
+static inline void sp_tell(const char* part, const char* why) {
+  sp_host* host = &sp_this_host;
+  const char* its = part[0] == 0 ? "" : " for its ";
+  if (!host->told) {
+    fprintf(stderr, "plugin %s: declined %s%s%s: %s\n", sp_plugin_name(), host->name, its, part, why);
+  }
   host->told = true;
 }
 
-/** Why the host is not served, all in all or by the structs that this entry point was handed; NULL
- * where it is. */
-static inline const char* sp_refused(const char* what, const sp_clue* clues, size_t count) {
+/** Returns the reason to decline the host, or the part whose structs an entry point was passed; NULL if
+ * there is none. Reports it. */
+static inline const char* sp_refused(const char* part, const sp_clue* clues, size_t count) {
   const sp_host* host = sp_enter(clues, count);
   const char* why = host->refused[0] != 0 ? host->refused : NULL;
   for (size_t i = 0; why == NULL && i < count; ++i) {
     if (clues[i].refused[0] != 0) why = clues[i].refused;
   }
-  if (why != NULL) sp_tell(what, why);
+  if (why != NULL) sp_tell(part, why);
   return why;
 }
 
-/** Whether the host is served, as far as is known by now. A plugin that is asked how many devices there
- * are says 0 where it is not. */
-static inline bool sp_serves(void) { return sp_running()->refused[0] == 0; }
+/** Returns true if the host is served, as far as is known by now. A plugin that is asked how many devices
+ * there are answers 0 if it is not. For a release that is not known here this reports once that the sizes
+ * of its structs decided: this shim does not read the host's headers. */
+static inline bool sp_serves(void) {
+  sp_host* host = (sp_host*)sp_running();
+  if (host->refused[0] != 0) return false;
+  if (host->newer && !host->told) {
+    fprintf(stderr,
+            "plugin %s: %s is newer than the plugin, and its headers are not read: structs are accepted by their "
+            "sizes\n",
+            sp_plugin_name(), host->name);
+    host->told = true;
+  }
+  return true;
+}
 
-/** From here on the host is not served. */
-static inline void sp_give_up(const char* what, const char* why) {
+/** Declines the host from here on, because of a struct that is seen after the entry point. */
+static inline void sp_give_up(const char* why) {
   sp_host* host = &sp_this_host;
-  if (!sp_serves()) return;
+  if (sp_running()->refused[0] != 0) return;
   sp_print(host->refused, sizeof host->refused, "%s", why);
-  sp_tell(what, why);
+  sp_tell("", why);
 }
 
 /** Whether the host is from before plugins, so that not even its structs' beginnings are known. */
@@ -155,20 +195,13 @@ typedef struct sp_symbol {
   sp_function found;
 } sp_symbol;
 
-/** Returns true if `version`, as TF_Version() spells it, is a pre-release that is known here. */
-static inline bool sp_is_known_preview(const char* version) {
-  for (size_t i = 0; sp_previews[i].release != 0; ++i) {
-    if (strcmp(sp_previews[i].version, version) == 0) return true;
-  }
-  return false;
-}
-
 /** Whether the host may be newer than all that is known here. What TensorFlow calls experimental has
  * changed under its name, which nothing in a process shows. */
 static inline bool sp_is_unsettled(void) {
-  const sp_releases known = {SP_FIRST_RELEASE, SP_NEWEST_RELEASE};
+  const sp_host* host = sp_running();
   const char* assumed = getenv("SP_ASSUME_SAME");
-  return sp_is(known) != 1 && (assumed == NULL || strcmp(assumed, "1") != 0);
+  const bool is_known = host->said != 0 && !host->newer;
+  return !is_known && (assumed == NULL || strcmp(assumed, "1") != 0);
 }
 
 static inline sp_function sp_resolve(const sp_symbol* symbol) {
@@ -221,7 +254,7 @@ static inline const char* sp_explain(sp_symbol* symbol) {
 
 /** Ends the process, as an undefined symbol would, but says why. */
 static inline void sp_stop(sp_symbol* symbol) {
-  fprintf(stderr, "plugin: %s\n", sp_explain(symbol));
+  fprintf(stderr, "plugin %s: %s\n", sp_plugin_name(), sp_explain(symbol));
   abort();
 }
 

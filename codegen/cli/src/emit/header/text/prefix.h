@@ -79,11 +79,11 @@ static inline sp_clue sp_clue_of(const sp_layouts* of, const void* host) {
   }
   char sizes[120] = "";
   for (size_t i = 0, end = 0; i < of->count; ++i) {
-    end += sp_print(sizes + end, sizeof sizes - end, "%s%zu", i == 0 ? "" : " and ", of->all[i].size);
+    end += sp_print(sizes + end, sizeof sizes - end, "%s%zu", i == 0 ? "" : " or ", of->all[i].size);
   }
   sp_print(clue.refused, sizeof clue.refused,
-           "its %s has %zu bytes, and layouts are known of %s only (SP_ASSUME_APPEND=1 takes a longer one "
-           "for these with fields added at the end)",
+           "its %s is %zu bytes, expected %s (SP_ASSUME_APPEND=1 takes a longer one for these with fields added "
+           "at the end)",
            of->name, size, sizes);
   return clue;
 }
@@ -141,7 +141,7 @@ static inline void sp_stuff(void* table) {
 #define sp_fill_or_decline(S, host, mine)                                      \
   do {                                                                         \
     if (sp_fill_##S(host, mine, NULL)) break;                                  \
-    sp_give_up("devices", sp_clue_##S(host).refused);                          \
+    sp_give_up(sp_clue_##S(host).refused);                                     \
     sp_stuff(host);                                                            \
   } while (0)
 

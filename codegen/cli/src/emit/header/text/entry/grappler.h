@@ -34,6 +34,7 @@ static inline bool sp_enter_TF_InitGraph(TP_OptimizerRegistrationParams* params,
   const sp_releases of_older = {205, 205};
   TP_Optimizer* optimizer = NULL;
   TP_OptimizerConfigs* configs = NULL;
+  sp_name_plugin(type);
   SP_GET_FIXED(TP_OptimizerRegistrationParams, optimizer, params, &optimizer);
   SP_GET_FIXED(TP_OptimizerRegistrationParams, optimizer_configs, params, &configs);
   const sp_clue clues[] = {
@@ -44,6 +45,7 @@ static inline bool sp_enter_TF_InitGraph(TP_OptimizerRegistrationParams* params,
   if (sp_refused("graph optimizer", clues, sizeof clues / sizeof *clues) == NULL) return true;
   if (sp_is_too_old()) return false;
   SP_SET_FIXED(TP_OptimizerRegistrationParams, device_type, params, type);
+  sp_stuff(optimizer);
   const size_t place = sp_fixed_TP_Optimizer_optimize_func(optimizer);
   if (sp_is(of_older) == 1) {
     sp_write(optimizer, place, &older, sizeof older);

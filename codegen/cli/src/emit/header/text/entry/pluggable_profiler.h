@@ -17,6 +17,7 @@ static inline void sp_no_profile(const TP_Profiler* profiler, uint8_t* buffer, s
 static inline bool sp_enter_TF_InitProfiler(TF_ProfilerRegistrationParams* params, const char* type) {
   TP_Profiler* profiler = NULL;
   TP_ProfilerFns* fns = NULL;
+  sp_name_plugin(type);
   SP_GET_FIXED(TF_ProfilerRegistrationParams, profiler, params, &profiler);
   SP_GET_FIXED(TF_ProfilerRegistrationParams, profiler_fns, params, &fns);
   const sp_clue clues[] = {
@@ -29,6 +30,7 @@ static inline bool sp_enter_TF_InitProfiler(TF_ProfilerRegistrationParams* param
   SP_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler, params, sp_no_profiler);
   SP_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler_fns, params, sp_no_profiler_fns);
   SP_SET_FIXED(TP_Profiler, device_type, profiler, type);
+  sp_stuff(fns);
   SP_SET_FIXED(TP_ProfilerFns, start, fns, sp_no_recording);
   SP_SET_FIXED(TP_ProfilerFns, stop, fns, sp_no_recording);
   SP_SET_FIXED(TP_ProfilerFns, collect_data_xspace, fns, sp_no_profile);

@@ -64,6 +64,7 @@ static inline bool sp_enter_SE_InitPlugin(SE_PlatformRegistrationParams* params,
                                           const char* type) {
   SP_Platform* platform = NULL;
   SP_PlatformFns* fns = NULL;
+  sp_name_plugin(name);
   SP_GET_FIXED(SE_PlatformRegistrationParams, platform, params, &platform);
   SP_GET_FIXED(SE_PlatformRegistrationParams, platform_fns, params, &fns);
   const sp_clue clues[] = {
@@ -71,7 +72,7 @@ static inline bool sp_enter_SE_InitPlugin(SE_PlatformRegistrationParams* params,
       sp_clue_SP_Platform(platform),
       sp_clue_SP_PlatformFns(fns),
   };
-  if (sp_refused("devices", clues, sizeof clues / sizeof *clues) == NULL) return true;
+  if (sp_refused("", clues, sizeof clues / sizeof *clues) == NULL) return true;
   if (!sp_is_too_old()) sp_decline_platform(params, platform, fns, name, type);
   return false;
 }

@@ -1,0 +1,262 @@
+//! Who may write which field of the structs that a call passes.
+//!
+//! Each call into the plugin is watched: the structs among its arguments, and those that these point
+//! to, are compared with what they were before the call. What is allowed follows from the IR: the
+//! direction of the parameter, and the writer of the field.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
+
+use crate::call::Ptr;
+use crate::record::{Shape, read_live};
+use crate::{demands, ledger};
+
+/// One call and the structs that it passes.
+pub(crate) struct Watch<'a> {
+    /// The struct that has the slot; empty for an exported function.
+    table: &'a str,
+    function: &'a str,
+    parameters: &'a [Param],
+    /// Whether TensorFlow uses what is stored in the arguments.
+    is_used: bool,
+    structs: Vec<Passed>,
+}
+
+/// A struct as it was before the call.
+struct Passed {
+    shape: &'static Shape,
+    address: usize,
+    before: Vec<u8>,
+    /// Whether the callee may write to it at all.
+    is_writable: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches a call of the function in `slot` of a struct.
+    pub fn of_slot(table: &'a Shape, slot: &'a str, arguments: &[usize]) -> Self {
+        let parameters = table.parameters(slot).unwrap_or_default();
+        let watch = Self::new(slot, parameters, arguments);
+        Self {
+            table: table.name,
+            is_used: !table.field(slot).is_some_and(is_optional),
+            ..watch
+        }
+    }
+
+    /// Watches a call with these arguments; one that is no address is 0.
+    pub fn new(function: &'a str, parameters: &'a [Param], arguments: &[usize]) -> Self {
+        let mut watch = Self {
+            table: "",
+            function,
+            parameters,
+            is_used: true,
+            structs: vec![],
+        };
+        for (index, address) in arguments.iter().enumerate() {
+            // A parameter that the release's headers do not state is not judged.
+            let parameter = parameters.get(index);
+            let is_writable = parameter.is_none_or(|it| is_written(&it.ty, direction(it)));
+            watch.add(*address, is_writable);
+        }
+        watch
+    }
+
+    /// Adds the struct at `address`, if a record is there, and those that it passes on.
+    fn add(&mut self, address: usize, is_writable: bool) {
+        let is_known = self.structs.iter().any(|it| it.address == address);
+        // SAFETY: what a call passes, and points to, is not dropped before the call is over.
+        let found = unsafe { read_live(address) }.filter(|_| !is_known);
+        let Some((shape, before)) = found else { return };
+        let passed = Passed {
+            shape,
+            address,
+            before,
+            is_writable,
+        };
+        let passed_on: Vec<usize> = passed.passed_on().collect();
+        self.structs.push(passed);
+        for address in passed_on {
+            self.add(address, true);
+        }
+    }
+
+    /// Records what the callee did against the contract. `is_ok` is false if it reported an error;
+    /// `made` has the handle in each argument that one is stored in.
+    pub fn report(&self, is_ok: bool, made: &[Option<Ptr>]) {
+        for passed in &self.structs {
+            passed.report(self, is_ok);
+        }
+        let missing = made.iter().zip(self.parameters);
+        for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(Ptr::is_null)) {
+            if is_ok && self.is_used {
+                let name = &parameter.name;
+                let text = format!("{self} reported no error and left its `{name}` null");
+                breach(&format!("{self} {name}"), text);
+            }
+        }
+    }
+}
+
+/// `SP_StreamExecutor.allocate`, or the name of a function.
+impl fmt::Display for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.table {
+            "" => f.write_str(self.function),
+            table => write!(f, "{table}.{}", self.function),
+        }
+    }
+}
+
+fn is_optional(field: &Field) -> bool {
+    let presence = field.presence.as_ref().map(|it| it.value);
+    presence == Some(Presence::Optional)
+}
+
+fn direction(parameter: &Param) -> Option<Direction> {
+    parameter.direction.as_ref().map(|it| it.value)
+}
+
+/// Returns true if what a pointer of this type and direction points to may be written.
+fn is_written(ty: &Type, direction: Option<Direction>) -> bool {
+    let is_mutable = matches!(ty, Type::Pointer { mutable: true, .. });
+    is_mutable && matches!(direction, Some(Direction::Out | Direction::InOut))
+}
+
+impl Passed {
+    /// The addresses of structs that the callee is to fill, as far as this struct has them.
+    fn passed_on(&self) -> impl Iterator<Item = usize> {
+        let fields = self.shape.body.fields.iter();
+        let filled = fields.filter(|field| {
+            let direction = field.direction.as_ref().map(|it| it.value);
+            is_written(&field.ty, direction)
+        });
+        filled.map(|field| value(field, &self.before) as usize)
+    }
+
+    fn report(&self, call: &Watch<'_>, is_ok: bool) {
+        // SAFETY: the call is just over, and its arguments are still there.
+        let Some((_, after)) = (unsafe { read_live(self.address) }) else {
+            return;
+        };
+        let fields = self.shape.body.fields.iter().zip(&self.shape.writers);
+        for (field, writer) in fields {
+            if let Some(found) = self.finding(field, *writer, &after) {
+                let place = format!("{call} {}.{}", self.shape.name, field.name);
+                breach(&place, format!("{call} {found}"));
+            }
+        }
+        // In the words of other checks, so that it counts once.
+        if let Some(text) = self.wrong_size(&after).filter(|_| is_ok) {
+            breach(&text.clone(), text);
+        }
+    }
+
+    /// What is wrong with the `struct_size` that was left.
+    fn wrong_size(&self, after: &[u8]) -> Option<String> {
+        let field = self.shape.field("struct_size")?;
+        let text = demands::written_size(self.shape, value(field, after));
+        text.filter(|_| self.is_writable)
+    }
+
+    /// What is wrong with a field after the call.
+    fn finding(&self, field: &Field, writer: Option<Writer>, after: &[u8]) -> Option<String> {
+        let (old, new) = (value(field, &self.before), value(field, after));
+        if old == new {
+            return None;
+        }
+        let place = format!("{}.{}", self.shape.name, field.name);
+        let change = change(field, old, new);
+        match writer {
+            _ if !self.is_writable => Some(format!("changed {place}{change}; it may only read it")),
+            _ if field.name == "struct_size" => None,
+            Some(Writer::Core) => Some(format!("changed {place}{change}; TensorFlow sets it")),
+            // A null that takes the place of what another call left is no breach.
+            Some(Writer::Nobody) => {
+                (new != 0).then(|| format!("left {place} non-null; the header reserves it"))
+            }
+            Some(Writer::Plugin) | None => None,
+        }
+    }
+}
+
+/// ` from 0 to 7`; addresses say nothing and differ from run to run.
+fn change(field: &Field, old: u64, new: u64) -> String {
+    match field.ty {
+        Type::Int { .. } | Type::Size | Type::Bool => format!(" from {old} to {new}"),
+        _ => String::new(),
+    }
+}
+
+/// The number in `field`, zero-extended; 0 for a field of more than 8 bytes.
+fn value(field: &Field, bytes: &[u8]) -> u64 {
+    let mut wide = [0; 8];
+    let bytes = &bytes[field.offset as usize..][..field.size as usize];
+    if let Some(low) = wide.get_mut(..bytes.len()) {
+        low.copy_from_slice(bytes);
+    }
+    u64::from_le_bytes(wide)
+}
+
+/// Whether breaches are printed for the process that started this one.
+static FOR_PARENT: AtomicBool = AtomicBool::new(false);
+
+/// How a line on stdout begins that reports a breach: this, its place, a tab, its text.
+const MARK: &str = "@sp-owner ";
+
+/// Breaches by their place, which is a call and a field or parameter: one example of each is enough.
+pub(crate) type Breaches = BTreeMap<String, String>;
+
+static BREACHES: Mutex<Breaches> = Mutex::new(BTreeMap::new());
+
+fn recorded() -> MutexGuard<'static, Breaches> {
+    BREACHES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Records that a call wrote what it must not, or left what TensorFlow cannot use. In a check's own
+/// process it is printed for the parent, which reports it once for all checks; elsewhere it is a fault.
+pub(crate) fn breach(place: &str, text: String) {
+    let mut breaches = recorded();
+    if breaches.contains_key(place) {
+        return;
+    }
+    breaches.insert(place.to_owned(), text.clone());
+    match FOR_PARENT.load(Ordering::Relaxed) {
+        true => println!("\n{MARK}{place}\t{}", text.replace('\n', " / ")),
+        false => ledger::fault(text),
+    }
+}
+
+/// Prints breaches for the parent from now on.
+pub(crate) fn print_breaches() {
+    FOR_PARENT.store(true, Ordering::Relaxed);
+}
+
+/// The breaches that this process has recorded.
+pub(crate) fn breaches() -> Breaches {
+    recorded().clone()
+}
+
+/// The breaches among the lines that a child printed.
+pub(crate) fn printed(stdout: &str) -> Breaches {
+    let lines = stdout.lines().filter_map(|line| line.strip_prefix(MARK));
+    let parts = lines.filter_map(|line| line.split_once('\t'));
+    parts
+        .map(|(place, text)| (place.to_owned(), text.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_breaches_between_other_lines() {
+        let stdout = "noise\n@sp-owner f S.ext\tf left S.ext non-null\n@sp-host pass done\n";
+        let expected = [("f S.ext".to_owned(), "f left S.ext non-null".to_owned())];
+        assert_eq!(printed(stdout), Breaches::from(expected));
+    }
+}
