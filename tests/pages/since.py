@@ -23,6 +23,15 @@ def markers(text):
     return [found["release"] for found in MARKER.finditer(text)]
 
 
+def marked(text):
+    """The release of each marker, and the line of code that it is for: of an item the first."""
+    for found in MARKER.finditer(text):
+        code = found["code"].strip()
+        following = (line.strip() for line in text[found.end() :].splitlines())
+        is_code = lambda line: line and not line.startswith(("//", "#"))
+        yield found["release"], (code or next(filter(is_code, following), "")).removesuffix(" {")
+
+
 def cut(text, newest):
     """The text without what came after the release `newest`."""
     at = 0

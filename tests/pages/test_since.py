@@ -8,7 +8,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from pages.releases import ROOT, releases
-from pages.since import cut, markers
+from pages.hindcast_page import reason_of
+from pages.since import cut, marked, markers
 
 
 def test_removes_line_with_trailing_marker_of_later_release():
@@ -70,3 +71,21 @@ def test_every_marker_of_the_sources_names_a_release():
     }
     assert found
     assert not [it for it in found if it[1] not in releases()]
+
+
+def test_names_the_code_that_a_marker_is_for():
+    text = "a(); // since 2.6\n// since 2.7\n/// Docs.\n#[x]\nfn b() {\n}\n"
+    assert list(marked(text)) == [("2.6", "a();"), ("2.7", "fn b()")]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("declined TensorFlow 2.7: it requires SP_StreamExecutor.memset, which the plugin does not provide", "required slot"),
+        ("declined TensorFlow 2.30: its headers differ from the known ones: SP_Timer is gone", "changed declaration"),
+        ("A: left to TensorFlow's own kernels, since TF_A is not exported by this process", "missing function"),
+        ("declined TensorFlow 2.22: its SP_StreamExecutor is 296 bytes, expected 264 or 288", None),
+    ],
+)
+def test_reads_the_reason_of_a_decline(line, reason):
+    assert reason_of(f"plugin myaccel: {line}") == reason

@@ -14,7 +14,7 @@ mod device;
 mod element;
 pub mod graph;
 pub mod kernel;
-pub mod optimizer;
+pub mod optimizer; // since 2.6
 mod part;
 pub mod platform;
 pub mod profiler; // since 2.7
@@ -25,7 +25,7 @@ pub mod trace;
 pub use access::{Access, InPlace, Memory, Staged};
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
-pub use optimizer::Optimizer;
+pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::host::FIRST;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};

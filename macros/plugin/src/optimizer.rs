@@ -12,9 +12,10 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use sp_abi::grappler::TP_Optimizer__optimize_func; // since 2.6
 pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
-use sp_abi::grappler::{DECLARED, TF_GrapplerItem, TP_Optimizer, TP_OptimizerConfigs};
+use sp_abi::grappler::{
+    DECLARED, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
+};
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::declared::Api;
@@ -98,7 +99,7 @@ impl<O: Optimizer> Offer for Handed<'_, O> {
     }
 
     fn accept(&mut self, about: &About) -> Result<()> {
-        TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?; // since 2.6
+        TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
         self.table.announce();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
         self.table
@@ -119,7 +120,7 @@ impl<O: Optimizer> Offer for Handed<'_, O> {
         let mut params = self.params.fixed();
         params.set(RegistrationParams::device_type, name);
         part::fill_with_stubs(&mut self.table);
-        declined::fill(&mut self.table.fixed()); // since 2.6
+        declined::fill(&mut self.table.fixed());
     }
 }
 
@@ -141,7 +142,6 @@ unsafe extern "C" fn destroy<O: Optimizer>(optimizer: *mut c_void) {
 /// The slot of `O` whose signature depends on the release.
 struct Slots<O>(PhantomData<fn() -> O>);
 
-// since 2.6
 impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
     unsafe extern "C" fn call(
         optimizer: *mut c_void,

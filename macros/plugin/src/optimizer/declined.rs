@@ -4,8 +4,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::sync::OnceLock;
 
-use sp_abi::grappler::TP_Optimizer__optimize_func; // since 2.6
-use sp_abi::grappler::{TF_GrapplerItem, TP_Optimizer};
+use sp_abi::grappler::{TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func};
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::{PrefixMut, guard};
@@ -23,7 +22,6 @@ pub fn device_type(ours: &CStr) -> &'static CStr {
     })
 }
 
-// since 2.6
 /// Fills in the one slot that TensorFlow demands: with what returns its input where it is known how
 /// the slot is called, else with what touches nothing.
 pub fn fill(table: &mut PrefixMut<'_, TP_Optimizer>) {
@@ -34,7 +32,6 @@ pub fn fill(table: &mut PrefixMut<'_, TP_Optimizer>) {
 
 struct Unchanged;
 
-// since 2.6
 impl TP_Optimizer__optimize_func for Unchanged {
     unsafe extern "C" fn call(
         _: *mut c_void,
