@@ -19,7 +19,7 @@ def tell(**step):
     print(json.dumps(step), flush=True)
 
 
-def main(device_type):
+def main(device_type, compare=True):
     devices = [it.name for it in tf.config.list_physical_devices(device_type)]
     tell(version=tf.__version__, devices=devices)
     if not devices:
@@ -27,7 +27,7 @@ def main(device_type):
     with tf.device(f"/device:{device_type}:0"):
         total = tf.constant([1.0, 2.5]) + tf.constant([3.0, -4.0])
     tell(added=total.numpy().tolist(), on=total.device)
-    tell(**small_model.main(device_type))
+    tell(**small_model.main(device_type, compare))
 
 
 if __name__ == "__main__":

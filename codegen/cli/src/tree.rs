@@ -106,13 +106,17 @@ fn fact<T: std::fmt::Debug>(
     what: &str,
     fact: &Option<Stated<T>>,
 ) -> std::fmt::Result {
-    let Some(Stated { value, evidence }) = fact else {
+    let Some(Stated {
+        value, evidence, ..
+    }) = fact
+    else {
         return Ok(());
     };
     let evidence = match evidence {
         Evidence::Prefix => "prefix".to_string(),
         Evidence::Comment(loc) => format!("line {}", loc.line),
         Evidence::Notes(_) => "notes".to_string(),
+        Evidence::Library => "library".to_string(),
     };
     let text = format!("{what} {value:?}").trim().to_lowercase();
     write!(out, "  [{text}: {evidence}]")

@@ -14,10 +14,10 @@ mod device;
 mod element;
 pub mod graph;
 pub mod kernel;
-pub mod optimizer;
+pub mod optimizer; // since 2.6
 mod part;
 pub mod platform;
-pub mod profiler;
+pub mod profiler; // since 2.7
 mod proto;
 mod tensor;
 pub mod trace;
@@ -25,8 +25,8 @@ pub mod trace;
 pub use access::{Access, InPlace, Memory, Staged};
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
-pub use optimizer::Optimizer;
-pub use profiler::Profiler;
+pub use optimizer::Optimizer; // since 2.6
+pub use profiler::Profiler; // since 2.7
 pub use sp_runtime::host::FIRST;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};

@@ -143,7 +143,7 @@ fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
     let best_fit = matches!(D::ALLOCATOR, Allocator::BestFit { .. });
     platform.set(SP_Platform::use_bfc_allocator, best_fit.into());
     let grow = D::ALLOCATOR == Allocator::BestFit { grow: true };
-    platform.set(SP_Platform::force_memory_growth, grow.into());
+    platform.set(SP_Platform::force_memory_growth, grow.into()); // since 2.9
 }
 
 /// A pointer that TensorFlow owes us.

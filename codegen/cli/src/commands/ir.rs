@@ -67,7 +67,7 @@ pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
     let release = operand::resolve(args.release)?;
     let apis = match &args.headers {
-        Some(root) => parse(root, &args, release)?,
+        Some(root) => parse(root, &args, release, &place)?,
         None => Vec::new(),
     };
     let parsed = apis.iter().find(|api| api.name == args.api).cloned();
@@ -124,14 +124,17 @@ fn exceptions(api: &Api) -> String {
 }
 
 /// Reads the API from headers; what these include of other APIs comes with it.
-fn parse(root: &Path, args: &Args, release: Release) -> Result<Vec<Api>> {
+fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
+    let newest = snapshots::newest_release(place, Some(release))?;
+    let baseline = newest.map(|newest| snapshots::some(place, newest, &[&args.api]));
+    let baseline = baseline.transpose()?.unwrap_or_default();
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
     let job = Job {
         notes: &notes,
         left_out: &left_out,
-        known: &Known::Anything,
+        known: &Known::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
         only: std::slice::from_ref(&args.api),

@@ -101,7 +101,7 @@ struct PresenceNote {
     value: Presence,
     fields: Vec<String>,
     evidence: String,
-    overrides: Option<Overrides>,
+    overrides: Option<PresenceOverrides>,
 }
 
 /// What is said of one field.
@@ -148,6 +148,15 @@ enum Overrides {
     Comment,
 }
 
+/// What a note on presence knowingly contradicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PresenceOverrides {
+    Comment,
+    /// A validation message of core, which core gives under some condition only.
+    Library,
+}
+
 impl Notes {
     /// The notes of all APIs, as the binary carries them.
     ///
@@ -189,6 +198,20 @@ impl Notes {
     fn excepted(&self) -> impl Iterator<Item = &String> {
         let except = self.conventions.iter().flat_map(|it| it.except.keys());
         except.filter(|name| !name.contains('*'))
+    }
+
+    /// Returns the struct and the field of each note that overrides a validation message of `release`.
+    pub fn library_overrides(&self, release: &str) -> Vec<(&str, &str)> {
+        let mut found = Vec::new();
+        for (name, note) in &self.item {
+            let holds = |one: &&PresenceNote| one.releases.is_none_or(|span| span.has(release));
+            let is_override =
+                |one: &&PresenceNote| one.overrides == Some(PresenceOverrides::Library);
+            let notes = note.presence.iter().filter(holds).filter(is_override);
+            let fields = notes.flat_map(|one| &one.fields);
+            found.extend(fields.map(|field| (name.as_str(), field.as_str())));
+        }
+        found
     }
 
     /// Says what the notes say.

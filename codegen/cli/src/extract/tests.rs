@@ -329,7 +329,7 @@ fn every_locked_header_is_assigned_and_no_pattern_is_idle() {
 #[test]
 fn a_folder_without_headers_is_refused() {
     let empty = tempfile::tempdir().unwrap();
-    let error = extract(empty.path(), "9.9", DEFAULT_TARGET).unwrap_err();
+    let error = extract(empty.path(), "9.9", DEFAULT_TARGET, Vec::new()).unwrap_err();
     assert!(matches!(error, ExtractError::NoHeaders { .. }), "{error}");
 }
 

@@ -21,8 +21,9 @@ impl Functions {
     /// `graph` is a live buffer.
     pub(super) unsafe fn of(graph: *const TF_Buffer) -> Result<Self> {
         let (new, status) = (TF_NewFunctionLibraryDefinition.get()?, Status::new()?);
-        // SAFETY: the caller vouches for the buffer, which is only read during the call.
-        let library = unsafe { new(graph, status.as_ptr()) };
+        // SAFETY: the caller vouches for the buffer, which is only read during the call. The parameter is
+        // const from 2.10 on.
+        let library = unsafe { new(graph.cast_mut(), status.as_ptr()) };
         status.check()?;
         let none = || Error::internal("TensorFlow made no function library");
         NonNull::new(library).map(Self).ok_or_else(none)

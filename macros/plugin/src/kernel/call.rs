@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
 
+use sp_abi::kernels::TF_GetDeviceId; // since 2.12
 use sp_abi::kernels::{
-    TF_AllocateOutput, TF_GetDeviceId, TF_GetInput, TF_GetStream, TF_NumInputs, TF_NumOutputs,
-    TF_OpKernelContext,
+    TF_AllocateOutput, TF_GetInput, TF_GetStream, TF_NumInputs, TF_NumOutputs, TF_OpKernelContext,
 };
 use sp_abi::stream_executor::SP_Stream;
 use sp_abi::tf_datatype::TF_DataType;
@@ -68,7 +68,8 @@ impl Call {
     pub fn output(&self, index: usize, dtype: TF_DataType, dims: &[usize]) -> Result<Raw> {
         let allocate = TF_AllocateOutput.get()?;
         let dims: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
-        // TensorFlow ignores the length, and takes the type from the op's definition.
+        // TensorFlow ignores the length, and takes the type from the op's definition. `dims` is read only; the
+        // parameter is const from 2.7 on.
         // SAFETY: the context is live, and `dims` holds as many as it says.
         let tensor = unsafe {
             let (index, rank) = (int(index)?, int(dims.len())?);
@@ -76,7 +77,7 @@ impl Call {
                 self.context,
                 index,
                 dtype,
-                dims.as_ptr(),
+                dims.as_ptr().cast_mut(),
                 rank,
                 0,
                 self.status.as_ptr(),
@@ -97,8 +98,14 @@ impl Call {
 
     /// The number of the device that runs the call.
     pub fn ordinal(&self) -> Result<i32> {
-        // SAFETY: the context is live.
-        Ok(unsafe { TF_GetDeviceId.get()?(self.context) })
+        match self.context {
+            // since 2.12
+            context if !context.is_null() => {
+                // SAFETY: the context is live.
+                Ok(unsafe { TF_GetDeviceId.get()?(context) })
+            }
+            _ => Err(Error::internal("the call's device is not known")),
+        }
     }
 
     pub(super) fn context(&self) -> *mut TF_OpKernelContext {

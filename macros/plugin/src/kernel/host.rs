@@ -9,7 +9,7 @@ use std::slice;
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::call::Call;
-use super::variable::Callbacks;
+use super::variable::Callbacks; // since 2.6
 use super::{HostKernel, Kernel, OnDevice};
 use crate::buffer::Buffer;
 use crate::tensor::{Raw, address};
@@ -164,6 +164,7 @@ impl<'a> Host<'a> {
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })
     }
 
+    // since 2.6
     /// Gives the variable that is input `variable` the value of input `value`; with
     /// `validate_shape`, from 2.10 on, only one of the variable's own shape.
     ///
@@ -183,6 +184,7 @@ impl<'a> Host<'a> {
             .assign_variable(variable, value, validate_shape, callbacks)
     }
 
+    // since 2.6
     /// Changes the variable that is input `variable` by `change(variable, value)`, where input
     /// `value` has the variable's shape; nobody else reads or writes it meanwhile.
     ///

@@ -10,7 +10,7 @@ mod entry;
 mod host;
 mod on_device;
 mod table;
-mod variable;
+mod variable; // since 2.6
 
 pub use attribute::{Attributes, Construction, FromAttribute};
 pub use calls::{report, write_calls};

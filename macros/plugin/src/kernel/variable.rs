@@ -53,7 +53,7 @@ impl Call {
                     context,
                     variable,
                     value,
-                    validate_shape,
+                    validate_shape, // since 2.10
                     Some(copy),
                     status.as_ptr(),
                 )

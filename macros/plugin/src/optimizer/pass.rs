@@ -54,6 +54,7 @@ passes! {
     ShapeOptimization = shape_optimization,
     /// Takes 16-bit floats where it can.
     AutoMixedPrecision = auto_mixed_precision,
+    // since 2.10
     /// The same for oneDNN and bfloat16; from 2.10 on.
     AutoMixedPrecisionOnednnBfloat16 = auto_mixed_precision_onednn_bfloat16,
     /// The same for MKL.

@@ -214,6 +214,7 @@ impl StreamExecutor for CpuDevice {
         Ok(())
     }
 
+    // since 2.7
     unsafe fn mem_zero(
         &self,
         stream: &Stream,
@@ -224,6 +225,7 @@ impl StreamExecutor for CpuDevice {
         unsafe { self.memset(stream, location, 0, size) }
     }
 
+    // since 2.7
     unsafe fn memset(
         &self,
         _: &Stream,
@@ -239,6 +241,7 @@ impl StreamExecutor for CpuDevice {
         Ok(())
     }
 
+    // since 2.7
     unsafe fn memset32(
         &self,
         _: &Stream,

@@ -10,9 +10,10 @@ use sp_plugin::Error;
 
 sp_plugin::kernels! {
     for D:
-    add_v2, assign_add_variable_op, assign_sub_variable_op, assign_variable_op, bias_add,
-    bias_add_grad, cast, destroy_resource_op, div_no_nan, mat_mul, mean, mul, neg, pow, pow_int, real_div, relu,
-    relu_grad, resource_apply_gradient_descent, sparse_softmax_cross_entropy_with_logits, sqrt, square, sub, sum,
+    add_v2, bias_add, bias_add_grad, cast, div_no_nan, mat_mul, mean, mul, neg, pow, pow_int, real_div, relu,
+    relu_grad, sparse_softmax_cross_entropy_with_logits, sqrt, square, sub, sum,
+    assign_add_variable_op, assign_sub_variable_op, assign_variable_op, destroy_resource_op, // since 2.6
+    resource_apply_gradient_descent, // since 2.6
 }
 
 /// What a kernel file begins with.

@@ -1,0 +1,91 @@
+"""`python -m pytest tests/pages`: the markers, and how they are cut."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from pages.releases import ROOT, releases
+from pages.hindcast_page import reason_of
+from pages.since import cut, marked, markers
+
+
+def test_removes_line_with_trailing_marker_of_later_release():
+    text = "use a; // since 2.6\nuse b; // since 2.10\nuse c;\n"
+    assert cut(text, "2.9") == "use a; // since 2.6\nuse c;\n"
+    assert cut(text, "2.5") == "use c;\n"
+    assert cut(text, "2.10") == text
+
+
+def test_removes_toml_line():
+    text = '    "x",\n    "y", # since 2.7\n'
+    assert cut(text, "2.6") == '    "x",\n'
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "fn a<T: X<U>, V>(x: [u8; 2]) -> Y<T, V> {\n    if x < y { b(); }\n}",
+        "/// Docs: ( { \"\n#[inline]\nfn a() {\n    '{'; \"}\\\"{\"; r#\"{\"#; /* { */ // {\n}",
+        "impl<'a> X for Y<'a> {\n    fn b() {}\n}",
+        "use a::{b, c};",
+        "let a = b(c, d)\n    .e();",
+        "/// Docs.\nName = value,",
+        "context if !a(b, c) => {\n    d;\n}",
+        "Some(x) => {\n    d\n},",
+    ],
+)
+def test_removes_item_after_marker_on_its_own_line(item):
+    text = f"before();\n// since 2.9\n{item}\nafter();\n"
+    assert cut(text, "2.8") == "before();\nafter();\n"
+    assert cut(text, "2.9") == text
+
+
+def test_removes_markers_inside_of_a_removed_item_with_it():
+    text = "// since 2.7\nmod a {\n    b(); // since 2.9\n}\nc(); // since 2.8\n"
+    assert cut(text, "2.6") == ""
+    assert cut(text, "2.7") == "// since 2.7\nmod a {\n}\n"
+
+
+@pytest.mark.parametrize("text", ["// since 2.9\n", "{\n    a();\n    // since 2.9\n}\n", "// since 2.9\nfn a() {\n"])
+def test_rejects_marker_without_item(text):
+    with pytest.raises(ValueError):
+        cut(text, "2.8")
+
+
+def test_ignores_prose():
+    text = "/// As since 2.9 in all releases.\n// known since 2.9\nlet a = 1;\n"
+    assert markers(text) == []
+    assert cut(text, "2.5") == text
+
+
+def test_every_marker_of_the_sources_names_a_release():
+    sources = [*ROOT.glob("macros/plugin/**/*"), *ROOT.glob("templates/cpu/**/*")]
+    found = {
+        (path.relative_to(ROOT), release)
+        for path in sources
+        if path.suffix in (".rs", ".toml")
+        for release in markers(path.read_text())
+    }
+    assert found
+    assert not [it for it in found if it[1] not in releases()]
+
+
+def test_names_the_code_that_a_marker_is_for():
+    text = "a(); // since 2.6\n// since 2.7\n/// Docs.\n#[x]\nfn b() {\n}\n"
+    assert list(marked(text)) == [("2.6", "a();"), ("2.7", "fn b()")]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("declined TensorFlow 2.7: it requires SP_StreamExecutor.memset, which the plugin does not provide", "required slot"),
+        ("declined TensorFlow 2.30: its headers differ from the known ones: SP_Timer is gone", "changed declaration"),
+        ("A: left to TensorFlow's own kernels, since TF_A is not exported by this process", "missing function"),
+        ("declined TensorFlow 2.22: its SP_StreamExecutor is 296 bytes, expected 264 or 288", None),
+    ],
+)
+def test_reads_the_reason_of_a_decline(line, reason):
+    assert reason_of(f"plugin myaccel: {line}") == reason
