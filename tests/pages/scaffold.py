@@ -3,12 +3,18 @@
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 
 from .process import must
-from .releases import MADE, ROOT
+from .releases import MADE, ROOT, minor
+from .since import cut
 
 LIBRARY = "libmyaccel.so"
+# The crates with markers, and where they lie in the checkout.
+MARKED = {"sp-plugin": "macros/plugin", "sp-cpu": "templates/cpu"}
+# A kernel's last release: core has a kernel of its own in the release after it.
+RELEASES = re.compile(r'releases = "([0-9.]+)\.\.([0-9]+\.[0-9]+)"')
 
 
 def sp_gen():
@@ -44,3 +50,20 @@ def build(folder, target, profile="release", **more):
         must(["cargo", "build", "--profile", profile], cwd=folder, env=environment)
         shutil.copy(target / ("debug" if profile == "dev" else profile) / LIBRARY, kept)
     return kept
+
+
+def known_at(release, text):
+    """A source file without what came after `release`."""
+    ended = lambda found: minor(found[2]) < minor(release)
+    return RELEASES.sub(lambda it: it[0] if ended(it) else f'releases = "{it[1]}.."', cut(text, release))
+
+
+def make_older(tool, folder, release):
+    """Makes a scaffold one of `release`: sp-abi generated, and the sources cut, without what came after it."""
+    must([tool, "generate", "--release", release, "--out", "vendor/sp-abi"], cwd=folder)
+    for name, place in MARKED.items():
+        for source in [ROOT / place / "Cargo.toml", *(ROOT / place).glob("src/**/*.rs")]:
+            target = folder / "vendor" / name / source.relative_to(ROOT / place)
+            text = known_at(release, source.read_text())
+            if not target.exists() or target.read_text() != text:
+                target.write_text(text)

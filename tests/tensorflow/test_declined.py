@@ -28,5 +28,5 @@ def test_tensorflow_goes_on_without_it():
     devices, value, traced = json.loads(run.stdout.splitlines()[-1])
     assert "FUTURE" not in devices and not traced
     assert value == [1.0, 5.0]
-    said = [line for line in run.stderr.splitlines() if line.startswith("plugin:")]
+    said = [line for line in run.stderr.splitlines() if line.startswith("plugin ")]
     assert len(said) == 1 and "is for TensorFlow 2.99 or later" in said[0], run.stderr

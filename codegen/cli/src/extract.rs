@@ -73,9 +73,9 @@ impl Extracted {
     pub fn stray_line(&self) -> Option<String> {
         let names: Vec<&str> = self.strays.iter().map(|one| one.0.as_str()).collect();
         (!names.is_empty()).then(|| {
-            let count = names.len();
             format!(
-                "{count} headers match no API and are not read: {}",
+                "headers that match no API are not read ({}): {}",
+                names.len(),
                 names.join(", ")
             )
         })

@@ -3096,10 +3096,10 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1316`.
     #[abi(writer = "core")]
     pub num_shape_specs: usize,
-    /// Pointer at byte 40.
+    /// Pointer at byte 40, optional.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1317`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", presence = "optional")]
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
@@ -8814,7 +8814,7 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -8846,17 +8846,17 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub num_phase_names: usize,
 }
 
@@ -8933,17 +8933,17 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub num_output_programs: usize,
 }
 
@@ -10331,10 +10331,10 @@ pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2974`.
     #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
-    /// Pointer at byte 56.
+    /// Pointer at byte 56, optional.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2976`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", presence = "optional")]
     pub layout: *const PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///

@@ -1,0 +1,43 @@
+"""A plugin in a release that is newer than its sp-abi. SP_KNOWN_UP_TO names the newest that it knows."""
+
+import json
+import os
+import pathlib
+
+import pytest
+
+from conftest import DEVICE, RELEASE, alone
+
+KNOWN = os.environ.get("SP_KNOWN_UP_TO", "")
+STEPS = f"""
+import os, sys
+sys.path.insert(0, FOLDER)
+import first_steps
+first_steps.main("{DEVICE}", compare=False)
+"""
+
+pytestmark = pytest.mark.skipif(
+    not KNOWN or tuple(map(int, KNOWN.split("."))) >= RELEASE,
+    reason="the plugin knows this release; `tests/run` plays one that does not",
+)
+
+
+def first_steps(**environment):
+    run = alone(STEPS, environment, FOLDER=pathlib.Path(__file__).parent)
+    assert run.returncode == 0, run.stderr
+    steps = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    return steps, [line for line in run.stderr.splitlines() if line.startswith("plugin ")]
+
+
+def test_trains_by_what_the_hosts_headers_declare():
+    steps, lines = first_steps()
+    assert len(steps) == 3 and DEVICE in steps[2]["variables"]
+    assert not any("declined" in line for line in lines), lines
+
+
+def test_declines_unknown_sizes_when_headers_are_not_trusted():
+    if RELEASE != (2, 22):
+        pytest.skip("2.22 is the release whose SP_StreamExecutor is longer than that of 2.21")
+    steps, lines = first_steps(SP_TRUST_HEADERS="0")
+    assert [it["devices"] for it in steps] == [[]]
+    assert "SP_StreamExecutor is 296 bytes, expected" in lines[-1]
