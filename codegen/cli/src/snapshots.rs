@@ -131,15 +131,24 @@ pub fn newest_release(
     Ok(releases(place)?.into_iter().rev().find(is_older))
 }
 
-/// Every API of the newest known release that is older than `release`.
+/// Every API of the newest known release that is older than `release`, of those in the binary too.
 ///
 /// # Errors
 /// Returns an error if a snapshot cannot be read.
 pub fn before(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
-    let older = |one: &Release| *one < release.minor();
-    let newest = releases(place)?.into_iter().rev().find(older);
-    let apis = newest.map(|newest| at(place, newest)).transpose()?;
-    Ok(apis.flatten().unwrap_or_default())
+    let mut sources = carried();
+    sources.extend(stored(&place.snapshots)?);
+    let is_older = |one: &&Release| one.minor() < release.minor();
+    let newest = sources
+        .keys()
+        .map(|(_, one)| one)
+        .filter(is_older)
+        .max()
+        .copied();
+    let of_it = sources
+        .into_iter()
+        .filter(|((_, one), _)| Some(*one) == newest);
+    of_it.map(|(_, source)| snapshot(&source)).collect()
 }
 
 /// Those of `names` that one release has.
@@ -197,9 +206,11 @@ pub fn newest_nightly() -> Result<Option<Release>, ReadError> {
     Ok(releases(&place)?.pop())
 }
 
-/// Returns true if the binary carries snapshots of a release.
+/// Returns true if the binary carries snapshots of that version.
 pub fn is_carried(release: Release) -> bool {
-    carried().into_keys().any(|(_, one)| one == release.key())
+    let of_it = carried().into_iter();
+    let mut of_it = of_it.filter(|((_, one), _)| *one == release.key());
+    of_it.any(|(_, source)| snapshot(&source).is_ok_and(|api| holds(&api, release)))
 }
 
 fn sources(place: &Place) -> Result<Sources, ReadError> {

@@ -79,21 +79,22 @@ pub fn run(args: Args) -> Result {
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
         return symbols_of(&requests, &index).and_then(|done| {
-            restate(&requests, &place)?;
+            restate(&requests)?;
             Ok(done)
         });
     }
     let mut imported = import_each(&requests, &index);
     imported.retain(|done| !is_withdrawn(done, &args.releases));
     let stored: Vec<&Imported> = imported.iter().flatten().collect();
-    let read = crew::each(&stored, |done| {
-        snapshot::read(&done.include, done.release, &place)
+    let places = stored
+        .iter()
+        .map(|done| Ok((done, place.clone().of_release(done.release)?)));
+    let places: Vec<_> = places.collect::<Result<_>>()?;
+    let read = crew::each(&places, |(done, place)| {
+        snapshot::read(&done.include, done.release, place)
     });
-    let written = stored.iter().zip(read);
-    let written = written.map(|(done, apis)| {
-        let place = place.clone().of_release(done.release)?;
-        snapshots(done.release, apis, &place)
-    });
+    let written = places.iter().zip(read);
+    let written = written.map(|((done, place), apis)| snapshots(done.release, apis, place));
     let written: Vec<Result<()>> = written.collect();
     let mut failures = imported
         .into_iter()
@@ -139,14 +140,17 @@ fn symbols_of(requests: &[Request], index: &Index) -> Result {
 }
 
 /// Writes the snapshots of stored releases again: what libraries demand is evidence in them.
-fn restate(requests: &[Request], place: &Place) -> Result<()> {
-    let store = Store::at(place.store.clone());
-    let exact = requests.iter().filter_map(|one| store.resolve(one.release));
-    let exact: Vec<Release> = exact.collect();
-    let read = crew::each(&exact, |release| {
-        snapshot::read(&store.include(*release), *release, place)
+fn restate(requests: &[Request]) -> Result<()> {
+    let stored = requests.iter().filter_map(|one| {
+        let store = Store::at(one.place.store.clone());
+        let release = store.resolve(one.release)?;
+        Some((release, store.include(release), &one.place))
     });
-    for (release, apis) in exact.iter().zip(read) {
+    let stored: Vec<_> = stored.collect();
+    let read = crew::each(&stored, |(release, include, place)| {
+        snapshot::read(include, *release, place)
+    });
+    for ((release, _, place), apis) in stored.iter().zip(read) {
         eprintln!("TensorFlow {release}:");
         snapshots(*release, apis, place)?;
     }

@@ -56,9 +56,18 @@ pub enum DemandsError {
 #[serde(deny_unknown_fields)]
 struct File {
     schema: u32,
-    #[allow(dead_code, reason = "for readers of the file")]
     wheel: String,
     structs: Demands,
+}
+
+impl File {
+    /// Returns true if the wheel is of the version, of which a minor release stands for any. What a
+    /// pre-release demands is not known of the final release.
+    fn holds(&self, release: Release) -> bool {
+        let version = self.wheel.split('-').nth(1);
+        let version = version.and_then(|version| version.parse::<Release>().ok());
+        release.patch.is_none() || version.is_none_or(|version| version.stage == release.stage)
+    }
 }
 
 impl Demands {
@@ -87,31 +96,31 @@ impl Demands {
         })
     }
 
-    /// Reads what is known of a release, or `None` if its libraries were not read.
+    /// Reads what is known of a release, or returns `None` if its libraries were not read.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn read(place: &Place, release: Release) -> Result<Option<Self>, DemandsError> {
-        let name = format!("{}.json", release.minor());
+        let name = format!("{}.json", release.key());
         let path = folder(place).join(&name);
         match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text, &path.display().to_string()).map(Some),
+            Ok(text) => Self::parse(&text, &path.display().to_string(), release),
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(DemandsError::Unreadable { path, source })
             }
-            Err(_) if place.inherits => Self::embedded(&name),
+            Err(_) if place.inherits => Self::embedded(&name, release),
             Err(_) => Ok(None),
         }
     }
 
-    fn embedded(name: &str) -> Result<Option<Self>, DemandsError> {
-        let found = DEMANDS.iter().find(|(file, _)| *file == name);
-        found
-            .map(|(file, text)| Self::parse(text, file))
-            .transpose()
+    fn embedded(name: &str, release: Release) -> Result<Option<Self>, DemandsError> {
+        match DEMANDS.iter().find(|(file, _)| *file == name) {
+            Some((file, text)) => Self::parse(text, file, release),
+            None => Ok(None),
+        }
     }
 
-    fn parse(text: &str, file: &str) -> Result<Self, DemandsError> {
+    fn parse(text: &str, file: &str, release: Release) -> Result<Option<Self>, DemandsError> {
         let malformed = |reason: String| DemandsError::Malformed {
             file: file.into(),
             reason,
@@ -119,7 +128,7 @@ impl Demands {
         let read: File =
             serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
         match read.schema {
-            SCHEMA => Ok(read.structs),
+            SCHEMA => Ok(read.holds(release).then_some(read.structs)),
             other => Err(malformed(format!("schema {other}, expected {SCHEMA}"))),
         }
     }
@@ -130,7 +139,7 @@ impl Demands {
     /// Returns an error if the file cannot be written.
     pub fn write(&self, place: &Place, release: Release, wheel: &str) -> Result<(), DemandsError> {
         let folder = folder(place);
-        let path = folder.join(format!("{}.json", release.minor()));
+        let path = folder.join(format!("{}.json", release.key()));
         let write = || {
             fs::create_dir_all(&folder)?;
             let mut file = crate::import::store::staged_file(&folder)?;
@@ -159,4 +168,32 @@ fn folder(place: &Place) -> PathBuf {
 
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("names always serialize")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn demands_of_a_pre_release_are_not_those_of_the_final_release() {
+        let mut demands = Demands::default();
+        demands.insert("SP_S", "open");
+        let text = demands.text("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
+        let read = |release: &str| Demands::parse(&text, "2.22.json", release.parse().unwrap());
+        assert_eq!(read("2.22.0rc0").unwrap(), Some(demands.clone()));
+        assert_eq!(read("2.22").unwrap(), Some(demands));
+        assert_eq!(read("2.22.0").unwrap(), None);
+    }
+
+    #[test]
+    fn rejects_another_schema_and_what_is_no_table() {
+        let release = || "2.21".parse().unwrap();
+        for text in ["", "{}", r#"{"schema": 2, "wheel": "", "structs": {}}"#] {
+            let read = Demands::parse(text, "2.21.json", release());
+            assert!(
+                matches!(read, Err(DemandsError::Malformed { .. })),
+                "{text}"
+            );
+        }
+    }
 }

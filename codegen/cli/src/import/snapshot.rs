@@ -71,12 +71,14 @@ pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted
     let name = release.key().to_string();
     let notes = Notes::all().map_err(ExtractError::from)?;
     let demands = Demands::read(place, release)?.unwrap_or_default();
-    let mut extracted = match place.inherits && !snapshots::is_carried(release) {
+    // Nightly builds are in the cache wherever the command runs.
+    let is_cached = place.inherits || release.is_nightly();
+    let mut extracted = match is_cached && !snapshots::is_carried(release) {
         true => cached(include, release, place, &notes)?,
         false => extract::complete(include, &name)?,
     };
     match demands::annotate(&mut extracted.apis, &demands, &notes) {
-        Err(contradicted) if place.inherits => {
+        Err(contradicted) if is_cached => {
             eprintln!("  {contradicted}; the libraries are taken to be right");
         }
         annotated => annotated?,

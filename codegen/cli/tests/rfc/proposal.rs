@@ -119,12 +119,13 @@ fn releases(folder: &Path) -> Vec<(String, Vec<Api>)> {
     let number = |api: &Api| -> u32 { api.release[2..].parse().unwrap() };
     apis.sort_by_key(number);
     for api in apis {
-        match found
-            .last_mut()
-            .filter(|(release, _)| *release == api.release)
-        {
+        let label = match api.preview {
+            Some(_) => format!("{} (preview)", api.release),
+            None => api.release.clone(),
+        };
+        match found.last_mut().filter(|(release, _)| *release == label) {
             Some((_, apis)) => apis.push(api),
-            None => found.push((api.release.clone(), vec![api])),
+            None => found.push((label, vec![api])),
         }
     }
     found

@@ -151,7 +151,7 @@ fn read<R: Read + Seek>(
     );
     let (mut column, mut seen, mut counts) = (Column::default(), BTreeSet::new(), Vec::new());
     // What core demands is in its sources, the same for every package and platform.
-    let is_first = (&*package, platform) == (PACKAGE, Platform::LinuxX86_64);
+    let is_first = platform == Platform::LinuxX86_64 && [PACKAGE, NIGHTLY].contains(&&*package);
     let mut demands = Demands::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
