@@ -7,11 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The constant, the folder it holds, the ending of the files that count.
-const TABLES: [(&str, &str, &str); 4] = [
+const TABLES: [(&str, &str, &str); 5] = [
     ("BUILTIN_HEADERS", "headers/builtin", "h"),
     ("API_NOTES", "headers/apis", "toml"),
     ("SNAPSHOTS", "generated/ir", "json"),
     ("SYMBOLS", "generated/symbols", "json"),
+    ("DEMANDS", "generated/demands", "json"),
 ];
 
 /// The crates that `new` lays down, and where they lie in the checkout.

@@ -43,7 +43,10 @@ pub fn pages() -> Vec<Page> {
         reference: rule.reference,
     });
     let lints = lint::RULES.iter().map(|rule| (rule.id, rule.about));
-    let of_headers = lints.chain(lint::releases::RULES).map(|(id, about)| {
+    let conventions = lint::conventions::RULES.iter();
+    let conventions = conventions.map(|rule| (rule.id, rule.about));
+    let lints = lints.chain(lint::releases::RULES).chain(conventions);
+    let of_headers = lints.map(|(id, about)| {
         let (summary, explanation) = first_sentence(about);
         Page {
             id,
@@ -145,7 +148,8 @@ mod tests {
     #[test]
     fn every_rule_has_a_page_and_one_name() {
         let pages = pages();
-        let lints = lint::RULES.len() + lint::releases::RULES.len();
+        let lints =
+            lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
         let count = abi::RULES.len() + lints + sp_host::CHECKS.len();
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {

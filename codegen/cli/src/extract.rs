@@ -73,16 +73,18 @@ impl Extracted {
     pub fn stray_line(&self) -> Option<String> {
         let names: Vec<&str> = self.strays.iter().map(|one| one.0.as_str()).collect();
         (!names.is_empty()).then(|| {
-            let count = names.len();
             format!(
-                "{count} headers match no API and are not read: {}",
+                "headers that match no API are not read ({}): {}",
+                names.len(),
                 names.join(", ")
             )
         })
     }
 }
 
-/// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s.
+/// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s. A comment
+/// that differs from its reading in `baseline`, the snapshots of the newest known release, takes
+/// precedence over a note.
 ///
 /// # Errors
 /// Returns an error if libclang is missing, the notes are wrong, or no API can be read.
@@ -90,6 +92,7 @@ pub fn extract(
     include_root: &Path,
     release: &str,
     target: &str,
+    baseline: Vec<Api>,
 ) -> Result<Extracted, ExtractError> {
     // Loading it takes as long as all that is done before it is needed.
     thread::scope(|scope| {
@@ -98,7 +101,7 @@ pub fn extract(
         let job = Job {
             notes: &notes,
             left_out: &left_out,
-            known: &Known::Anything,
+            known: &Known::AtHand(baseline),
             include_root,
             release,
             only: &[],

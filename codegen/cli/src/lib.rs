@@ -9,6 +9,7 @@ pub mod clang;
 pub mod commands;
 pub mod contract;
 mod crew;
+pub mod demands;
 pub mod diagnostic;
 pub mod embedded;
 pub mod emit;

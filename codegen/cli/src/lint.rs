@@ -1,6 +1,7 @@
 //! Where headers contradict their own rules. A rule that needs one API of one release stands here,
-//! those that need more in [`releases`].
+//! those that need more in [`releases`], those that an API's notes parametrise in [`conventions`].
 
+pub mod conventions;
 pub mod releases;
 
 use sp_ir::{Api, History, Item, Loc, Struct, Type};
@@ -57,6 +58,9 @@ pub const RULES: [Rule; 3] = [
 pub fn all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
     let mut found = check(api);
     found.extend(releases::check(api, history, symbols));
+    if let Some(stated) = conventions::of_api(&api.name) {
+        found.extend(conventions::check(api, stated));
+    }
     found.sort_by(|left, right| left.item.cmp(&right.item));
     found
 }

@@ -109,6 +109,39 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
     Ok((!apis.is_empty()).then_some(apis))
 }
 
+/// Every API of the newest known release that is not newer than `release`, or of the newest one.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn newest(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+    let newest = newest_release(place, release)?;
+    let apis = newest.map(|newest| at(place, newest)).transpose()?;
+    Ok(apis.flatten().unwrap_or_default())
+}
+
+/// The newest known release that is not newer than `release`, or the newest one.
+///
+/// # Errors
+/// Returns an error if the folder of snapshots cannot be read.
+pub fn newest_release(
+    place: &Place,
+    release: Option<Release>,
+) -> Result<Option<Release>, ReadError> {
+    let is_older = |one: &Release| release.is_none_or(|release| *one <= release.minor());
+    Ok(releases(place)?.into_iter().rev().find(is_older))
+}
+
+/// Every API of the newest known release that is older than `release`.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn before(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
+    let older = |one: &Release| *one < release.minor();
+    let newest = releases(place)?.into_iter().rev().find(older);
+    let apis = newest.map(|newest| at(place, newest)).transpose()?;
+    Ok(apis.flatten().unwrap_or_default())
+}
+
 /// Those of `names` that one release has.
 ///
 /// # Errors
@@ -125,7 +158,7 @@ pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>,
 
 /// Returns true if the snapshot stored under the key of `release` is of that version. A minor release
 /// stands for whatever is stored.
-fn holds(api: &Api, release: Release) -> bool {
+pub fn holds(api: &Api, release: Release) -> bool {
     let stored = api.preview.as_ref().and_then(|exact| exact.parse().ok());
     match release {
         Release { patch: None, .. } => true,
@@ -162,6 +195,11 @@ pub fn newest_nightly() -> Result<Option<Release>, ReadError> {
         return Ok(None);
     };
     Ok(releases(&place)?.pop())
+}
+
+/// Returns true if the binary carries snapshots of a release.
+pub fn is_carried(release: Release) -> bool {
+    carried().into_keys().any(|(_, one)| one == release.key())
 }
 
 fn sources(place: &Place) -> Result<Sources, ReadError> {

@@ -11,7 +11,7 @@ use sp_ir::{
 pub fn draw(api: &Api) -> String {
     let version = api.version.as_ref();
     let version = version.map_or(String::new(), |version| format!(", version {version}"));
-    let mut out = format!("{} {}{version}\n", api.name, api.release);
+    let mut out = format!("{} {}{version}\n", api.name, api.release_name());
     for (name, item) in &api.items {
         // Writing to a String does not fail.
         let _ = draw_item(&mut out, name, item);
@@ -106,13 +106,17 @@ fn fact<T: std::fmt::Debug>(
     what: &str,
     fact: &Option<Stated<T>>,
 ) -> std::fmt::Result {
-    let Some(Stated { value, evidence }) = fact else {
+    let Some(Stated {
+        value, evidence, ..
+    }) = fact
+    else {
         return Ok(());
     };
     let evidence = match evidence {
         Evidence::Prefix => "prefix".to_string(),
         Evidence::Comment(loc) => format!("line {}", loc.line),
         Evidence::Notes(_) => "notes".to_string(),
+        Evidence::Library => "library".to_string(),
     };
     let text = format!("{what} {value:?}").trim().to_lowercase();
     write!(out, "  [{text}: {evidence}]")

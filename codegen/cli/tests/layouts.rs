@@ -69,7 +69,8 @@ fn claims_of(name: &str, item: &Item, differs: &Differs) -> Vec<String> {
         Item::Enum(item) => {
             let variants = item.variants.iter();
             variants
-                .map(|one| format!("(long long){} == {}", one.name, one.value))
+                // An enumerator of a scoped enumeration has no other name.
+                .map(|one| format!("(long long){name}::{} == {}", one.name, one.value))
                 .collect()
         }
         _ => Vec::new(),

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sp_gen::clang::Library;
+use sp_gen::contract::Notes;
+use sp_gen::demands::{self, Demands};
 use sp_gen::extract::{Extracted, TARGETS, extract, releases};
+use sp_gen::import::place::Place;
 use sp_gen::import::snapshot::mark_preview;
 use sp_ir::{Api, Release};
 
@@ -32,6 +35,7 @@ fn headers_give_the_committed_snapshots() {
     if Library::load().is_err() || all.is_empty() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
+    let (place, notes) = (Place::find(&root).unwrap(), Notes::all().unwrap());
     let named = all
         .iter()
         .map(|(root, release)| (root.clone(), release.key().to_string()));
@@ -40,6 +44,8 @@ fn headers_give_the_committed_snapshots() {
         let apis = apis.and_then(Extracted::whole);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, *release);
+        let known = Demands::read(&place, *release).unwrap();
+        demands::annotate(&mut apis, &known.unwrap(), &notes).unwrap();
         for api in apis {
             assert_eq!(api.release, release.key().to_string());
             assert!(
@@ -56,6 +62,13 @@ fn committed(root: &Path, api: &Api) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
+fn committed_all(root: &Path, release: &str) -> Vec<Api> {
+    let apis = fs::read_dir(root.join("generated/ir")).unwrap();
+    let paths = apis.map(|api| api.unwrap().path().join(format!("{release}.json")));
+    let texts = paths.filter_map(|path| fs::read_to_string(path).ok());
+    texts.map(|text| Api::from_json(&text).unwrap()).collect()
+}
+
 #[test]
 fn headers_read_in_halves_give_the_same() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -64,7 +77,9 @@ fn headers_read_in_halves_give_the_same() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
     for (include, release) in all {
-        let apis = extract(&include, &release.key().to_string(), TARGETS[0]);
+        let key = release.key().to_string();
+        let baseline = committed_all(&root, &key);
+        let apis = extract(&include, &key, TARGETS[0], baseline);
         let apis = apis.and_then(Extracted::whole);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, release);

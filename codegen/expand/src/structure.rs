@@ -245,10 +245,7 @@ mod tests {
     }
 
     fn stated<T>(value: T) -> Option<Stated<T>> {
-        Some(Stated {
-            value,
-            evidence: Evidence::Prefix,
-        })
+        Some(Stated::new(value, Evidence::Prefix))
     }
 
     fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {

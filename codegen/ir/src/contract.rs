@@ -10,6 +10,28 @@ pub struct Stated<T> {
     pub value: T,
     /// How we know it.
     pub evidence: Evidence,
+    /// The value that a comment in the header states, if a note took precedence over the comment.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub comment: Option<T>,
+}
+
+impl<T> Stated<T> {
+    /// Creates a fact over which no other evidence was passed.
+    pub fn new(value: T, evidence: Evidence) -> Self {
+        Self {
+            value,
+            evidence,
+            comment: None,
+        }
+    }
+
+    /// Returns the value that a comment in the header states, or `None` if no comment states one.
+    pub fn comment_value(&self) -> Option<&T> {
+        match self.evidence {
+            Evidence::Comment(_) => Some(&self.value),
+            Evidence::Prefix | Evidence::Notes(_) | Evidence::Library => self.comment.as_ref(),
+        }
+    }
 }
 
 /// How a fact is known. Later variants take precedence over earlier ones.
@@ -23,6 +45,8 @@ pub enum Evidence {
     Comment(Loc),
     /// An entry of the API's notes (`headers/apis/<api>.toml`), with what it rests on.
     Notes(String),
+    /// A validation message in the release's libraries: `'FIELD' field in STRUCT must be set.`
+    Library,
 }
 
 /// One of the two parties to a plugin's load.

@@ -367,7 +367,11 @@ mod tests {
 
     fn stated<T>(value: T) -> Option<Stated<T>> {
         let evidence = Evidence::Prefix;
-        Some(Stated { value, evidence })
+        Some(Stated {
+            value,
+            evidence,
+            comment: None,
+        })
     }
 
     fn field(name: &str, ty: Type) -> Field {

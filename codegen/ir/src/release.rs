@@ -147,16 +147,12 @@ fn parse(text: &str) -> Option<Release> {
 
 /// Returns the numbers of a version and its stage.
 fn split_stage(text: &str) -> Option<(&str, Stage)> {
-    let marks: [(&str, fn(u32) -> Stage); 4] = [
-        (".dev", Stage::Nightly),
-        ("-dev", Stage::Nightly),
-        ("-rc", Stage::Candidate),
-        ("rc", Stage::Candidate),
-    ];
-    for (mark, stage) in marks {
-        if let Some((numbers, count)) = text.split_once(mark) {
-            return Some((numbers, stage(number(count)?)));
-        }
+    let split = |marks: [&str; 2]| marks.into_iter().find_map(|mark| text.split_once(mark));
+    if let Some((numbers, date)) = split([".dev", "-dev"]) {
+        return Some((numbers, Stage::Nightly(number(date)?)));
+    }
+    if let Some((numbers, count)) = split(["-rc", "rc"]) {
+        return Some((numbers, Stage::Candidate(number(count)?)));
     }
     Some((text, Stage::Final))
 }

@@ -144,7 +144,7 @@ impl Written {
                 Mark::Loc(loc) => look(&self.headers, &mut loc.file),
                 Mark::Evidence(Evidence::Comment(loc)) => look(&self.headers, &mut loc.file),
                 Mark::Evidence(Evidence::Notes(text)) => look(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
         match missing {
@@ -186,7 +186,7 @@ impl Tables {
                         evidence.insert(text.clone());
                     }
                 }
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
         Self {
@@ -207,7 +207,7 @@ impl Tables {
                     index(&self.headers, &mut loc.file);
                 }
                 Mark::Evidence(Evidence::Notes(text)) => index(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix) => {}
+                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
     }

@@ -118,7 +118,7 @@ pub type PJRT_AsyncTrackingEvent_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2606`, 2.22 (preview) on.
 pub type PJRT_Buffer_Bitcast = Option<
     unsafe extern "C" fn(args: *mut PJRT_Buffer_Bitcast_Args) -> *mut PJRT_Error,
 >;
@@ -372,7 +372,7 @@ pub type PJRT_CallbackError = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:96`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:96`, 2.22 (preview) on.
 pub type PJRT_Callback_Function = Option<
     unsafe extern "C" fn(args: *mut c_void, user_arg: *mut c_void),
 >;
@@ -381,7 +381,7 @@ pub type PJRT_Callback_Function = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:130`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:130`, 2.22 (preview) on.
 pub type PJRT_Callback_InvokeCallback = Option<
     unsafe extern "C" fn(args: *mut PJRT_Callback_InvokeCallback_Args) -> *mut PJRT_Error,
 >;
@@ -554,7 +554,7 @@ pub type PJRT_Client_FulfillAliasBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:788`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:788`, 2.22 (preview) on.
 pub type PJRT_Client_Load = Option<
     unsafe extern "C" fn(args: *mut PJRT_Client_Load_Args) -> *mut PJRT_Error,
 >;
@@ -610,7 +610,7 @@ pub type PJRT_Client_ProcessIndex = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:41`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:41`, 2.22 (preview) on.
 pub type PJRT_Client_RuntimeAbiVersion = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Client_RuntimeAbiVersion_Args,
@@ -778,7 +778,7 @@ pub type PJRT_DeviceDescription_ToString = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:28`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:28`, 2.22 (preview) on.
 pub type PJRT_DeviceEvent_AndThen = Option<unsafe extern "C" fn(user_arg: *mut c_void)>;
 
 /// A function that the other side hands over; it may be null.
@@ -796,7 +796,7 @@ pub type PJRT_Device_AddressableMemories = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1552`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1552`, 2.22 (preview) on.
 pub type PJRT_Device_ClearMemoryStats = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_ClearMemoryStats_Args) -> *mut PJRT_Error,
 >;
@@ -825,7 +825,7 @@ pub type PJRT_Device_DefaultMemory = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1594`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1594`, 2.22 (preview) on.
 pub type PJRT_Device_GetAttributes = Option<
     unsafe extern "C" fn(args: *mut PJRT_Device_GetAttributes_Args) -> *mut PJRT_Error,
 >;
@@ -886,7 +886,7 @@ pub type PJRT_Error_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:231`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:231`, 2.22 (preview) on.
 pub type PJRT_Error_ForEachPayload = Option<
     unsafe extern "C" fn(args: *mut PJRT_Error_ForEachPayload_Args) -> *mut PJRT_Error,
 >;
@@ -909,7 +909,7 @@ pub type PJRT_Error_Message = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:188`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:188`, 2.22 (preview) on.
 pub type PJRT_Error_PayloadVisitor = Option<
     unsafe extern "C" fn(
         key: *const c_char,
@@ -994,7 +994,7 @@ pub type PJRT_Event_Set = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:116`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:116`, 2.22 (preview) on.
 pub type PJRT_ExecutableAbiVersion_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_ExecutableAbiVersion_Destroy_Args,
@@ -1005,7 +1005,7 @@ pub type PJRT_ExecutableAbiVersion_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:164`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:164`, 2.22 (preview) on.
 pub type PJRT_ExecutableAbiVersion_FromProto = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_ExecutableAbiVersion_FromProto_Args,
@@ -1016,7 +1016,7 @@ pub type PJRT_ExecutableAbiVersion_FromProto = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:141`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:141`, 2.22 (preview) on.
 pub type PJRT_ExecutableAbiVersion_PlatformId = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_ExecutableAbiVersion_PlatformId_Args,
@@ -1027,7 +1027,7 @@ pub type PJRT_ExecutableAbiVersion_PlatformId = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:130`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:130`, 2.22 (preview) on.
 pub type PJRT_ExecutableAbiVersion_ToProto = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_ExecutableAbiVersion_ToProto_Args,
@@ -1067,7 +1067,7 @@ pub type PJRT_Executable_Fingerprint = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:51`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:51`, 2.22 (preview) on.
 pub type PJRT_Executable_GetAbiVersion = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_GetAbiVersion_Args,
@@ -1193,7 +1193,7 @@ pub type PJRT_Executable_OutputMemoryKinds = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2234`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2234`, 2.22 (preview) on.
 pub type PJRT_Executable_ParameterMemoryKinds = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Executable_ParameterMemoryKinds_Args,
@@ -1287,7 +1287,7 @@ pub type PJRT_Get_Stream_For_External_Ready_Events = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1975`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1975`, 2.22 (preview) on.
 pub type PJRT_HloOutputCallback = Option<
     unsafe extern "C" fn(
         replica_id: i64,
@@ -1334,7 +1334,7 @@ pub type PJRT_HostAllocator_GetPreferredAlignment = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:49`, 2.22 on.
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:49`, 2.22 (preview) on.
 pub type PJRT_HostMemoryAllocator_Allocate = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_HostMemoryAllocator_Allocate_Args,
@@ -1441,7 +1441,7 @@ pub type PJRT_Layouts_PJRT_Executable_GetOutputLayouts = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:160`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:160`, 2.22 (preview) on.
 pub type PJRT_Layouts_PJRT_Executable_GetParameterLayouts = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
@@ -1463,7 +1463,7 @@ pub type PJRT_Layouts_PJRT_Topology_GetDefaultLayout = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1868`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1868`, 2.22 (preview) on.
 pub type PJRT_LoadedExecutable_AddressableDeviceLogicalIds = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args,
@@ -1636,7 +1636,7 @@ pub type PJRT_Memory_ToString = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:46`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:46`, 2.22 (preview) on.
 pub type PJRT_MultiSlice_Config_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_MultiSlice_Config_Destroy_Args,
@@ -1647,7 +1647,7 @@ pub type PJRT_MultiSlice_Config_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:82`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:82`, 2.22 (preview) on.
 pub type PJRT_MultiSlice_Config_NumDevicesPerSlice = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_MultiSlice_Config_NumDevicesPerSlice_Args,
@@ -1658,7 +1658,7 @@ pub type PJRT_MultiSlice_Config_NumDevicesPerSlice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:56`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:56`, 2.22 (preview) on.
 pub type PJRT_MultiSlice_Config_NumSlices = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_MultiSlice_Config_NumSlices_Args,
@@ -1669,7 +1669,7 @@ pub type PJRT_MultiSlice_Config_NumSlices = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:97`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:97`, 2.22 (preview) on.
 pub type PJRT_MultiSlice_Config_Serialize = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_MultiSlice_Config_Serialize_Args,
@@ -1680,7 +1680,7 @@ pub type PJRT_MultiSlice_Config_Serialize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:66`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:66`, 2.22 (preview) on.
 pub type PJRT_MultiSlice_Config_SliceId = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_MultiSlice_Config_SliceId_Args,
@@ -1754,7 +1754,7 @@ pub type PJRT_Plugin_Initialize = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:175`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:175`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_CopyRawDeviceToHost = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_CopyRawDeviceToHost_Args,
@@ -1765,7 +1765,7 @@ pub type PJRT_RawBuffer_CopyRawDeviceToHost = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:189`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:189`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_CopyRawHostToDevice = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_CopyRawHostToDevice_Args,
@@ -1776,7 +1776,7 @@ pub type PJRT_RawBuffer_CopyRawHostToDevice = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:114`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:114`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_CreateRawAliasOfBuffer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_CreateRawAliasOfBuffer_Args,
@@ -1787,7 +1787,7 @@ pub type PJRT_RawBuffer_CreateRawAliasOfBuffer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:125`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:125`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_Destroy = Option<
     unsafe extern "C" fn(args: *mut PJRT_RawBuffer_Destroy_Args) -> *mut PJRT_Error,
 >;
@@ -1796,7 +1796,7 @@ pub type PJRT_RawBuffer_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:136`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:136`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_GetHostPointer = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_GetHostPointer_Args,
@@ -1807,7 +1807,7 @@ pub type PJRT_RawBuffer_GetHostPointer = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:161`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:161`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_GetMemorySpace = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_GetMemorySpace_Args,
@@ -1818,7 +1818,7 @@ pub type PJRT_RawBuffer_GetMemorySpace = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:149`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:149`, 2.22 (preview) on.
 pub type PJRT_RawBuffer_GetOnDeviceSizeInBytes = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args,
@@ -1836,7 +1836,7 @@ pub type PJRT_RecvCallback = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:113`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:113`, 2.22 (preview) on.
 pub type PJRT_Register_Callback = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Callback_RegisterCallback_Args,
@@ -1847,7 +1847,7 @@ pub type PJRT_Register_Callback = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:60`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:60`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_Destroy = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_Destroy_Args,
@@ -1858,7 +1858,7 @@ pub type PJRT_RuntimeAbiVersion_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:152`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:152`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_FromProto = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_FromProto_Args,
@@ -1869,7 +1869,7 @@ pub type PJRT_RuntimeAbiVersion_FromProto = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:83`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:83`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args,
@@ -1880,7 +1880,7 @@ pub type PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:71`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:71`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args,
@@ -1891,7 +1891,7 @@ pub type PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:107`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:107`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_PlatformId = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_PlatformId_Args,
@@ -1902,7 +1902,7 @@ pub type PJRT_RuntimeAbiVersion_PlatformId = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:97`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:97`, 2.22 (preview) on.
 pub type PJRT_RuntimeAbiVersion_ToProto = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_RuntimeAbiVersion_ToProto_Args,
@@ -1950,7 +1950,7 @@ pub type PJRT_SerializedExecutable_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:79`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:79`, 2.22 (preview) on.
 pub type PJRT_Shardings_PJRT_Executable_OutputShardings = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Shardings_PJRT_Executable_OutputShardings_Args,
@@ -1961,7 +1961,7 @@ pub type PJRT_Shardings_PJRT_Executable_OutputShardings = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:56`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:56`, 2.22 (preview) on.
 pub type PJRT_Shardings_PJRT_Executable_ParameterShardings = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
@@ -2016,7 +2016,7 @@ pub type PJRT_TopologyDescription_Destroy = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2963`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2963`, 2.22 (preview) on.
 pub type PJRT_TopologyDescription_Fingerprint = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_Fingerprint_Args,
@@ -2038,7 +2038,7 @@ pub type PJRT_TopologyDescription_GetDeviceDescriptions = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:3000`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:3000`, 2.22 (preview) on.
 pub type PJRT_TopologyDescription_GetMemorySpaceKindIds = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_GetMemorySpaceKindIds_Args,
@@ -2049,7 +2049,7 @@ pub type PJRT_TopologyDescription_GetMemorySpaceKindIds = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2987`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2987`, 2.22 (preview) on.
 pub type PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace = Option<
     unsafe extern "C" fn(
         args: *mut PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args,
@@ -2446,7 +2446,7 @@ pub type PLUGIN_Profiler_CollectData = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:139`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:139`, 2.22 (preview) on.
 pub type PLUGIN_Profiler_Consume = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Consume_Args,
@@ -2455,7 +2455,7 @@ pub type PLUGIN_Profiler_Consume = Option<
 
 /// A function that the other side hands over; it may be null.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:149`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:149`, 2.22 (preview) on.
 pub type PLUGIN_Profiler_ConsumeResult_Destroy = Option<
     unsafe extern "C" fn(args: *mut PLUGIN_Profiler_ConsumeResult_Destroy_Args),
 >;
@@ -2511,7 +2511,7 @@ pub type PLUGIN_Profiler_Error_Message = Option<
 ///
 /// What it returns is the caller's to end.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:161`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:161`, 2.22 (preview) on.
 pub type PLUGIN_Profiler_Serialize = Option<
     unsafe extern "C" fn(
         args: *mut PLUGIN_Profiler_Serialize_Args,

@@ -3,12 +3,12 @@
 
 /// `PJRT_API_ABI_VERSION_EXTENSION_VERSION` is 1.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:28`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:28`, 2.22 (preview) on.
 pub const PJRT_API_ABI_VERSION_EXTENSION_VERSION: i32 = 1;
 
 /// `PJRT_API_CALLBACK_EXTENSION_VERSION` is 1.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:30`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:30`, 2.22 (preview) on.
 pub const PJRT_API_CALLBACK_EXTENSION_VERSION: i32 = 1;
 
 /// `PJRT_API_FFI_EXTENSION_VERSION` is 3.
@@ -23,7 +23,7 @@ pub const PJRT_API_HOST_ALLOCATOR_EXTENSION_VERSION: i32 = 0;
 
 /// `PJRT_API_HOST_MEMORY_ALLOCATOR_EXTENSION_VERSION` is 0.
 ///
-/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:28`, 2.22 on.
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:28`, 2.22 (preview) on.
 pub const PJRT_API_HOST_MEMORY_ALLOCATOR_EXTENSION_VERSION: i32 = 0;
 
 /// `PJRT_API_LAYOUTS_EXTENSION_VERSION` is 4.
@@ -48,7 +48,7 @@ pub const PJRT_API_MINOR: i32 = 115;
 
 /// `PJRT_API_MULTI_SLICE_EXTENSION_VERSION` is 1.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:30`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:30`, 2.22 (preview) on.
 pub const PJRT_API_MULTI_SLICE_EXTENSION_VERSION: i32 = 1;
 
 /// `PJRT_API_PHASE_COMPILE_EXTENSION_VERSION` is 1.
@@ -63,12 +63,12 @@ pub const PJRT_API_PROFILER_EXTENSION_VERSION: i32 = 1;
 
 /// `PJRT_API_RAW_BUFFER_EXTENSION_VERSION` is 2.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:196`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:196`, 2.22 (preview) on.
 pub const PJRT_API_RAW_BUFFER_EXTENSION_VERSION: i32 = 2;
 
 /// `PJRT_API_SHARDINGS_EXTENSION_VERSION` is 1.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:30`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:30`, 2.22 (preview) on.
 pub const PJRT_API_SHARDINGS_EXTENSION_VERSION: i32 = 1;
 
 /// `PJRT_API_STREAM_EXTENSION_VERSION` is 0.

@@ -100,13 +100,13 @@ impl PJRT_Buffer_Type {
     pub const PJRT_Buffer_Type_F8E8M0FNU: Self = Self(28);
     /// `PJRT_Buffer_Type_F4E2M1FN` is 29; 2.19 on.
     pub const PJRT_Buffer_Type_F4E2M1FN: Self = Self(29);
-    /// `PJRT_Buffer_Type_S1` is 30; 2.22 on.
+    /// `PJRT_Buffer_Type_S1` is 30; 2.22 (preview) on.
     pub const PJRT_Buffer_Type_S1: Self = Self(30);
-    /// `PJRT_Buffer_Type_U1` is 31; 2.22 on.
+    /// `PJRT_Buffer_Type_U1` is 31; 2.22 (preview) on.
     pub const PJRT_Buffer_Type_U1: Self = Self(31);
-    /// `PJRT_Buffer_Type_F6E2M3FN` is 32; 2.22 on.
+    /// `PJRT_Buffer_Type_F6E2M3FN` is 32; 2.22 (preview) on.
     pub const PJRT_Buffer_Type_F6E2M3FN: Self = Self(32);
-    /// `PJRT_Buffer_Type_F6E3M2FN` is 33; 2.22 on.
+    /// `PJRT_Buffer_Type_F6E3M2FN` is 33; 2.22 (preview) on.
     pub const PJRT_Buffer_Type_F6E3M2FN: Self = Self(33);
     /// The C name of the value, if it is a known one.
     pub const fn name(self) -> Option<&'static str> {
@@ -161,7 +161,7 @@ impl core::fmt::Debug for PJRT_Buffer_Type {
 
 /// An open enumeration; 6 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:44`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:44`, 2.22 (preview) on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Callback_Tpu_SliceFailureType(pub i32);
@@ -204,7 +204,7 @@ impl core::fmt::Debug for PJRT_Callback_Tpu_SliceFailureType {
 
 /// An open enumeration; 3 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:34`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:34`, 2.22 (preview) on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_Callback_Type(pub u32);
@@ -238,7 +238,7 @@ impl core::fmt::Debug for PJRT_Callback_Type {
 
 /// An open enumeration; 3 values are known.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:30`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:30`, 2.22 (preview) on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct PJRT_DeviceEvent_State(pub u32);
@@ -392,17 +392,17 @@ impl PJRT_Extension_Type {
     pub const PJRT_Extension_Type_TpuExecutable: Self = Self(17);
     /// `PJRT_Extension_Type_Megascale` is 18; 2.21 on.
     pub const PJRT_Extension_Type_Megascale: Self = Self(18);
-    /// `PJRT_Extension_Type_Shardings` is 19; 2.22 on.
+    /// `PJRT_Extension_Type_Shardings` is 19; 2.22 (preview) on.
     pub const PJRT_Extension_Type_Shardings: Self = Self(19);
-    /// `PJRT_Extension_Type_AbiVersion` is 20; 2.22 on.
+    /// `PJRT_Extension_Type_AbiVersion` is 20; 2.22 (preview) on.
     pub const PJRT_Extension_Type_AbiVersion: Self = Self(20);
-    /// `PJRT_Extension_Type_Collectives` is 21; 2.22 on.
+    /// `PJRT_Extension_Type_Collectives` is 21; 2.22 (preview) on.
     pub const PJRT_Extension_Type_Collectives: Self = Self(21);
-    /// `PJRT_Extension_Type_MultiSlice` is 22; 2.22 on.
+    /// `PJRT_Extension_Type_MultiSlice` is 22; 2.22 (preview) on.
     pub const PJRT_Extension_Type_MultiSlice: Self = Self(22);
-    /// `PJRT_Extension_Type_HostMemoryAllocator` is 23; 2.22 on.
+    /// `PJRT_Extension_Type_HostMemoryAllocator` is 23; 2.22 (preview) on.
     pub const PJRT_Extension_Type_HostMemoryAllocator: Self = Self(23);
-    /// `PJRT_Extension_Type_XlaTransform` is 24; 2.22 on.
+    /// `PJRT_Extension_Type_XlaTransform` is 24; 2.22 (preview) on.
     pub const PJRT_Extension_Type_XlaTransform: Self = Self(24);
     /// The C name of the value, if it is a known one.
     pub const fn name(self) -> Option<&'static str> {

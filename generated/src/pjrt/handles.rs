@@ -85,7 +85,7 @@ pub struct PJRT_DeviceDescription {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1580`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1580`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_Device_Attributes {
@@ -115,7 +115,7 @@ pub struct PJRT_Executable {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:31`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:31`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_ExecutableAbiVersion {
@@ -185,7 +185,7 @@ pub struct PJRT_MemoryDescription {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1990`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1990`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_MultiSlice_Config {
@@ -195,7 +195,7 @@ pub struct PJRT_MultiSlice_Config {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:34`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:34`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_MultiSlice_NumDevicesPerSlice {
@@ -205,7 +205,7 @@ pub struct PJRT_MultiSlice_NumDevicesPerSlice {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:37`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:37`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_MultiSlice_SerializedConfig {
@@ -225,7 +225,7 @@ pub struct PJRT_PhaseCompiler {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:30`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:30`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_RuntimeAbiVersion {
@@ -255,7 +255,7 @@ pub struct PJRT_SerializedExecutable {
 
 /// An opaque type.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:32`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:32`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PJRT_SerializedProto {
@@ -305,7 +305,7 @@ pub struct PLUGIN_Profiler {
 
 /// An opaque type.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:37`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:37`, 2.22 (preview) on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PLUGIN_Profiler_ConsumeResult {

@@ -120,7 +120,7 @@ impl core::fmt::Debug for IntList__anonymous {
 
 /// Filled by the plugin; 120 bytes, `PJRT_AbiVersion_Extension_STRUCT_SIZE` is 120.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:167`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:167`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_AbiVersion_Extension {
@@ -998,52 +998,52 @@ pub struct PJRT_Api {
     pub PJRT_Event_Set: PJRT_Event_Set,
     /// Value at byte 1064.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3207`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3207`, 2.22 (preview) on.
     #[abi(at = "1144 = 1064")]
     pub PJRT_Device_GetAttributes: PJRT_Device_GetAttributes,
     /// Value at byte 1072.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3209`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3209`, 2.22 (preview) on.
     #[abi(at = "1144 = 1072")]
     pub PJRT_Client_Load: PJRT_Client_Load,
     /// Value at byte 1080.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3210`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3210`, 2.22 (preview) on.
     #[abi(at = "1144 = 1080")]
     pub PJRT_LoadedExecutable_AddressableDeviceLogicalIds: PJRT_LoadedExecutable_AddressableDeviceLogicalIds,
     /// Value at byte 1088.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3212`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3212`, 2.22 (preview) on.
     #[abi(at = "1144 = 1088")]
     pub PJRT_Buffer_Bitcast: PJRT_Buffer_Bitcast,
     /// Value at byte 1096.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3214`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3214`, 2.22 (preview) on.
     #[abi(at = "1144 = 1096")]
     pub PJRT_Error_ForEachPayload: PJRT_Error_ForEachPayload,
     /// Value at byte 1104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3215`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3215`, 2.22 (preview) on.
     #[abi(at = "1144 = 1104")]
     pub PJRT_TopologyDescription_Fingerprint: PJRT_TopologyDescription_Fingerprint,
     /// Value at byte 1112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3216`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3216`, 2.22 (preview) on.
     #[abi(at = "1144 = 1112")]
     pub PJRT_Executable_ParameterMemoryKinds: PJRT_Executable_ParameterMemoryKinds,
     /// Value at byte 1120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3217`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3217`, 2.22 (preview) on.
     #[abi(at = "1144 = 1120")]
     pub PJRT_Device_ClearMemoryStats: PJRT_Device_ClearMemoryStats,
     /// Value at byte 1128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3218`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3218`, 2.22 (preview) on.
     #[abi(at = "1144 = 1128")]
     pub PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace: PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace,
     /// Value at byte 1136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:3220`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:3220`, 2.22 (preview) on.
     #[abi(at = "1144 = 1136")]
     pub PJRT_TopologyDescription_GetMemorySpaceKindIds: PJRT_TopologyDescription_GetMemorySpaceKindIds,
 }
@@ -1514,7 +1514,7 @@ impl core::fmt::Debug for PJRT_BoolList__anonymous {
 
 /// Filled by TensorFlow; 64 bytes, `PJRT_Buffer_Bitcast_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2588`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2588`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2623,7 +2623,7 @@ pub struct PJRT_Buffer_UnsafePointer_Args {
 
 /// Filled by the plugin; 40 bytes, `PJRT_Callback_Extension_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:135`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:135`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_Callback_Extension {
@@ -2649,7 +2649,7 @@ impl PJRT_Callback_Extension {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_Callback_InvokeCallback_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:116`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:116`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2681,7 +2681,7 @@ pub struct PJRT_Callback_InvokeCallback_Args {
 
 /// A struct; 32 bytes, `PJRT_Callback_PrefatalArgs_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:81`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:81`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2709,7 +2709,7 @@ pub struct PJRT_Callback_PrefatalArgs {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Callback_RegisterCallback_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:97`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:97`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -2746,7 +2746,7 @@ pub struct PJRT_Callback_RegisterCallback_Args {
 
 /// A struct; 16 bytes, `PJRT_Callback_Tpu_SliceBuilderArgs_STRUCT_SIZE` is 12.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:75`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:75`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3096,10 +3096,10 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1316`.
     #[abi(writer = "core")]
     pub num_shape_specs: usize,
-    /// Pointer at byte 40.
+    /// Pointer at byte 40, optional.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1317`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", presence = "optional")]
     pub device_layouts: *mut *mut PJRT_Buffer_MemoryLayout,
     /// Value at byte 48.
     ///
@@ -3191,12 +3191,12 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     pub buffer: *mut PJRT_Buffer,
     /// Pointer at byte 96.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1162`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1162`, 2.22 (preview) on.
     #[abi(writer = "core", at = "112 = 96")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 104.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1163`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1163`, 2.22 (preview) on.
     #[abi(writer = "core", at = "112 = 104")]
     pub num_payload: usize,
 }
@@ -3650,7 +3650,7 @@ pub struct PJRT_Client_FulfillAliasBuffer_Args {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Client_Load_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:775`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:775`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -3877,7 +3877,7 @@ pub struct PJRT_Client_ProcessIndex_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Client_RuntimeAbiVersion_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:34`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:34`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4440,7 +4440,7 @@ pub struct PJRT_DeviceDescription_ToString_Args {
 
 /// A struct; 16 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:67`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:67`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_DeviceEvent {
@@ -4456,7 +4456,7 @@ pub struct PJRT_DeviceEvent {
 
 /// A struct; 8 bytes, `PJRT_DeviceEventPromise_STRUCT_SIZE` is 8.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:103`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:103`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_DeviceEventPromise {
@@ -4474,7 +4474,7 @@ impl PJRT_DeviceEventPromise {
 
 /// A struct; 72 bytes, `PJRT_DeviceEventPromise_FunctionTable_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:82`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:82`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4534,7 +4534,7 @@ pub struct PJRT_DeviceEventPromise_FunctionTable {
 
 /// A struct; 32 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:73`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:73`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_DeviceEventVector {
@@ -4558,7 +4558,7 @@ pub struct PJRT_DeviceEventVector {
 
 /// A struct; 72 bytes, `PJRT_DeviceEvent_FunctionTable_STRUCT_SIZE` is 72.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:36`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:36`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4664,7 +4664,7 @@ pub struct PJRT_Device_AddressableMemories_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Device_ClearMemoryStats_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1545`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1545`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -4765,7 +4765,7 @@ pub struct PJRT_Device_DefaultMemory_Args {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_Device_GetAttributes_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1582`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1582`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5041,12 +5041,12 @@ pub struct PJRT_Device_MemoryStats_Args {
     pub peak_pool_bytes_is_set: bool,
     /// Value at byte 192.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1534`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1534`, 2.22 (preview) on.
     #[abi(direction = "out", at = "201 = 192")]
     pub peak_allocated_bytes: i64,
     /// Value at byte 200.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.22 (preview) on.
     #[abi(direction = "out", at = "201 = 200")]
     pub peak_allocated_bytes_is_set: bool,
 }
@@ -5104,12 +5104,12 @@ pub struct PJRT_Device_PoisonExecution_Args {
     pub poisoned: bool,
     /// Pointer at byte 56.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1570`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1570`, 2.22 (preview) on.
     #[abi(writer = "core", at = "72 = 56")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:1571`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:1571`, 2.22 (preview) on.
     #[abi(writer = "core", at = "72 = 64")]
     pub num_payload: usize,
 }
@@ -5122,7 +5122,7 @@ pub struct PJRT_Device_PoisonExecution_Args {
 pub struct PJRT_Error {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:206`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:206`, 2.22 (preview) on.
     pub vtable: *const PJRT_Error_FunctionTable,
 }
 
@@ -5161,7 +5161,7 @@ pub struct PJRT_Error_Destroy_Args {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Error_ForEachPayload_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:220`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:220`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5198,7 +5198,7 @@ pub struct PJRT_Error_ForEachPayload_Args {
 
 /// A struct; 56 bytes, `PJRT_Error_FunctionTable_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:192`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:192`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_Error_FunctionTable_STRUCT_SIZE", last = "for_each_payload")]
@@ -5538,7 +5538,7 @@ pub struct PJRT_Event_Set_Args {
 
 /// Filled by TensorFlow; 16 bytes, `PJRT_ExecutableAbiVersion_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:110`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:110`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5560,7 +5560,7 @@ pub struct PJRT_ExecutableAbiVersion_Destroy_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_ExecutableAbiVersion_FromProto_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:155`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:155`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5592,7 +5592,7 @@ pub struct PJRT_ExecutableAbiVersion_FromProto_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_ExecutableAbiVersion_PlatformId_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:133`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:133`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5619,7 +5619,7 @@ pub struct PJRT_ExecutableAbiVersion_PlatformId_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_ExecutableAbiVersion_ToProto_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:119`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:119`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5714,7 +5714,7 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     pub overridden_serialized_compile_options_size: usize,
     /// Pointer at byte 64.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2324`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2324`, 2.22 (preview) on.
     #[abi(writer = "core", at = "72 = 64")]
     pub load_options: *mut PJRT_LoadOptions,
 }
@@ -5785,7 +5785,7 @@ pub struct PJRT_Executable_Fingerprint_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_Executable_GetAbiVersion_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:44`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:44`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -5947,17 +5947,17 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     pub total_size_in_bytes: i64,
     /// Value at byte 120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.22 (preview) on.
     #[abi(direction = "out", at = "144 = 120")]
     pub total_allocation_bytes: i64,
     /// Value at byte 128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2176`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2176`, 2.22 (preview) on.
     #[abi(direction = "out", at = "144 = 128")]
     pub indefinite_allocations: i64,
     /// Value at byte 136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2177`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2177`, 2.22 (preview) on.
     #[abi(direction = "out", at = "144 = 136")]
     pub peak_unpadded_heap_bytes: i64,
 }
@@ -6287,7 +6287,7 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Executable_ParameterMemoryKinds_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2220`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2220`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -6366,7 +6366,7 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2267`.
-    #[abi(writer = "core", at = "32 = 24, 56 = 40")]
+    #[abi(direction = "out", at = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
@@ -6546,22 +6546,22 @@ pub struct PJRT_ExecuteOptions {
     pub incarnation_ids: *mut i64,
     /// Pointer at byte 112.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2040`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2040`, 2.22 (preview) on.
     #[abi(writer = "core", at = "144 = 112")]
     pub multi_slice_config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 120.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2043`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2043`, 2.22 (preview) on.
     #[abi(writer = "core", at = "144 = 120")]
     pub use_major_to_minor_data_layout_for_callbacks: bool,
     /// Pointer at byte 128.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2046`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2046`, 2.22 (preview) on.
     #[abi(writer = "core", at = "144 = 128")]
     pub hlo_output_callbacks: *mut PJRT_HloOutputCallbackInfo,
     /// Value at byte 136.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.22 (preview) on.
     #[abi(writer = "core", at = "144 = 136")]
     pub num_hlo_output_callbacks: usize,
 }
@@ -6697,7 +6697,7 @@ pub struct PJRT_FFI_TypeID_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:41`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub type_id: i64,
 }
 
@@ -6754,7 +6754,7 @@ pub struct PJRT_FFI_Type_Register_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:47`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", direction = "inout")]
     pub type_id: i64,
     /// Pointer at byte 40.
     ///
@@ -6841,7 +6841,7 @@ pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
 
 /// A struct; 32 bytes, `PJRT_HloOutputCallbackInfo_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1982`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1982`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_HloOutputCallbackInfo {
@@ -7007,7 +7007,7 @@ pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
 
 /// Filled by TensorFlow; 64 bytes, `PJRT_HostMemoryAllocator_Allocate_Args_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:30`, 2.22 on.
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:30`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7059,7 +7059,7 @@ pub struct PJRT_HostMemoryAllocator_Allocate_Args {
 
 /// Filled by the plugin; 32 bytes, `PJRT_HostMemoryAllocator_Extension_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:52`, 2.22 on.
+/// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:52`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_HostMemoryAllocator_Extension {
@@ -7362,7 +7362,7 @@ pub struct PJRT_Layouts_Extension {
     pub PJRT_Layouts_PJRT_Executable_GetOutputLayouts: PJRT_Layouts_PJRT_Executable_GetOutputLayouts,
     /// Value at byte 72.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:181`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:181`, 2.22 (preview) on.
     pub PJRT_Layouts_PJRT_Executable_GetParameterLayouts: PJRT_Layouts_PJRT_Executable_GetParameterLayouts,
 }
 
@@ -7567,7 +7567,7 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:146`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:146`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -7651,7 +7651,7 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
 
 /// A struct; 32 bytes, `PJRT_LoadOptions_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2304`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2304`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_LoadOptions_STRUCT_SIZE", last = "multi_slice_config")]
@@ -7676,7 +7676,7 @@ pub struct PJRT_LoadOptions {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1856`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1856`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8053,7 +8053,7 @@ pub struct PJRT_LoadedExecutable_IsDeleted_Args {
 
 /// A struct; 8 bytes.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:1837`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:1837`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_LogicalDeviceIds {
@@ -8075,7 +8075,7 @@ pub struct PJRT_LogicalDeviceIds {
 pub struct PJRT_Memory {
     /// Pointer at byte 0.
     ///
-    /// Source: `xla/pjrt/c/pjrt_c_api.h:426`, 2.22 on.
+    /// Source: `xla/pjrt/c/pjrt_c_api.h:426`, 2.22 (preview) on.
     pub vtable: *const PJRT_Memory_FunctionTable,
 }
 
@@ -8230,7 +8230,7 @@ pub struct PJRT_Memory_DebugString_Args {
 
 /// A struct; 40 bytes, `PJRT_Memory_FunctionTable_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:413`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:413`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(struct_size = "PJRT_Memory_FunctionTable_STRUCT_SIZE", last = "set_user_data")]
@@ -8402,7 +8402,7 @@ pub struct PJRT_Memory_ToString_Args {
 
 /// Filled by TensorFlow; 16 bytes, `PJRT_MultiSlice_Config_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:40`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:40`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8424,7 +8424,7 @@ pub struct PJRT_MultiSlice_Config_Destroy_Args {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_MultiSlice_Config_NumDevicesPerSlice_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:69`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:69`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8473,7 +8473,7 @@ pub struct PJRT_MultiSlice_Config_NumDevicesPerSlice_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_MultiSlice_Config_NumSlices_Args_STRUCT_SIZE` is 20.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:49`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:49`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8500,7 +8500,7 @@ pub struct PJRT_MultiSlice_Config_NumSlices_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_MultiSlice_Config_Serialize_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:85`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:85`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8544,7 +8544,7 @@ pub struct PJRT_MultiSlice_Config_Serialize_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_MultiSlice_Config_SliceId_Args_STRUCT_SIZE` is 20.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:59`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:59`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -8571,7 +8571,7 @@ pub struct PJRT_MultiSlice_Config_SliceId_Args {
 
 /// Filled by the plugin; 64 bytes, `PJRT_MultiSlice_Extension_STRUCT_SIZE` is 64.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:100`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:100`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_MultiSlice_Extension {
@@ -8814,7 +8814,7 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:38`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_compiler: *const PJRT_PhaseCompiler,
 }
 
@@ -8846,17 +8846,17 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:108`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_names: *mut *const c_char,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:113`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub phase_names_sizes: *const usize,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:115`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub num_phase_names: usize,
 }
 
@@ -8933,17 +8933,17 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:87`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub output_programs: *mut *const c_char,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:90`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub output_programs_sizes: *const usize,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:93`.
-    #[abi(writer = "core")]
+    #[abi(direction = "out")]
     pub num_output_programs: usize,
 }
 
@@ -9109,7 +9109,7 @@ pub struct PJRT_Program {
 
 /// A struct; 8 bytes, `PJRT_RawBuffer_STRUCT_SIZE` is 8.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:98`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:98`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_RawBuffer {
@@ -9127,7 +9127,7 @@ impl PJRT_RawBuffer {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_RawBuffer_CopyRawDeviceToHost_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:164`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:164`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9174,7 +9174,7 @@ pub struct PJRT_RawBuffer_CopyRawDeviceToHost_Args {
 
 /// Filled by TensorFlow; 56 bytes, `PJRT_RawBuffer_CopyRawHostToDevice_Args_STRUCT_SIZE` is 56.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:178`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:178`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9221,7 +9221,7 @@ pub struct PJRT_RawBuffer_CopyRawHostToDevice_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_CreateRawAliasOfBuffer_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:105`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:105`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9253,7 +9253,7 @@ pub struct PJRT_RawBuffer_CreateRawAliasOfBuffer_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_RawBuffer_Destroy_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:117`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:117`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9280,7 +9280,7 @@ pub struct PJRT_RawBuffer_Destroy_Args {
 
 /// Filled by the plugin; 80 bytes, `PJRT_RawBuffer_Extension_STRUCT_SIZE` is 80.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:199`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:199`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_RawBuffer_Extension {
@@ -9327,7 +9327,7 @@ impl PJRT_RawBuffer_Extension {
 
 /// A struct; 128 bytes, `PJRT_RawBuffer_FunctionTable_STRUCT_SIZE` is 128.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:31`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:31`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9460,7 +9460,7 @@ pub struct PJRT_RawBuffer_FunctionTable {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetHostPointer_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:127`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:127`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9492,7 +9492,7 @@ pub struct PJRT_RawBuffer_GetHostPointer_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetMemorySpace_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:152`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:152`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9524,7 +9524,7 @@ pub struct PJRT_RawBuffer_GetMemorySpace_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:139`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:139`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9582,7 +9582,7 @@ impl PJRT_RecvCallbackInfo {
 
 /// Filled by TensorFlow; 16 bytes, `PJRT_RuntimeAbiVersion_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:54`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:54`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9604,7 +9604,7 @@ pub struct PJRT_RuntimeAbiVersion_Destroy_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_RuntimeAbiVersion_FromProto_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:144`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:144`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9636,7 +9636,7 @@ pub struct PJRT_RuntimeAbiVersion_FromProto_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:74`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:74`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9663,7 +9663,7 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:63`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:63`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9690,7 +9690,7 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PJRT_RuntimeAbiVersion_PlatformId_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:100`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:100`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9717,7 +9717,7 @@ pub struct PJRT_RuntimeAbiVersion_PlatformId_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_RuntimeAbiVersion_ToProto_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:86`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:86`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9880,7 +9880,7 @@ pub struct PJRT_ShapeSpec {
 
 /// Filled by the plugin; 40 bytes, `PJRT_Shardings_Extension_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:84`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:84`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PJRT_Shardings_Extension {
@@ -9907,7 +9907,7 @@ impl PJRT_Shardings_Extension {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Shardings_PJRT_Executable_OutputShardings_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:59`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:59`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -9949,7 +9949,7 @@ pub struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
 
 /// Filled by TensorFlow; 48 bytes, `PJRT_Shardings_PJRT_Executable_ParameterShardings_Args_STRUCT_SIZE` is 48.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:36`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:36`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -10182,7 +10182,7 @@ pub struct PJRT_TopologyDescription_Destroy_Args {
 
 /// Filled by TensorFlow; 32 bytes, `PJRT_TopologyDescription_Fingerprint_Args_STRUCT_SIZE` is 32.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2953`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2953`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -10251,7 +10251,7 @@ pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
 
 /// Filled by TensorFlow; 40 bytes, `PJRT_TopologyDescription_GetMemorySpaceKindIds_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2990`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2990`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -10288,7 +10288,7 @@ pub struct PJRT_TopologyDescription_GetMemorySpaceKindIds_Args {
 
 /// Filled by TensorFlow; 88 bytes, `PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args_STRUCT_SIZE` is 88.
 ///
-/// Source: `xla/pjrt/c/pjrt_c_api.h:2966`, 2.22 on.
+/// Source: `xla/pjrt/c/pjrt_c_api.h:2966`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -10331,10 +10331,10 @@ pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2974`.
     #[abi(writer = "core")]
     pub element_type: PJRT_Buffer_Type,
-    /// Pointer at byte 56.
+    /// Pointer at byte 56, optional.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2976`.
-    #[abi(writer = "core")]
+    #[abi(writer = "core", presence = "optional")]
     pub layout: *const PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 64.
     ///
@@ -11905,17 +11905,17 @@ pub struct PLUGIN_Profiler_Api {
     pub collect_data: PLUGIN_Profiler_CollectData,
     /// Value at byte 80.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:175`, 2.22 on.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:175`, 2.22 (preview) on.
     #[abi(at = "104 = 80")]
     pub consume: PLUGIN_Profiler_Consume,
     /// Value at byte 88.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:176`, 2.22 on.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:176`, 2.22 (preview) on.
     #[abi(at = "104 = 88")]
     pub consume_result_destroy: PLUGIN_Profiler_ConsumeResult_Destroy,
     /// Value at byte 96.
     ///
-    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:177`, 2.22 on.
+    /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:177`, 2.22 (preview) on.
     #[abi(at = "104 = 96")]
     pub serialize: PLUGIN_Profiler_Serialize,
 }
@@ -11954,7 +11954,7 @@ pub struct PLUGIN_Profiler_CollectData_Args {
 
 /// Filled by TensorFlow; 16 bytes, `PLUGIN_Profiler_ConsumeResult_Destroy_Args_STRUCT_SIZE` is 16.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:142`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:142`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -11976,7 +11976,7 @@ pub struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
 
 /// Filled by TensorFlow; 24 bytes, `PLUGIN_Profiler_Consume_Args_STRUCT_SIZE` is 24.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:132`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:132`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(
@@ -12153,7 +12153,7 @@ pub struct PLUGIN_Profiler_Error_Message_Args {
 
 /// Filled by TensorFlow; 40 bytes, `PLUGIN_Profiler_Serialize_Args_STRUCT_SIZE` is 40.
 ///
-/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:152`, 2.22 on.
+/// Source: `xla/backends/profiler/plugin/profiler_c_api.h:152`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(

@@ -54,7 +54,7 @@ pub mod v2_5 {
                 memory: *mut SP_DeviceMemoryBase,
             ),
         >,
-        /// Allocates host memory that the device copies from and to; 64-byte aligned, null where there is none.
+        /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
         #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]

@@ -889,7 +889,7 @@ pub struct SP_StreamExecutor {
     >,
     /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 (preview) on.
     #[abi(presence = "optional", at = "296 = 288")]
     pub create_stream_with_options: Option<
         unsafe extern "C" fn(
@@ -903,7 +903,7 @@ pub struct SP_StreamExecutor {
 
 /// How core wants a stream to be made.
 ///
-/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:97`, 2.22 on.
+/// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:97`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
 #[repr(C)]
 #[abi(

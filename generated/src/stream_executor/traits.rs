@@ -468,7 +468,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     const HAS_CREATE_STREAM_WITH_OPTIONS: bool = false;
     /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
     ///
-    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 on.
+    /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 (preview) on.
     ///
     /// Optional: the slot stays null unless this is written.
     fn create_stream_with_options(

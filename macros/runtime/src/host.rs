@@ -427,6 +427,7 @@ mod tests {
         wheels: &READ,
         spans: &[((2, 5), (2, 5))],
     }]);
+    const PREVIEWS: &[(&str, Release)] = &[("2.22.0-rc0", Release::new(2, 22))];
     const MARKS: [Mark; 2] = [
         Mark {
             symbol: c"TF_GetInputByName",
@@ -456,7 +457,7 @@ mod tests {
         };
         let knowledge = Knowledge {
             newest: Release::new(2, 21),
-            previews: &[("2.22.0-rc0", Release::new(2, 22))],
+            previews: PREVIEWS,
             marks: &MARKS,
         };
         let exported = |name: &CStr| symbols.contains(&name);

@@ -75,11 +75,10 @@ impl Host {
             true => texts(header),
             false => return false,
         };
-        let declared = texts.is_ok_and(|texts| {
+        texts.is_ok_and(|texts| {
             let found = scan(&texts).map(|header| header.function(name));
             found.is_ok_and(|found| found.is_ok_and(|ty| ty.to_string() == signature))
-        });
-        declared
+        })
     }
 }
 

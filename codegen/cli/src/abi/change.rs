@@ -190,6 +190,8 @@ pub enum Kind<'p> {
     ScopeChanged(Both<Scope>, Side),
     /// The plugin's object is found elsewhere.
     ReceiverChanged(Both<Option<&'p Receiver>>),
+    /// A comment in the header states something else, or nothing, and no fact is contradicted.
+    CommentChanged,
     /// What a panic returns.
     NeutralChanged(Both<Option<&'p str>>),
     /// An enumeration's value came.

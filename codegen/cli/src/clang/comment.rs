@@ -10,7 +10,7 @@ use clang_sys::{CXCursor_EnumConstantDecl, CXCursor_FieldDecl};
 use sp_ir::{Item, Loc};
 
 use super::cursor::Cursor;
-use super::decl::Node;
+use super::decl::{self, Node, Wanted};
 use super::lexis::{self, Remark};
 use super::unit::Unit;
 
@@ -23,28 +23,46 @@ pub struct Comment {
     pub loc: Loc,
 }
 
-/// The comments of every item, by member.
+/// The comments of every item, by member, and those at the head of every header.
 #[derive(Debug, Default)]
-pub struct Comments(BTreeMap<String, BTreeMap<String, Vec<Comment>>>);
+pub struct Comments {
+    items: BTreeMap<String, BTreeMap<String, Vec<Comment>>>,
+    heads: BTreeMap<String, Vec<Comment>>,
+}
 
 impl Comments {
     /// Those of an item, or of its member where `member` is not empty: the leading, then the
     /// trailing one.
     pub fn of(&self, item: &str, member: &str) -> &[Comment] {
-        let members = self.0.get(item);
+        let members = self.items.get(item);
         let comments = members.and_then(|members| members.get(member));
         comments.map_or(&[], Vec::as_slice)
     }
 
     /// Takes over an item's comments and its members' from `other`.
     pub fn take(&mut self, item: &str, other: &mut Self) {
-        self.0.remove(item);
-        self.0.extend(other.0.remove_entry(item));
+        self.items.remove(item);
+        self.items.extend(other.items.remove_entry(item));
+    }
+
+    /// Takes over the heads of `other`'s headers.
+    pub(super) fn take_heads(&mut self, other: &mut Self) {
+        self.heads.append(&mut other.heads);
+    }
+
+    /// Returns the comments that stand before the first declaration of a header.
+    pub fn head(&self, header: &str) -> &[Comment] {
+        self.heads.get(header).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a comment to the head of a header.
+    pub fn add_head(&mut self, header: &str, comment: Comment) {
+        self.heads.entry(header.into()).or_default().push(comment);
     }
 
     /// Adds a comment to an item or member.
     pub fn add(&mut self, item: &str, member: &str, comment: Comment) {
-        let members = self.0.entry(item.into()).or_default();
+        let members = self.items.entry(item.into()).or_default();
         members.entry(member.into()).or_default().push(comment);
     }
 }
@@ -55,7 +73,10 @@ pub fn collect<'p>(
     nodes: &[Node],
     places: impl Iterator<Item = (&'p String, &'p Loc)>,
 ) -> Comments {
-    let mut found = Comments::default();
+    let mut found = Comments {
+        heads: heads(pages, nodes),
+        ..Comments::default()
+    };
     let by_place: HashMap<(&str, u32), &String> = places
         .map(|(name, loc)| ((loc.file.as_str(), loc.line), name))
         .collect();
@@ -71,6 +92,18 @@ pub fn collect<'p>(
         }
     }
     found
+}
+
+/// Returns the comments before the first declaration of each header whose items are wanted.
+fn heads(pages: &mut Pages, nodes: &[Node]) -> BTreeMap<String, Vec<Comment>> {
+    let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+    let wanted = nodes.iter().filter(|node| node.wanted == Wanted::Items);
+    for node in wanted.filter(|node| decl::is_declaration(node.cursor)) {
+        let line = first.entry(&node.header).or_insert(node.line);
+        *line = node.line.min(*line);
+    }
+    let head = |(header, line): (&str, u32)| (header.into(), pages.open(header).head(line));
+    first.into_iter().map(head).collect()
 }
 
 /// Sets the section of every field that stands under a banner (`/*** STREAM CALLBACKS ***/`).
@@ -186,6 +219,16 @@ impl Page {
             start -= 1;
         }
         self.comment(&self.notes[start..end])
+    }
+
+    /// The comments that stand alone on their lines above `line`.
+    fn head(&self, line: u32) -> Vec<Comment> {
+        let end = self.notes.partition_point(|note| note.first < line);
+        let whole = |note: &&Note| note.place == Standing::Whole;
+        let notes = self.notes[..end].iter().filter(whole);
+        notes
+            .filter_map(|note| self.comment(std::slice::from_ref(note)))
+            .collect()
     }
 
     /// The comment behind the code that ends at `line`, `column`.

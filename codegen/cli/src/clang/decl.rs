@@ -182,7 +182,8 @@ pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     })
 }
 
-fn is_declaration(cursor: Cursor) -> bool {
+/// Returns true if the cursor is not the preprocessor's.
+pub fn is_declaration(cursor: Cursor) -> bool {
     !matches!(
         cursor.kind(),
         CXCursor_MacroDefinition | CXCursor_MacroExpansion | CXCursor_InclusionDirective

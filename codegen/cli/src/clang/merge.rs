@@ -35,6 +35,7 @@ fn merge(all: &mut Declarations, other: &mut Declarations) -> bool {
             all.items.insert(name, item);
         }
     }
+    all.comments.take_heads(&mut other.comments);
     all.behind.append(&mut other.behind);
     let (items, behind) = (&mut all.items, &all.behind);
     items.retain(|name, item| !is_forward(item) || !behind.contains(name));

@@ -127,8 +127,9 @@ fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>
     };
     let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
     let release = release.map_or_else(newest, |it| Ok(Some(it)))?;
+    let baseline = snapshots::newest(place, release)?;
     let release = release.map_or_else(String::new, |it| it.key().to_string());
-    let extracted = extract(root, &release, DEFAULT_TARGET)?;
+    let extracted = extract(root, &release, DEFAULT_TARGET, baseline)?;
     extracted
         .stray_line()
         .iter()

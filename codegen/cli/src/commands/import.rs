@@ -11,6 +11,7 @@ use crate::import::problem::Problem;
 use crate::import::release::{Release, Requested};
 use crate::import::snapshot::SnapshotError;
 use crate::import::source::Moved;
+use crate::import::store::Store;
 use crate::import::symbols::{self, Task};
 use crate::import::{Imported, Request, Watch, import, newest_nightly, snapshot};
 use crate::symbols::Symbols;
@@ -77,12 +78,17 @@ pub fn run(args: Args) -> Result {
     let (place, index) = (Place::find(&here)?, Index::default());
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
-        return symbols_of(&requests, &index);
+        return symbols_of(&requests, &index).and_then(|done| {
+            restate(&requests, &place)?;
+            Ok(done)
+        });
     }
     let mut imported = import_each(&requests, &index);
     imported.retain(|done| !is_withdrawn(done, &args.releases));
     let stored: Vec<&Imported> = imported.iter().flatten().collect();
-    let read = crew::each(&stored, |done| snapshot::read(&done.include, done.release));
+    let read = crew::each(&stored, |done| {
+        snapshot::read(&done.include, done.release, &place)
+    });
     let written = stored.iter().zip(read);
     let written = written.map(|(done, apis)| {
         let place = place.clone().of_release(done.release)?;
@@ -132,14 +138,33 @@ fn symbols_of(requests: &[Request], index: &Index) -> Result {
         .collect())
 }
 
+/// Writes the snapshots of stored releases again: what libraries demand is evidence in them.
+fn restate(requests: &[Request], place: &Place) -> Result<()> {
+    let store = Store::at(place.store.clone());
+    let exact = requests.iter().filter_map(|one| store.resolve(one.release));
+    let exact: Vec<Release> = exact.collect();
+    let read = crew::each(&exact, |release| {
+        snapshot::read(&store.include(*release), *release, place)
+    });
+    for (release, apis) in exact.iter().zip(read) {
+        eprintln!("TensorFlow {release}:");
+        snapshots(*release, apis, place)?;
+    }
+    Ok(())
+}
+
 fn report_symbols(found: &symbols::Found, took: Duration) {
     let libraries: Vec<String> = found
         .libraries
         .iter()
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
+    let demands = match found.demands {
+        0 => String::new(),
+        count => format!("; core demands {count} fields"),
+    };
     eprintln!(
-        "{} {} on {}: {} functions ({}){}",
+        "{} {} on {}: {} functions ({}){demands}{}",
         found.package,
         found.release,
         found.platform,

@@ -67,7 +67,7 @@ pub fn run(args: Args) -> Result {
     let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
     let release = operand::resolve(args.release)?;
     let apis = match &args.headers {
-        Some(root) => parse(root, &args, release)?,
+        Some(root) => parse(root, &args, release, &place)?,
         None => Vec::new(),
     };
     let parsed = apis.iter().find(|api| api.name == args.api).cloned();
@@ -102,22 +102,39 @@ fn lints(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result
              loc,
          }| { format!("{}:{}: {id}: {item}: {message}\n", loc.file, loc.line) },
     );
-    diagnostic::print(&rows.collect::<String>())?;
+    diagnostic::print(&(rows.collect::<String>() + &exceptions(api)))?;
     Ok(match found.is_empty() {
         true => Outcome::Done,
         false => Outcome::Found,
     })
 }
 
+/// The items that need not keep the headers' conventions, and why.
+fn exceptions(api: &Api) -> String {
+    let stated = lint::conventions::of_api(&api.name);
+    let excepted = stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it));
+    let row = |(lint, reason): &(Lint, String)| {
+        let Lint { id, item, loc, .. } = lint;
+        format!(
+            "{}:{}: accepted: {id}: {item}: {reason}\n",
+            loc.file, loc.line
+        )
+    };
+    excepted.iter().map(row).collect()
+}
+
 /// Reads the API from headers; what these include of other APIs comes with it.
-fn parse(root: &Path, args: &Args, release: Release) -> Result<Vec<Api>> {
+fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
     eprintln!("reading with {}", library.version());
+    let newest = snapshots::newest_release(place, Some(release))?;
+    let baseline = newest.map(|newest| snapshots::some(place, newest, &[&args.api]));
+    let baseline = baseline.transpose()?.unwrap_or_default();
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
     let job = Job {
         notes: &notes,
         left_out: &left_out,
-        known: &Known::Anything,
+        known: &Known::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
         only: std::slice::from_ref(&args.api),
@@ -147,7 +164,8 @@ fn read(api: &str, release: Release, place: &Place) -> Result<Api> {
 fn carried(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
-    Api::from_json(found?.1).ok()
+    let api = Api::from_json(found?.1).ok()?;
+    snapshots::holds(&api, release).then_some(api)
 }
 
 /// The snapshots in the binary, as `kernels at 2.21`.
@@ -162,7 +180,7 @@ fn unknown(api: &str, release: Release, known: Vec<String>) -> Unknown {
     let known: BTreeSet<String> = known.into_iter().collect();
     Unknown {
         api: api.into(),
-        release: release.key().to_string(),
+        release: release.to_string(),
         known: known.into_iter().collect::<Vec<_>>().join(", "),
     }
 }

@@ -44,12 +44,18 @@ fn read(comment: &str) -> Said {
     let text = comment.to_lowercase();
     let reserved = text.starts_with("reserved for future use");
     let free_form = text.starts_with("free-form data");
-    let optional = text.starts_with("[optional]") || text.contains("\n[optional]");
+    let optional = text.lines().any(is_optional);
     Said {
         presence: (optional || reserved || free_form).then_some(Presence::Optional),
         direction: direction(&text),
         filled_by: filler(&text),
     }
+}
+
+/// `[Optional]` at the start of a line, also in parentheses or before a full stop or colon.
+fn is_optional(line: &str) -> bool {
+    let marks = ["[optional]", "(optional)", "optional.", "optional:"];
+    line == "optional" || marks.iter().any(|mark| line.starts_with(mark))
 }
 
 /// A direction is the first word of a comment, or in brackets.
@@ -59,11 +65,11 @@ fn direction(text: &str) -> Option<Direction> {
         .and_then(|rest| rest.split_once(']'))
         .map(|(word, _)| word);
     let first = text
-        .split([',', '.', ';', ' ', '\n'])
+        .split([',', '.', ';', ':', ' ', '\n'])
         .next()
         .unwrap_or_default();
     match bracketed.unwrap_or(first) {
-        "in/out" | "in, out" | "input/output" => Some(Direction::InOut),
+        "in/out" | "in-out" | "inout" | "in, out" | "input/output" => Some(Direction::InOut),
         "out" | "output" => Some(Direction::Out),
         "in" | "input" if bracketed.is_some() || text.starts_with("input,") => Some(Direction::In),
         _ => None,
@@ -94,10 +100,12 @@ mod tests {
             ("out, set by plugin", Some(Direction::Out)),
             ("[out]", Some(Direction::Out)),
             ("[in/out] which", Some(Direction::InOut)),
+            ("in-out", Some(Direction::InOut)),
             (
                 "Input/output, struct_size set by TF for plugin to read.",
                 Some(Direction::InOut),
             ),
+            ("In/out: filled by the plugin", Some(Direction::InOut)),
             ("output the thing", Some(Direction::Out)),
             ("outputs of the thing", None),
             ("in a hurry", None),
@@ -133,6 +141,14 @@ mod tests {
             read("Reserved for future use").presence,
             Some(Presence::Optional)
         );
+        for text in [
+            "What it is.\n(Optional) More.",
+            "Optional: a name.",
+            "Optional\nA name.",
+        ] {
+            assert_eq!(read(text).presence, Some(Presence::Optional), "{text}");
+        }
         assert_eq!(read("An optional thing").presence, None);
+        assert_eq!(read("Optional things").presence, None);
     }
 }

@@ -3,7 +3,9 @@
 //! One convention per file. What a later convention says beats what an earlier one said:
 //! prefix, then comment, then notes. Every fact carries its evidence.
 
+mod baseline;
 mod cleanup;
+mod convention;
 mod marker;
 pub mod notes;
 mod prefix;
@@ -22,9 +24,10 @@ pub use notes::{Known, Notes, NotesError};
 /// The items of one API, about which things become known.
 pub type Items = BTreeMap<String, Item>;
 
-/// Says all that is known about `items`, which `comments` stand beside and `notes` are about.
-/// `known` has the names that some other release declares: a note about those is no mistake. Notes
-/// that hold for some releases are said only of those.
+/// States all facts about `items` that names, `comments` and `notes` give. `known` has the names that
+/// some other release declares: a note about those is not a mistake. If the headers are at hand, a
+/// comment that differs from the newest known release's takes precedence over a note. Notes that hold
+/// for some releases apply only to those.
 ///
 /// # Errors
 /// Where a note contradicts a comment unannounced, has no evidence, or is used by nothing.
@@ -37,9 +40,16 @@ pub fn annotate(
 ) -> Result<(), NotesError> {
     prefix::annotate(items, notes);
     cleanup::annotate(items);
+    convention::annotate(items, comments);
     marker::annotate(items, comments);
     transfer::annotate(items, comments);
-    notes.annotate(items, known, release)
+    let Some(baseline) = known.baseline(&notes.api) else {
+        return notes.annotate(items, known, release);
+    };
+    let commented = items.clone();
+    notes.annotate(items, known, release)?;
+    baseline::prefer_changed_comments(items, &commented, baseline);
+    Ok(())
 }
 
 /// States a fact, unless better evidence has stated it already.
@@ -48,11 +58,12 @@ fn state<T>(slot: &mut Option<Stated<T>>, value: T, evidence: Evidence) {
         Evidence::Prefix => 0,
         Evidence::Comment(_) => 1,
         Evidence::Notes(_) => 2,
+        Evidence::Library => 3,
     };
     let is_better = slot
         .as_ref()
         .is_none_or(|known| rank(&known.evidence) <= rank(&evidence));
     if is_better {
-        *slot = Some(Stated { value, evidence });
+        *slot = Some(Stated::new(value, evidence));
     }
 }

@@ -43,12 +43,34 @@ pub struct Notes {
     /// The functions that the plugin defines, with the evidence.
     #[serde(default)]
     pub entry_points: BTreeMap<String, String>,
+    /// What the headers state of their own names and structs.
+    pub conventions: Option<Conventions>,
     /// Our own line about each item that nothing else need be said of.
     #[serde(default)]
     docs: BTreeMap<String, String>,
     /// What is said of each item.
     #[serde(default)]
     pub item: BTreeMap<String, ItemNote>,
+}
+
+/// Rules of naming and order that the headers state; the lints check them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conventions {
+    /// Where they are stated.
+    pub evidence: String,
+    /// The names of the field that follows `struct_size`; empty if none is stated.
+    #[serde(default)]
+    pub second_field: Vec<String>,
+    /// How the names of enumerations and of their values begin.
+    #[serde(default)]
+    pub enums: Vec<String>,
+    /// How the names of functions begin.
+    #[serde(default)]
+    pub functions: Vec<String>,
+    /// The items that need not keep them, each with the reason; `*` stands for any characters.
+    #[serde(default)]
+    pub except: BTreeMap<String, String>,
 }
 
 /// What is said of one item.
@@ -79,7 +101,7 @@ struct PresenceNote {
     value: Presence,
     fields: Vec<String>,
     evidence: String,
-    overrides: Option<Overrides>,
+    overrides: Option<PresenceOverrides>,
 }
 
 /// What is said of one field.
@@ -126,6 +148,15 @@ enum Overrides {
     Comment,
 }
 
+/// What a note on presence knowingly contradicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PresenceOverrides {
+    Comment,
+    /// A validation message of core, which core gives under some condition only.
+    Library,
+}
+
 impl Notes {
     /// The notes of all APIs, as the binary carries them.
     ///
@@ -163,6 +194,26 @@ impl Notes {
             .map(|(_, names)| names.as_slice())
     }
 
+    /// The items that are named as exceptions from the conventions.
+    fn excepted(&self) -> impl Iterator<Item = &String> {
+        let except = self.conventions.iter().flat_map(|it| it.except.keys());
+        except.filter(|name| !name.contains('*'))
+    }
+
+    /// Returns the struct and the field of each note that overrides a validation message of `release`.
+    pub fn library_overrides(&self, release: &str) -> Vec<(&str, &str)> {
+        let mut found = Vec::new();
+        for (name, note) in &self.item {
+            let holds = |one: &&PresenceNote| one.releases.is_none_or(|span| span.has(release));
+            let is_override =
+                |one: &&PresenceNote| one.overrides == Some(PresenceOverrides::Library);
+            let notes = note.presence.iter().filter(holds).filter(is_override);
+            let fields = notes.flat_map(|one| &one.fields);
+            found.extend(fields.map(|field| (name.as_str(), field.as_str())));
+        }
+        found
+    }
+
     /// Says what the notes say.
     pub(super) fn annotate(
         &self,
@@ -182,6 +233,9 @@ impl Notes {
             .filter(|name| !is_function(items, name))
         {
             writer.unused(name, &format!("entry_points.{name}"));
+        }
+        for name in self.excepted().filter(|name| !items.contains_key(*name)) {
+            writer.unused(name, &format!("conventions.except.{name}"));
         }
         for (name, doc) in &self.docs {
             match items.get_mut(name) {

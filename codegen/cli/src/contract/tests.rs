@@ -429,6 +429,13 @@ fn a_functions_comment_says_who_owns() {
         ),
         (
             "thing",
+            pointer("B"),
+            "This call does not take ownership of `thing`.",
+            None,
+            Some(Transfer::None),
+        ),
+        (
+            "thing",
             out,
             "On success *thing is populated and its ownership\nis passed to the caller.",
             Some(Direction::Out),

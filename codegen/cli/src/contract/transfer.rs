@@ -17,6 +17,13 @@ const HANDS_BACK: [&str; 6] = [
     "aller is responsible for freeing the returned",
 ];
 
+/// How headers say that what a function returns stays the callee's.
+const KEEPS: [&str; 3] = [
+    "aller does not take ownership of returned",
+    "aller does not take ownership of the returned",
+    "aller does not take ownership of the result",
+];
+
 /// States what functions' comments say of their parameters and results.
 pub fn annotate(items: &mut Items, comments: &Comments) {
     for (name, item) in items {
@@ -31,13 +38,9 @@ pub fn annotate(items: &mut Items, comments: &Comments) {
 
 fn apply(function: &mut Function, comment: &Comment) {
     let text = comment.text.replace('\n', " ");
-    if is_writable(&function.signature.ret) && HANDS_BACK.iter().any(|words| text.contains(words)) {
+    if let Some(transfer) = returned(&text).filter(|_| is_writable(&function.signature.ret)) {
         let evidence = Evidence::Comment(comment.loc.clone());
-        state(
-            &mut function.signature.ret_transfer,
-            Transfer::Full,
-            evidence,
-        );
+        state(&mut function.signature.ret_transfer, transfer, evidence);
     }
     for param in function
         .signature
@@ -52,8 +55,8 @@ fn apply(function: &mut Function, comment: &Comment) {
                 state(&mut param.transfer, Transfer::Full, evidence());
             }
         }
-        if takes(&text, &param.name) {
-            state(&mut param.transfer, Transfer::Full, evidence());
+        if let Some(transfer) = taken(&text, &param.name) {
+            state(&mut param.transfer, transfer, evidence());
         }
     }
 }
@@ -77,10 +80,27 @@ fn plural(name: &str) -> &str {
     if name == "values" { "vals" } else { name }
 }
 
-fn takes(text: &str, name: &str) -> bool {
-    let quoted = |article: &str| format!("takes ownership of {article}`{name}`");
-    !text.contains("caller takes ownership")
-        && (text.contains(&quoted("")) || text.contains(&quoted("the ")))
+fn returned(text: &str) -> Option<Transfer> {
+    let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
+    match () {
+        () if has(&KEEPS) => Some(Transfer::None),
+        () if has(&HANDS_BACK) => Some(Transfer::Full),
+        () => None,
+    }
+}
+
+/// "takes ownership of the `builder` pointer", or "does not take ownership of" it.
+fn taken(text: &str, name: &str) -> Option<Transfer> {
+    let has = |verb: &str| {
+        let quoted =
+            |article: &str| text.contains(&format!("{verb} ownership of {article}`{name}`"));
+        quoted("") || quoted("the ")
+    };
+    match () {
+        () if has("not take") => Some(Transfer::None),
+        () if has("takes") && !text.contains("caller takes ownership") => Some(Transfer::Full),
+        () => None,
+    }
 }
 
 fn word_after<'t>(text: &'t str, lead: &'t str) -> impl Iterator<Item = &'t str> {

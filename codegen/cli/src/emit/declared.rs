@@ -76,7 +76,7 @@ fn structure(name: &str, item: &Struct, source: &Source<'_>) -> TokenStream {
 fn is_needed(item: &Struct, field: &Field, source: &Source<'_>) -> bool {
     let is_optional = field.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
     let is_versioned = |ty: &Type| source.catalog.is_versioned(ty);
-    match item.writer(field, &is_versioned) {
+    match item.writer(field, is_versioned) {
         Some(Writer::Core) => true,
         Some(Writer::Nobody) => false,
         Some(Writer::Plugin) | None => !is_optional,

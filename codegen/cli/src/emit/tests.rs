@@ -25,10 +25,7 @@ fn loc() -> Loc {
 }
 
 fn stated<T>(value: T) -> Option<Stated<T>> {
-    Some(Stated {
-        value,
-        evidence: Evidence::Prefix,
-    })
+    Some(Stated::new(value, Evidence::Prefix))
 }
 
 fn named(name: &str) -> Type {

@@ -79,6 +79,15 @@ impl Timeline {
         previews.filter_map(read).collect()
     }
 
+    /// Returns a release as docs name it: `2.21`, or `2.22 (preview)`.
+    fn label(&self, release: Minor) -> String {
+        let mut previews = self.previews().into_iter();
+        match previews.any(|(_, preview)| preview == release) {
+            true => format!("{} (preview)", dotted(release)),
+            false => dotted(release),
+        }
+    }
+
     /// A member's releases are told only where they are not the item's own.
     fn record(&mut self, name: &str, members: &BTreeMap<&str, BTreeSet<Minor>>) {
         // One release alone says nothing of when a thing came or went.
@@ -94,7 +103,7 @@ impl Timeline {
         }
     }
 
-    /// The releases in words: `2.5 to 2.18`, `2.7 on`, `2.5, 2.9 on`.
+    /// The releases in words: `2.5 to 2.18`, `2.7 on`, `2.5, 2.9 on`, `2.22 (preview) on`.
     pub fn spans(&self, releases: &BTreeSet<Minor>) -> String {
         let newest = self.known.last();
         let mut runs: Vec<(Minor, Minor)> = Vec::new();
@@ -109,9 +118,9 @@ impl Timeline {
             goes_on = has;
         }
         let words = runs.iter().map(|(first, last)| match () {
-            () if Some(last) == newest => format!("{} on", dotted(*first)),
-            () if first == last => dotted(*first),
-            () => format!("{} to {}", dotted(*first), dotted(*last)),
+            () if Some(last) == newest => format!("{} on", self.label(*first)),
+            () if first == last => self.label(*first),
+            () => format!("{} to {}", dotted(*first), self.label(*last)),
         });
         words.collect::<Vec<_>>().join(", ")
     }

@@ -4,7 +4,10 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
-use crate::extract::{self, ExtractError, Extracted};
+use crate::contract::{Known, Notes};
+use crate::demands::{self, Contradictions, Demands, DemandsError};
+use crate::extract::{self, ExtractError, Extracted, Job, LeftOut};
+use crate::snapshots::{self, ReadError};
 use crate::symbols::{Symbols, SymbolsError};
 use miette::Diagnostic;
 use sp_ir::Api;
@@ -25,6 +28,18 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
+    /// The snapshots of the release before cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Read(#[from] ReadError),
+    /// What the release's libraries demand cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Demands(#[from] DemandsError),
+    /// A note is contradicted by what they demand.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Contradicted(#[from] Contradictions),
     /// A snapshot cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(code(sp_gen::import::snapshot_unwritable))]
@@ -50,11 +65,43 @@ pub struct Written {
 /// What a release's headers declare.
 ///
 /// # Errors
-/// Where libclang is missing, or the headers or notes do not fit.
-pub fn read(include: &Path, release: Release) -> Result<Extracted, SnapshotError> {
-    let mut extracted = extract::complete(include, &release.key().to_string())?;
+/// Returns an error if libclang is missing, or the headers, the notes and what the libraries demand do
+/// not fit.
+pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted, SnapshotError> {
+    let name = release.key().to_string();
+    let notes = Notes::all().map_err(ExtractError::from)?;
+    let demands = Demands::read(place, release)?.unwrap_or_default();
+    let mut extracted = match place.inherits && !snapshots::is_carried(release) {
+        true => cached(include, release, place, &notes)?,
+        false => extract::complete(include, &name)?,
+    };
+    match demands::annotate(&mut extracted.apis, &demands, &notes) {
+        Err(contradicted) if place.inherits => {
+            eprintln!("  {contradicted}; the libraries are taken to be right");
+        }
+        annotated => annotated?,
+    }
     mark_preview(&mut extracted.apis, release);
     Ok(extracted)
+}
+
+/// Reads a release into the cache, whose owner cannot change the notes: headers take precedence.
+fn cached(
+    include: &Path,
+    release: Release,
+    place: &Place,
+    notes: &[Notes],
+) -> Result<Extracted, SnapshotError> {
+    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let job = Job {
+        notes,
+        left_out: &left_out,
+        known: &Known::AtHand(snapshots::before(place, release)?),
+        include_root: include,
+        release: &release.key().to_string(),
+        only: &[],
+    };
+    Ok(extract::complete_with(&job)?)
 }
 
 /// Records the exact version in `apis` if `release` is not final.

@@ -180,7 +180,7 @@ pub fn include_root(folder: &Path) -> Option<PathBuf> {
             .find(|place| place.join(mark).is_dir())
             .cloned()
     };
-    marks.filter_map(|mark| holds(&mark)).next()
+    marks.filter_map(holds).next()
 }
 
 /// `lib/python3.11/site-packages/tensorflow/include` of a virtual environment.

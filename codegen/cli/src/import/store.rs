@@ -119,7 +119,7 @@ fn staged_lock<'a>(
 }
 
 /// A file to be renamed into its place. Temporary files are private by default; these are for everybody.
-pub(super) fn staged_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(crate) fn staged_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));

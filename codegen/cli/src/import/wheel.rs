@@ -5,7 +5,7 @@
 use super::problem::Problem;
 use super::range::{RangeError, RangeReader};
 use super::source::{Identity, Moved, Source, identity_of, stays_inside};
-use super::symbols::binary::Binary;
+use super::symbols::binary::{Binary, PART};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -197,6 +197,23 @@ impl<R: Read + Seek> Binary for Library<'_, R> {
             parts.push(part);
         }
         Ok(parts)
+    }
+
+    /// Inflates the member once; reading part by part would begin anew for each.
+    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        let origin = &self.wheel.origin;
+        let lost = |error| unreadable(origin, ZipError::Io(error));
+        let member = self.wheel.archive.by_index(self.index);
+        let mut member = member.map_err(|error| unreadable(origin, error))?;
+        io::copy(&mut member.by_ref().take(range.start), &mut io::sink()).map_err(lost)?;
+        let mut rest = member.take(range.end.saturating_sub(range.start));
+        let mut part = vec![0; PART as usize];
+        loop {
+            match rest.read(&mut part).map_err(lost)? {
+                0 => return Ok(()),
+                length => see(&part[..length]),
+            }
+        }
     }
 }
 

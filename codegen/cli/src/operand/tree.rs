@@ -87,12 +87,13 @@ fn parse(
     if release.is_none() {
         eprintln!("{label} does not say which release it is; its facts are taken as {name}'s");
     }
+    let baseline = snapshots::newest(reading.place, release)?;
     let notes = Notes::all().map_err(ExtractError::from)?;
     let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
     let job = Job {
         notes: &notes,
         left_out: &left_out,
-        known: &Known::Anything,
+        known: &Known::AtHand(baseline),
         include_root: include,
         release: &name,
         only: reading.apis,

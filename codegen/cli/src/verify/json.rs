@@ -3,6 +3,7 @@
 use super::{Asked, Report};
 use serde::Serialize;
 use sp_host::{Outcome, Verdict};
+use std::collections::BTreeMap;
 
 /// The version of the form; keys are added, never given another meaning.
 const SCHEMA: u32 = 1;
@@ -12,6 +13,7 @@ struct Page<'a> {
     schema: u32,
     plugin: &'a str,
     releases: &'a [String],
+    previews: &'a BTreeMap<String, String>,
     asks: &'a Asked,
     rows: Vec<Row<'a>>,
 }
@@ -34,6 +36,7 @@ pub fn print(report: &Report) -> String {
         schema: SCHEMA,
         plugin: &report.plugin,
         releases: &report.releases,
+        previews: &report.previews,
         asks: &report.asked,
         rows: rows.collect(),
     };

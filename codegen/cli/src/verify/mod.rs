@@ -16,6 +16,7 @@ use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
 use sp_host::{Exports, Outcome, PLAYED, Verdict};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use thiserror::Error;
@@ -54,6 +55,8 @@ pub struct Report {
     pub plugin: String,
     /// The releases, the oldest first.
     pub releases: Vec<String>,
+    /// The releases of these that are no final ones, each with its exact version.
+    pub previews: BTreeMap<String, String>,
     /// By release, then in the order of the checks.
     pub rows: Vec<(String, Outcome)>,
     /// What the file asks of its host.
@@ -131,10 +134,24 @@ pub fn verify(
     let rows = sp_host::judge(&releases, &path, seen);
     Ok(Report {
         plugin: shown,
+        previews: previews(&place, &releases)?,
         rows,
         releases,
         asked: asks::of(&closure, &place)?,
     })
+}
+
+/// Returns the previews among `releases`, each with its exact version.
+fn previews(place: &Place, releases: &[String]) -> Result<BTreeMap<String, String>> {
+    let mut previews = BTreeMap::new();
+    for release in releases {
+        let parsed = release.parse().map_err(miette::Report::msg)?;
+        // Every API of a release says the same.
+        let apis = snapshots::some(place, parsed, &["stream_executor"])?;
+        let exact = apis.into_iter().find_map(|api| api.preview);
+        previews.extend(exact.map(|exact| (release.clone(), exact)));
+    }
+    Ok(previews)
 }
 
 /// How many releases there are, for a bar that must say how far it is.
@@ -156,9 +173,13 @@ pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
     }
     let played = known.into_iter().filter(|release| *release >= FIRST);
     let all: Vec<Release> = played.collect();
-    let chosen = match asked.map(Release::key) {
+    let chosen = match asked {
         None => all,
-        Some(release) if all.contains(&release) => vec![release],
+        Some(release)
+            if all.contains(&release.key()) && snapshots::at(place, release)?.is_some() =>
+        {
+            vec![release.key()]
+        }
         Some(release) => {
             let known: Vec<String> = all.iter().map(Release::to_string).collect();
             return Err(VerifyError::NoRelease(release, known.join(" ")).into());

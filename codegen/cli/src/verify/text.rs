@@ -36,14 +36,23 @@ fn table(report: &Report) -> String {
     let heads = report
         .releases
         .iter()
-        .map(|release| format!("{release:>5}"));
+        .map(|release| format!("{:>6}", label(report, release)));
     let mut out = format!("{:<22}{}\n", "", heads.collect::<String>());
     for check in CHECKS {
         let of = report.rows.iter().filter(|(_, row)| row.check == check.id);
-        let marks = of.map(|(_, row)| format!("{:>5}", mark(row.status)));
+        let marks = of.map(|(_, row)| format!("{:>6}", mark(row.status)));
         out += &format!("{:<22}{}\n", check.id, marks.collect::<String>());
     }
+    for (release, exact) in &report.previews {
+        let _ = writeln!(out, "{release}* preview: {exact}");
+    }
     out + "\n"
+}
+
+/// Returns a release as the table names it: `2.22*` if it is a preview.
+fn label(report: &Report, release: &str) -> String {
+    let mark = report.previews.contains_key(release).then_some("*");
+    format!("{release}{}", mark.unwrap_or_default())
 }
 
 fn mark(status: Verdict) -> &'static str {

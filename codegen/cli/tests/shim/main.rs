@@ -36,12 +36,12 @@ const BEFORE: &[(&[u32], &str, &str)] = &[
         "SP_Platform.struct_size is 35, above the 34",
     ),
     (
-        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18, 22],
         "assigns",
         "not a live TF_Status",
     ),
     (
-        &[10, 11, 12, 13, 14, 15, 16, 17, 18],
+        &[10, 11, 12, 13, 14, 15, 16, 17, 18, 22],
         "optimizes",
         "pin_to_host_optimization",
     ),

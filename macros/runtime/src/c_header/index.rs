@@ -148,15 +148,10 @@ fn typedef_name<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
     })
 }
 
-/// One `#if` and what is known of it.
-struct Conditional {
-    /// An include guard, or `#ifdef __cplusplus`: what it encloses is compiled.
-    is_transparent: bool,
-}
-
 struct Reader<'t, 'a> {
     tokens: &'t [Token<'a>],
-    conditionals: Vec<Conditional>,
+    /// For each open `#if`, true if what it encloses is surely compiled: an include guard, say.
+    conditionals: Vec<bool>,
     /// Blocks of `extern "C"` that are open.
     open: usize,
 }
@@ -210,7 +205,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn is_conditional(&self) -> bool {
-        self.conditionals.iter().any(|it| !it.is_transparent)
+        self.conditionals.contains(&false)
     }
 
     fn directive(&mut self, text: &'a str, index: &mut Index<'a>) -> Result<(), Problem> {
@@ -220,13 +215,14 @@ impl<'a> Reader<'_, 'a> {
             "define" => index.define(rest),
             "ifndef" | "ifdef" | "if" => {
                 let is_transparent = self.is_transparent(name, rest);
-                self.conditionals.push(Conditional { is_transparent });
+                self.conditionals.push(is_transparent);
             }
             "else" | "elif" => {
-                let last = self.conditionals.last_mut().ok_or(UNMATCHED)?;
-                last.is_transparent = false;
+                *self.conditionals.last_mut().ok_or(UNMATCHED)? = false;
             }
-            "endif" => drop(self.conditionals.pop().ok_or(UNMATCHED)?),
+            "endif" => {
+                self.conditionals.pop().ok_or(UNMATCHED)?;
+            }
             "pragma" if rest.trim() != "once" => {
                 return Err(Problem::Unread("a #pragma may change its layouts"));
             }

@@ -64,9 +64,10 @@ fn unchanged(old: &Struct, new: &Struct) -> bool {
         && old.fields.iter().zip(&new.fields).all(field)
 }
 
-/// A fact without its evidence.
-fn value<T>(fact: &Option<Stated<T>>) -> Option<&T> {
-    fact.as_ref().map(|said| &said.value)
+/// The value of a fact, and the value that a comment states.
+fn value<T>(fact: &Option<Stated<T>>) -> Option<(&T, Option<&T>)> {
+    let fact = fact.as_ref()?;
+    Some((&fact.value, fact.comment_value()))
 }
 
 /// A union that both sides have.

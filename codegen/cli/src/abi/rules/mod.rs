@@ -5,6 +5,7 @@ mod alias_retyped;
 mod api_added;
 mod api_removed;
 mod callback_signature_changed;
+mod comment_changed;
 mod const_added;
 mod const_changed;
 mod const_removed;
@@ -102,6 +103,7 @@ pub const RULES: &[&Rule] = &[
     &api_added::RULE,
     &api_removed::RULE,
     &callback_signature_changed::RULE,
+    &comment_changed::RULE,
     &const_added::RULE,
     &const_changed::RULE,
     &const_removed::RULE,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use sp_ir::{Api, Field, Item, Signature, Type};
 
+use crate::contract::Items;
 use crate::embedded::SNAPSHOTS;
 
 /// `ITEM`, `ITEM.member`, `ITEM.slot.param`.
@@ -15,9 +16,10 @@ pub enum Known {
     /// Those in the snapshots that the binary carries. They are looked up, not read: a snapshot has
     /// an item a line.
     Committed,
-    /// Whatever is asked for: whoever only reads headers need not hear of mistakes in our notes,
-    /// and `import` has told whoever made them.
-    Anything,
+    /// Any name: the headers are at hand, and `import` has reported mistakes in the notes. The
+    /// snapshots are those of the newest known release; a comment that differs from that release's
+    /// takes precedence over a note.
+    AtHand(Vec<Api>),
 }
 
 impl Default for Known {
@@ -37,11 +39,21 @@ impl Known {
         Self::Names(names)
     }
 
+    /// Returns the items of `api` in the newest known release if the headers are at hand.
+    pub(in crate::contract) fn baseline(&self, api: &str) -> Option<&Items> {
+        let Self::AtHand(baseline) = self else {
+            return None;
+        };
+        static NONE: Items = Items::new();
+        let known = baseline.iter().find(|known| known.name == api);
+        Some(known.map_or(&NONE, |known| &known.items))
+    }
+
     pub(super) fn has(&self, key: &str) -> bool {
         match self {
             Self::Names(names) => names.contains(key),
             Self::Committed => is_committed(key),
-            Self::Anything => true,
+            Self::AtHand(_) => true,
         }
     }
 }

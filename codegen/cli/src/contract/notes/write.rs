@@ -7,7 +7,8 @@ use sp_ir::{
 };
 
 use super::{
-    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, ReturnNote, Span,
+    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, PresenceOverrides,
+    ReturnNote, Span,
 };
 
 /// How a note's facts are known, and whether they knowingly contradict a comment.
@@ -59,7 +60,11 @@ impl Writer<'_> {
         }
     }
 
+    /// A note about another kind of item, which headers at hand may declare under the name.
     fn useless(&mut self, key: &str) {
+        if matches!(self.known, Known::AtHand(_)) {
+            return;
+        }
         self.mistakes.push(Mistake::Unused {
             file: self.file.clone(),
             key: key.into(),
@@ -196,7 +201,7 @@ impl Writer<'_> {
         let holds = self.holds(note.releases);
         let basis = Basis {
             evidence: Some(&note.evidence),
-            overrides: note.overrides.is_some(),
+            overrides: note.overrides == Some(PresenceOverrides::Comment),
         };
         for field in &note.fields {
             let key = format!("{key}.presence: {field}");
@@ -299,8 +304,10 @@ impl Writer<'_> {
         let Some(evidence) = basis.evidence else {
             return self.mistakes.push(Mistake::NoEvidence { file, key });
         };
+        // Headers at hand: `baseline` decides between the note and a comment that changed.
+        let is_strict = !matches!(self.known, Known::AtHand(_));
         match (contradicted(slot, value), basis.overrides) {
-            (Some((comment, said)), false) => {
+            (Some((comment, said)), false) if is_strict => {
                 let note = format!("{value:?}");
                 self.mistakes.push(Mistake::Contradiction {
                     file,
@@ -310,12 +317,15 @@ impl Writer<'_> {
                     said,
                 });
             }
-            (None, true) => self.mistakes.push(Mistake::OverrideUnused { file, key }),
+            (None, true) if is_strict => self.mistakes.push(Mistake::OverrideUnused { file, key }),
             _ => {
-                let evidence = Evidence::Notes(evidence.into());
+                let comment = slot
+                    .as_ref()
+                    .and_then(|known| known.comment_value().cloned());
                 *slot = Some(Stated {
                     value: value.clone(),
-                    evidence,
+                    evidence: Evidence::Notes(evidence.into()),
+                    comment,
                 });
             }
         }
@@ -331,6 +341,7 @@ fn contradicted<T: PartialEq + std::fmt::Debug>(
         Some(Stated {
             value: said,
             evidence: Evidence::Comment(loc),
+            ..
         }) if said != value => Some((format!("{}:{}", loc.file, loc.line), format!("{said:?}"))),
         _ => None,
     }

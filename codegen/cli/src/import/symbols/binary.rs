@@ -4,6 +4,9 @@
 use crate::import::problem::Problem;
 use std::ops::Range;
 
+/// The most bytes that are held of a range which is read through.
+pub const PART: u64 = 1 << 20;
+
 /// What a library exports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exports {
@@ -30,6 +33,23 @@ pub trait Binary {
     fn part(&mut self, range: Range<u64>) -> Result<Vec<u8>, Problem> {
         let mut parts = self.read(std::slice::from_ref(&range))?;
         Ok(parts.pop().unwrap_or_default())
+    }
+
+    /// Shows `see` the bytes of a range in order, in parts of bounded length.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be read.
+    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        let mut at = range.start;
+        while at < range.end {
+            let part = self.part(at..range.end.min(at + PART))?;
+            if part.is_empty() {
+                break;
+            }
+            at += part.len() as u64;
+            see(&part);
+        }
+        Ok(())
     }
 
     /// The error of a library that is none.

@@ -47,6 +47,7 @@ pub fn segments(head: &[u8]) -> Option<(usize, Vec<Segment>)> {
         let at = at.checked_add(index * PROGRAM_HEADER)?;
         Some(Segment {
             kind: u32_at(head, at)?,
+            flags: u32_at(head, at + 4)?,
             offset: u64_at(head, at + 8)?,
             address: u64_at(head, at + 16)?,
             size: u64_at(head, at + 32)?,
@@ -60,9 +61,28 @@ pub fn segments(head: &[u8]) -> Option<(usize, Vec<Segment>)> {
 /// A program header.
 pub struct Segment {
     kind: u32,
+    flags: u32,
     offset: u64,
     address: u64,
     size: u64,
+}
+
+/// Returns the ranges of the file that hold read-only data: the segments that are neither writable nor
+/// executable, or where the linker put data beside code, all that are not writable.
+pub fn read_only(head: &[u8]) -> Option<Vec<std::ops::Range<u64>>> {
+    const EXECUTE: u32 = 1;
+    const WRITE: u32 = 2;
+    let (_, segments) = segments(head).filter(|_| is_elf(head))?;
+    let mut segments: Vec<Segment> = segments
+        .into_iter()
+        .filter(|one| one.kind == LOAD && one.flags & WRITE == 0)
+        .collect();
+    if segments.first()?.flags & EXECUTE == 0 {
+        segments.retain(|one| one.flags & EXECUTE == 0);
+    }
+    segments.sort_by_key(|one| one.offset);
+    let range = |one: Segment| one.offset..one.offset.saturating_add(one.size);
+    Some(segments.into_iter().map(range).collect())
 }
 
 /// Where in the file stands what is loaded.

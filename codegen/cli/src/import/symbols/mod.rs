@@ -4,6 +4,7 @@
 pub mod binary;
 pub mod elf;
 pub mod macho;
+pub mod messages;
 pub mod prefix;
 
 use super::index::{Index, NIGHTLY, PACKAGE, package_of};
@@ -15,6 +16,7 @@ use super::release::Release;
 use super::source::{Identity, Moved, Source};
 use super::wheel::Wheel;
 use super::{Request, Watch};
+use crate::demands::{Demands, DemandsError};
 use crate::symbols::table::{Column, Table};
 use crate::symbols::{Symbols, SymbolsError};
 use binary::{Binary, Exports};
@@ -56,6 +58,10 @@ pub enum StepError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
+    /// What the libraries demand cannot be written.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Demands(#[from] DemandsError),
 }
 
 /// One wheel to be read.
@@ -82,6 +88,8 @@ pub struct Found {
     pub libraries: Vec<(String, usize)>,
     /// How many functions at least one exports.
     pub functions: usize,
+    /// How many fields core's messages demand; 0 if they were not looked for.
+    pub demands: usize,
     /// What crossed the network.
     pub moved: Moved,
 }
@@ -142,6 +150,9 @@ fn read<R: Read + Seek>(
         Some(libraries.len()),
     );
     let (mut column, mut seen, mut counts) = (Column::default(), BTreeSet::new(), Vec::new());
+    // What core demands is in its sources, the same for every package and platform.
+    let is_first = (&*package, platform) == (PACKAGE, Platform::LinuxX86_64);
+    let mut demands = Demands::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
         let mut library = wheel.library(&member)?;
@@ -149,11 +160,17 @@ fn read<R: Read + Seek>(
             continue;
         }
         let exports = exports(&mut library)?;
+        if is_first && !exports.names.is_empty() {
+            demands.extend(messages::demands(&mut library)?.unwrap_or_default());
+        }
         watch.step(&member);
         counts.push((file_name(&member).to_owned(), exports.names.len()));
         add(&mut column, file_name(&member), exports);
     }
-    let functions = column.functions.len();
+    let (functions, count) = (column.functions.len(), demands.pairs().count());
+    if !demands.is_empty() {
+        demands.write(&task.request.place, release, &column.wheel)?;
+    }
     keep(&task.request, release, &package, platform, column)?;
     Ok(Found {
         release,
@@ -161,6 +178,7 @@ fn read<R: Read + Seek>(
         platform,
         libraries: counts,
         functions,
+        demands: count,
         moved: wheel.moved(),
     })
 }
@@ -356,6 +374,41 @@ mod tests {
             BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
         );
         assert!(symbols.availability("TF_A").is_exported());
+    }
+
+    #[test]
+    fn writes_what_messages_in_the_libraries_of_a_wheel_demand() {
+        let scratch = tempfile::tempdir().unwrap();
+        let framework = with_text(
+            library(&["TF_A"], true, 999),
+            b"\0'open' field in SP_S must be set.\0",
+        );
+        let other = with_text(
+            library(&["TF_B"], false, 999),
+            b"\0'run' field in TP_T must be set.\0",
+        );
+        let members = [
+            ("tensorflow/libtensorflow_framework.so.2", framework),
+            ("tensorflow/python/_pywrap_tensorflow_internal.so", other),
+        ];
+        let from = wheel(scratch.path(), &members);
+        let task = task(scratch.path(), from);
+        let found = import(&task, &Index::default(), &mut Silent).unwrap();
+        assert_eq!(found.demands, 2);
+        let (place, release) = (&task.request.place, task.request.release);
+        let read = Demands::read(place, release).unwrap().unwrap();
+        let pairs: Vec<_> = read.pairs().collect();
+        assert_eq!(pairs, [("SP_S", "open"), ("TP_T", "run")]);
+        let other = Demands::read(place, "2.4".parse().unwrap()).unwrap();
+        assert_eq!(other, None);
+    }
+
+    /// Puts a text into a library's padding.
+    fn with_text(mut library: Vec<u8>, text: &[u8]) -> Vec<u8> {
+        let padding = library.windows(99).position(|part| part == [0xcc; 99]);
+        let at = padding.unwrap() + 9;
+        library[at..at + text.len()].copy_from_slice(text);
+        library
     }
 
     #[test]

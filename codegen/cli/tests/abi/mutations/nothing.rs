@@ -17,7 +17,7 @@ pub const EDITS: &[Edit] = &[
     }),
     nothing("other evidence", |side, _| {
         marks(side, |mark| {
-            if let Mark::Evidence(evidence) = mark {
+            if let Mark::Evidence(evidence @ (Evidence::Notes(_) | Evidence::Prefix)) = mark {
                 *evidence = Evidence::Notes("looked at again".into());
             }
         })

@@ -211,10 +211,7 @@ pub fn loc() -> Loc {
 }
 
 pub fn stated<T>(value: T) -> Option<Stated<T>> {
-    Some(Stated {
-        value,
-        evidence: Evidence::Notes("an edit".into()),
-    })
+    Some(Stated::new(value, Evidence::Notes("an edit".into())))
 }
 
 /// `void (*)(void* self)`.

@@ -1,0 +1,112 @@
+//! Headers at hand: a comment that differs from the newest known release's takes precedence over the
+//! notes, which were written for that release.
+
+use sp_ir::{Direction, Evidence, Field, Item, Loc, Presence, Side, Signature, Stated, Struct};
+
+use super::Items;
+
+type Fact<T> = Option<Stated<T>>;
+
+/// Replaces each fact of `items` whose comment differs from the comment in `baseline`. `commented`
+/// are the same items without notes.
+pub fn prefer_changed_comments(items: &mut Items, commented: &Items, baseline: &Items) {
+    for (name, item) in items {
+        match (item, &commented[name], baseline.get(name)) {
+            (Item::Struct(item), Item::Struct(commented), Some(Item::Struct(known))) => {
+                structure(item, commented, known);
+            }
+            (Item::Function(item), Item::Function(commented), Some(Item::Function(known))) => {
+                let signatures = (&commented.signature, &known.signature);
+                signature(&mut item.signature, signatures.0, signatures.1);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How a comment differs from the baseline's.
+#[derive(PartialEq, Eq)]
+enum Comment {
+    Same,
+    Changed,
+    Removed,
+}
+
+/// Takes over the value of a comment that changed.
+fn update<T: Clone + PartialEq>(
+    fact: &mut Fact<T>,
+    commented: &Fact<T>,
+    known: &Fact<T>,
+) -> Comment {
+    match (comment_value(commented), comment_value(known)) {
+        (now, before) if now == before => Comment::Same,
+        (None, _) => Comment::Removed,
+        (Some(_), _) => {
+            *fact = commented.clone();
+            Comment::Changed
+        }
+    }
+}
+
+fn comment_value<T>(fact: &Fact<T>) -> Option<&T> {
+    fact.as_ref()?.comment_value()
+}
+
+fn structure(item: &mut Struct, commented: &Struct, known: &Struct) {
+    update(&mut item.filled_by, &commented.filled_by, &known.filled_by);
+    let filler = item.filled_by.as_ref().map(|fact| fact.value);
+    for (field, commented) in item.fields.iter_mut().zip(&commented.fields) {
+        if let Some(known) = known.fields.iter().find(|known| known.name == field.name) {
+            member(field, commented, known, filler);
+        }
+    }
+}
+
+/// Without its mark a member is what the header's rules say of one: it must be set, and the side that
+/// fills the struct fills it. `ext` may always be left empty.
+fn member(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
+    demand(field, known);
+    let presence = update(&mut field.presence, &commented.presence, &known.presence);
+    if presence == Comment::Removed && field.name != "ext" {
+        field.presence = unmarked(Presence::Required, &field.loc);
+    }
+    update(&mut field.filled_by, &commented.filled_by, &known.filled_by);
+    let direction = update(&mut field.direction, &commented.direction, &known.direction);
+    let is_cores = filler == Some(Side::Core) && comment_value(&commented.filled_by).is_none();
+    if direction == Comment::Removed && is_cores {
+        field.direction = unmarked(Direction::In, &field.loc);
+    }
+}
+
+/// What the known release's libraries demand holds until a header says otherwise.
+fn demand(field: &mut Field, known: &Field) {
+    let Some(known) = known.presence.as_ref() else {
+        return;
+    };
+    if known.evidence == Evidence::Library {
+        let comment = field.presence.as_ref().and_then(Stated::comment_value);
+        field.presence = Some(Stated {
+            comment: comment.copied(),
+            ..known.clone()
+        });
+    }
+}
+
+fn unmarked<T>(value: T, loc: &Loc) -> Fact<T> {
+    Some(Stated::new(value, Evidence::Comment(loc.clone())))
+}
+
+/// A note stays if the sentence about its function is gone: that states nothing else.
+fn signature(item: &mut Signature, commented: &Signature, known: &Signature) {
+    for (param, commented) in item.params.iter_mut().zip(&commented.params) {
+        if let Some(known) = known.params.iter().find(|known| known.name == param.name) {
+            update(&mut param.direction, &commented.direction, &known.direction);
+            update(&mut param.transfer, &commented.transfer, &known.transfer);
+        }
+    }
+    update(
+        &mut item.ret_transfer,
+        &commented.ret_transfer,
+        &known.ret_transfer,
+    );
+}

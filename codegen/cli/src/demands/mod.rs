@@ -1,0 +1,162 @@
+//! The fields that a release's libraries demand by a validation message, as data:
+//! `generated/demands/<minor>.json`. They are evidence for `presence` in the release's snapshots.
+
+mod evidence;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::embedded::DEMANDS;
+use crate::import::place::Place;
+use crate::import::release::Release;
+
+pub use evidence::{Contradictions, annotate};
+
+/// Counts up when keys change their meaning.
+const SCHEMA: u32 = 1;
+
+/// Struct to fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Demands(BTreeMap<String, BTreeSet<String>>);
+
+/// A file of demands cannot be used.
+#[derive(Debug, Error, Diagnostic)]
+pub enum DemandsError {
+    /// It cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    #[diagnostic(code(sp_gen::demands::unreadable))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is not JSON of this form.
+    #[error("{file}: {reason}")]
+    #[diagnostic(
+        code(sp_gen::demands::malformed),
+        help("write it again with `sp-gen import tensorflow RELEASE --symbols`")
+    )]
+    Malformed {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    #[allow(dead_code, reason = "for readers of the file")]
+    wheel: String,
+    structs: Demands,
+}
+
+impl Demands {
+    /// Adds a field.
+    pub fn insert(&mut self, structure: &str, field: &str) {
+        let fields = self.0.entry(structure.into()).or_default();
+        fields.insert(field.into());
+    }
+
+    /// Takes over what another library demands.
+    pub fn extend(&mut self, other: Self) {
+        for (structure, fields) in other.0 {
+            self.0.entry(structure).or_default().extend(fields);
+        }
+    }
+
+    /// Returns true if nothing is demanded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns each struct with each of its demanded fields, sorted.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().flat_map(|(structure, fields)| {
+            fields.iter().map(move |field| (&**structure, &**field))
+        })
+    }
+
+    /// Reads what is known of a release, or `None` if its libraries were not read.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn read(place: &Place, release: Release) -> Result<Option<Self>, DemandsError> {
+        let name = format!("{}.json", release.minor());
+        let path = folder(place).join(&name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()).map(Some),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(DemandsError::Unreadable { path, source })
+            }
+            Err(_) if place.inherits => Self::embedded(&name),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn embedded(name: &str) -> Result<Option<Self>, DemandsError> {
+        let found = DEMANDS.iter().find(|(file, _)| *file == name);
+        found
+            .map(|(file, text)| Self::parse(text, file))
+            .transpose()
+    }
+
+    fn parse(text: &str, file: &str) -> Result<Self, DemandsError> {
+        let malformed = |reason: String| DemandsError::Malformed {
+            file: file.into(),
+            reason,
+        };
+        let read: File =
+            serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        match read.schema {
+            SCHEMA => Ok(read.structs),
+            other => Err(malformed(format!("schema {other}, expected {SCHEMA}"))),
+        }
+    }
+
+    /// Writes what a release's wheel demands.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn write(&self, place: &Place, release: Release, wheel: &str) -> Result<(), DemandsError> {
+        let folder = folder(place);
+        let path = folder.join(format!("{}.json", release.minor()));
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            let mut file = crate::import::store::staged_file(&folder)?;
+            file.write_all(self.text(wheel).as_bytes())?;
+            file.persist(&path).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(|source| DemandsError::Unreadable {
+            path: path.clone(),
+            source,
+        })
+    }
+
+    /// One struct a line.
+    fn text(&self, wheel: &str) -> String {
+        let rows = self.0.iter();
+        let rows = rows.map(|(name, fields)| format!("{}: {}", json(name), json(fields)));
+        let rows = rows.collect::<Vec<_>>().join(",\n");
+        let wheel = json(wheel);
+        format!("{{\"schema\": {SCHEMA}, \"wheel\": {wheel},\n\"structs\": {{\n{rows}\n}}}}\n")
+    }
+}
+
+fn folder(place: &Place) -> PathBuf {
+    place.symbols.with_file_name("demands")
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("names always serialize")
+}

@@ -1,0 +1,99 @@
+//! Comments of real headers, edited in a copy of 2.21's include root: an edit that changes what a
+//! comment states is found by its rule, one that only words it differently breaks nothing.
+
+mod edits;
+mod rewordings;
+mod scene;
+
+use edits::{CHANGES, Change};
+use rewordings::REWORDINGS;
+use scene::Scene;
+use sp_gen::abi::Verdict;
+
+#[test]
+fn reports_each_changed_comment_by_its_rule() {
+    let Some(scene) = Scene::new() else { return };
+    assert!(CHANGES.len() >= 10);
+    for Change {
+        name,
+        edit,
+        rule,
+        item,
+    } in CHANGES
+    {
+        let found = scene.diff(edit);
+        let rules: Vec<(&str, &str)> = found
+            .findings
+            .iter()
+            .map(|one| (one.rule, &*one.item))
+            .collect();
+        assert!(rules.contains(&(rule, item)), "{name}: {rules:?}");
+    }
+}
+
+#[test]
+fn reports_nothing_breaking_for_reworded_comments() {
+    let Some(scene) = Scene::new() else { return };
+    for (name, edit) in REWORDINGS {
+        let found = scene.diff(edit);
+        assert_ne!(
+            found.verdict,
+            Verdict::Breaking,
+            "{name}: {:#?}",
+            found.findings
+        );
+    }
+}
+
+#[test]
+fn reports_nothing_for_unedited_headers() {
+    let Some(scene) = Scene::new() else { return };
+    let found = scene.diff(&[]);
+    assert_eq!(found.verdict, Verdict::Identical, "{:#?}", found.findings);
+}
+
+#[test]
+fn prints_facts_of_changed_comments_in_ir_and_generates_code_from_them() {
+    let Some(scene) = Scene::new() else { return };
+    scene.edit(CHANGES[0].edit);
+    let tree = scene.run(&["ir", "stream_executor", "--headers", "2.21.0/include"]);
+    let row = tree
+        .lines()
+        .find(|line| line.contains("block_host_until_done:"));
+    assert!(
+        row.is_some_and(|row| row.contains("[required: line")),
+        "{row:?}"
+    );
+    let arguments = ["generate", "--headers", "2.21.0/include", "--out", "out"];
+    scene.run(&arguments);
+    let traits = scene.text("out/src/stream_executor/traits.rs");
+    let plain = include_str!("../../../../generated/src/stream_executor/traits.rs");
+    let defaults = |text: &str| text.matches("block_host_until_done").count();
+    assert_ne!(defaults(&traits), 0);
+    assert_ne!(traits, plain);
+}
+
+#[test]
+fn imports_into_the_cache_what_a_changed_comment_states_against_a_note() {
+    let Some(scene) = Scene::new() else { return };
+    let optional = CHANGES.iter().find(|one| one.rule == "presence_relaxed");
+    scene.edit(optional.unwrap().edit);
+    scene.install("2.22.0");
+    scene.run(&["import", "tensorflow", "2.22", "--from", "site"]);
+    let tree = scene.run(&["ir", "stream_executor", "--release", "2.22"]);
+    let presence = |name: &str| {
+        let row = tree
+            .lines()
+            .find(|line| line.contains(&format!(" {name}:")));
+        row.and_then(|row| Some(row.rsplit_once('[')?.1))
+            .map(String::from)
+    };
+    assert!(
+        presence("mem_zero").is_some_and(|it| it.starts_with("optional: line")),
+        "{tree}"
+    );
+    assert!(
+        presence("memset").is_some_and(|it| it.starts_with("required: ")),
+        "{tree}"
+    );
+}

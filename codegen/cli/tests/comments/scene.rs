@@ -1,0 +1,131 @@
+//! A copy of a release's headers in a folder of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sp_gen::abi::{Diff, Surface, diff};
+use sp_gen::clang::Library;
+use sp_gen::extract::TARGETS;
+use sp_gen::import::place::Place;
+use sp_gen::operand::{Operand, Reading};
+use tempfile::TempDir;
+
+use crate::edits::Edit;
+
+const RELEASE: &str = "2.21.0";
+
+pub struct Scene {
+    folder: TempDir,
+    place: Place,
+    release: Surface,
+}
+
+impl Scene {
+    /// Copies the headers, or returns `None` and says why if there are none or no libclang is there.
+    pub fn new() -> Option<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let stored = root.join("headers/store").join(RELEASE);
+        if Library::load().is_err() || !stored.is_dir() {
+            eprintln!("skipped: no libclang, or no headers in the store");
+            return None;
+        }
+        let place = Place::find(&root).unwrap();
+        let release = read("2.21", &place);
+        let folder = tempfile::tempdir().unwrap();
+        let scene = Self {
+            folder,
+            place,
+            release,
+        };
+        copy(&stored, &scene.path(RELEASE));
+        Some(scene)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Edits the headers.
+    pub fn edit(&self, edits: &[Edit]) {
+        for edit in edits {
+            let path = self.path(RELEASE).join("include").join(edit.header);
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, edit.apply(&text)).unwrap();
+        }
+    }
+
+    /// Compares the release with its edited headers, and takes the edits back.
+    pub fn diff(&self, edits: &[Edit]) -> Diff {
+        let paths = edits
+            .iter()
+            .map(|edit| self.path(RELEASE).join("include").join(edit.header));
+        let kept: Vec<_> = paths.map(|path| (fs::read(&path).unwrap(), path)).collect();
+        self.edit(edits);
+        let edited = read(self.path(RELEASE).to_str().unwrap(), &self.place);
+        for (bytes, path) in kept {
+            fs::write(path, bytes).unwrap();
+        }
+        diff(&self.release, &edited, TARGETS[0])
+    }
+
+    /// Makes an installed TensorFlow of the headers, of another release.
+    pub fn install(&self, release: &str) {
+        let site = self.path("site");
+        let about = site.join(format!("tensorflow_cpu-{release}.dist-info"));
+        copy(&self.path(RELEASE), &site.join("tensorflow"));
+        fs::create_dir_all(&about).unwrap();
+        let metadata = format!("Name: tensorflow_cpu\nVersion: {release}\n");
+        fs::write(about.join("METADATA"), metadata).unwrap();
+        fs::write(
+            about.join("WHEEL"),
+            "Tag: cp311-cp311-manylinux_2_27_x86_64\n",
+        )
+        .unwrap();
+    }
+
+    /// Runs `sp-gen` in the folder and returns its output.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// Without exports, which an include root alone does not have.
+fn read(operand: &str, place: &Place) -> Surface {
+    let target = TARGETS[0];
+    let side = Operand::find(operand).unwrap().read(Reading {
+        place,
+        target,
+        apis: &[],
+    });
+    Surface {
+        exports: None,
+        ..side
+            .unwrap_or_else(|error| panic!("{operand}: {error}"))
+            .surface
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(fs::copy(&path, &to).unwrap()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A nightly build is imported into the user's cache and nowhere else, and commands take it from there.
+//! Runs if there is a libclang and the store has 2.22.0rc0.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const VERSION: &str = "2.23.0.dev20261026";
+
+fn store() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("headers/store/2.22.0rc0/include")
+}
+
+/// A checkout, an installed nightly build beside it, and a cache.
+struct Scene(tempfile::TempDir);
+
+impl Scene {
+    /// Returns `None`, and says why, if the test cannot run here.
+    fn new() -> Option<Self> {
+        if !store().is_dir() {
+            eprintln!("skipped: `sp-gen import tensorflow 2.22.0rc0` has not been run");
+            return None;
+        }
+        if sp_gen::clang::Library::load().is_err() {
+            eprintln!("skipped: there is no libclang");
+            return None;
+        }
+        let scene = Self(tempfile::tempdir().unwrap());
+        scene.write("checkout/codegen/cli/Cargo.toml", "");
+        scene.write("checkout/headers/apis/none.toml", "");
+        copy(&store(), &scene.path("site/tensorflow/include"));
+        let about = format!("site/tf_nightly-{VERSION}.dist-info");
+        let metadata = format!("Name: tf_nightly\nVersion: {VERSION}\n");
+        scene.write(&format!("{about}/METADATA"), &metadata);
+        let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
+        scene.write(&format!("{about}/WHEEL"), tag);
+        Some(scene)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn run(&self, folder: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
+        command.args(arguments).current_dir(self.path(folder));
+        command.env("XDG_CACHE_HOME", self.path("cache"));
+        command.output().unwrap()
+    }
+
+    /// Imports the installed nightly build from within the checkout.
+    fn import(&self) {
+        let from = self.path("site");
+        let arguments = [
+            "import",
+            "tensorflow",
+            "nightly",
+            "--from",
+            from.to_str().unwrap(),
+        ];
+        let done = self.run("checkout", &arguments);
+        assert!(done.status.success(), "{}", stderr(&done));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let to = to.join(entry.file_name());
+        match entry.path() {
+            path if path.is_dir() => copy(&path, &to),
+            path => drop(fs::copy(path, to).unwrap()),
+        }
+    }
+}
+
+fn stderr(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stderr).into_owned()
+}
+
+fn stdout(done: &Output) -> String {
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+#[test]
+fn import_in_a_checkout_writes_to_the_cache_only() {
+    let Some(scene) = Scene::new() else { return };
+    scene.import();
+    for name in ["headers/sources.toml", "headers/store", "generated"] {
+        assert!(!scene.path("checkout").join(name).exists(), "{name}");
+    }
+    let nightly = scene.path("cache/sp-gen/nightly");
+    let snapshot = nightly.join(format!("ir/stream_executor/{VERSION}.json"));
+    let text = fs::read_to_string(snapshot).unwrap();
+    assert!(text.contains(&format!("\"preview\":true,\n\"exact\":\"{VERSION}\"")));
+    let lock = fs::read_to_string(nightly.join("sources.toml")).unwrap();
+    assert!(lock.contains(&format!("[release.\"{VERSION}\"]")));
+}
+
+#[test]
+fn commands_take_the_newest_imported_build() {
+    let Some(scene) = Scene::new() else { return };
+    scene.import();
+    let api = ["--api", "stream_executor"];
+    let diff = scene.run("cache", &[&["diff", "2.22", "nightly"], &api[..]].concat());
+    assert!(diff.status.success(), "{}", stderr(&diff));
+    let head = format!("2.22 → {VERSION}: identical");
+    assert!(stdout(&diff).starts_with(&head), "{}", stdout(&diff));
+    let ir = scene.run("cache", &["ir", "stream_executor", "--release", "nightly"]);
+    let head = format!("stream_executor {VERSION} (preview)");
+    assert!(stdout(&ir).starts_with(&head), "{}", stderr(&ir));
+    let generate = ["generate", "--release", "nightly", "--out", "sp-abi"];
+    let generate = scene.run("cache", &generate);
+    assert!(generate.status.success(), "{}", stderr(&generate));
+    let lib = fs::read_to_string(scene.path("cache/sp-abi/src/lib.rs")).unwrap();
+    assert!(lib.contains("(\"2.23.0-dev20261026\", sp_runtime::Release::new(2, 23))"));
+}
+
+#[test]
+fn tables_have_no_nightly_build_unless_asked() {
+    let Some(scene) = Scene::new() else { return };
+    scene.import();
+    let plain = scene.run("cache", &["history", "SP_StreamExecutor"]);
+    assert!(!stdout(&plain).contains("2.23"), "{}", stdout(&plain));
+    let arguments = ["history", "SP_StreamExecutor", "--release", "nightly"];
+    let asked = stdout(&scene.run("cache", &arguments));
+    assert!(asked.contains(&format!("{VERSION}*")), "{asked}");
+}

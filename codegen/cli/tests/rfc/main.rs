@@ -1,0 +1,85 @@
+//! The proposals that TensorFlow's plugin APIs come from, retyped under `tests/rfc`: they are parsed,
+//! linted and compared with what shipped. `SP_BLESS=1` writes the tables and the page anew.
+
+mod fate;
+mod page;
+mod proposal;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proposal::Proposal;
+use sp_gen::abi::finding::Impact;
+use sp_gen::abi::{Diff, Finding, diff};
+use sp_gen::clang::Library;
+use sp_gen::extract::TARGETS;
+use sp_gen::lint;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns all proposals, or `None` and says why if no libclang is there.
+fn proposals() -> Option<Vec<Proposal>> {
+    if Library::load().is_err() {
+        eprintln!("skipped: no libclang");
+        return None;
+    }
+    Some(proposal::ALL.iter().map(Proposal::read).collect())
+}
+
+/// Compares a file with a text, which `SP_BLESS` writes first.
+fn assert_blessed(path: &str, text: &str) {
+    let file = root().join(path);
+    if std::env::var_os("SP_BLESS").is_some() {
+        fs::write(&file, text).unwrap();
+    }
+    let blessed = fs::read_to_string(&file).unwrap_or_default();
+    for (line, (found, expected)) in text.lines().zip(blessed.lines()).enumerate() {
+        assert_eq!(found, expected, "line {} of {path}", line + 1);
+    }
+    assert_eq!(text, blessed, "{path}");
+}
+
+fn row(one: &Finding) -> String {
+    let impact = match one.impact {
+        Impact::Breaking => "BREAKING",
+        Impact::Compatible => "compatible",
+        Impact::SourceOnly => "source",
+    };
+    format!("  {impact} {} {}: {}\n", one.rule, one.item, one.message)
+}
+
+fn table(found: &Diff) -> String {
+    let rows: String = found.findings.iter().map(row).collect();
+    format!(
+        "{} -> {}: {:?}\n{rows}",
+        found.old, found.new, found.verdict
+    )
+}
+
+#[test]
+fn lint_finds_the_size_of_rfc_257_that_names_an_earlier_field() {
+    let Some(all) = proposals() else { return };
+    let found = lint::check(all[0].api());
+    let found: Vec<(&str, &str)> = found.iter().map(|one| (one.id, &*one.item)).collect();
+    assert_eq!(found, [("last_field_outdated", "SP_PlatformFns")]);
+    assert!(lint::check(all[2].api()).is_empty());
+}
+
+#[test]
+fn diffs_of_proposals_with_releases_are_as_checked() {
+    let Some(all) = proposals() else { return };
+    let mut text = String::new();
+    for (proposal, release) in [(0, "2.4"), (0, "2.5"), (2, "2.7")] {
+        let (old, new) = (all[proposal].surface(), all[proposal].release(release));
+        text += &table(&diff(&old, &new, TARGETS[0]));
+    }
+    assert_blessed("tests/rfc/diffs.txt", &text);
+}
+
+#[test]
+fn page_of_fates_is_as_generated() {
+    let Some(all) = proposals() else { return };
+    assert_blessed("generated/docs/proposals.md", &page::draw(&all));
+}

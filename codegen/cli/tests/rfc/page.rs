@@ -1,0 +1,75 @@
+//! The page: a table for each proposal, with a row for each declaration and each slot of a table.
+
+use sp_ir::{Field, Item, Type};
+
+use crate::fate::{self, code};
+use crate::proposal::Proposal;
+
+const HEAD: &str = "\
+# Proposed, shipped
+
+Which declarations of TensorFlow's RFCs 257, 262 and 389 shipped, in which release, and how they differ from the
+proposal. A test writes this page from the declarations, retyped in `tests/rfc`, and the snapshots in
+`generated/ir`; names of parameters are not compared. `tests/rfc/diffs.txt` has what `sp-gen diff` says.
+";
+
+pub fn draw(all: &[Proposal]) -> String {
+    let parts = all.iter().map(part).collect::<String>();
+    let releases = &all[0].releases;
+    let (first, last) = (&releases[0].0, &releases[releases.len() - 1].0);
+    format!("{HEAD}The releases compared are {first} to {last}.\n{parts}")
+}
+
+fn part(proposal: &Proposal) -> String {
+    let about = proposal.about;
+    let partial = match about.is_partial {
+        true => "It has examples only; they are compared as far as they go.\n\n",
+        false => "",
+    };
+    let mut text = format!(
+        "\n## RFC {number}: {}\n\n{partial}| declaration | kind | what became of it |\n|---|---|---|\n",
+        about.title,
+        number = about.number,
+    );
+    let items = &proposal.api().items;
+    for (name, item) in items {
+        if let Some(kind) = kind(item) {
+            let fate = fate::item(proposal, name, item);
+            text += &format!("| {} | {kind} | {fate} |\n", code(name));
+        }
+    }
+    let tables = items
+        .iter()
+        .filter_map(|(name, item)| table(proposal, name, item));
+    text + &tables.collect::<String>()
+}
+
+/// Constants are left out: they repeat the structs.
+fn kind(item: &Item) -> Option<&'static str> {
+    match item {
+        Item::Struct(_) => Some("struct"),
+        Item::Union(_) => Some("union"),
+        Item::Enum(_) => Some("enumeration"),
+        Item::Handle(_) => Some("opaque type"),
+        Item::Callback(_) => Some("callback"),
+        Item::Function(_) => Some("function"),
+        Item::Alias(_) | Item::Constant(_) => None,
+    }
+}
+
+/// The slots of a table of functions.
+fn table(proposal: &Proposal, name: &str, item: &Item) -> Option<String> {
+    let Item::Struct(item) = item else {
+        return None;
+    };
+    let is_slot = |field: &&Field| matches!(field.ty, Type::Function(_));
+    let slots: Vec<&Field> = item.fields.iter().filter(is_slot).collect();
+    let rows = slots.iter().map(|field| {
+        let fate = fate::slot(proposal, name, &field.name, &field.ty);
+        format!("| `{}` | {fate} |\n", field.name)
+    });
+    let rows: String = rows.collect();
+    let head =
+        format!("\n### Functions of `{name}`\n\n| function | what became of it |\n|---|---|\n");
+    (!slots.is_empty()).then(|| head + &rows)
+}

@@ -1,0 +1,131 @@
+//! A proposal's declarations, and the snapshots of what shipped.
+
+use std::path::Path;
+
+use sp_gen::abi::Surface;
+use sp_gen::contract::{Known, Notes};
+use sp_gen::extract::{Extracted, Job, LeftOut, TARGETS, extract_with};
+use sp_ir::Api;
+
+use crate::root;
+
+/// What is known of a proposal beside its declarations.
+pub struct About {
+    pub number: u32,
+    pub title: &'static str,
+    /// The API that it proposes.
+    pub api: &'static str,
+    /// The first release that has the API.
+    pub first: &'static str,
+    /// True if the proposal only has examples: a struct may have more members than they name.
+    pub is_partial: bool,
+}
+
+pub const ALL: &[About] = &[
+    About {
+        number: 257,
+        title: "StreamExecutor C API",
+        api: "stream_executor",
+        first: "2.4",
+        is_partial: false,
+    },
+    About {
+        number: 262,
+        title: "Pluggable device for TensorFlow",
+        api: "stream_executor",
+        first: "2.4",
+        is_partial: true,
+    },
+    About {
+        number: 389,
+        title: "Modular TensorFlow profiler C API",
+        api: "pluggable_profiler",
+        first: "2.7",
+        is_partial: false,
+    },
+];
+
+pub struct Proposal {
+    pub about: &'static About,
+    proposed: Vec<Api>,
+    /// The snapshots of every release, oldest first.
+    pub releases: Vec<(String, Vec<Api>)>,
+}
+
+impl Proposal {
+    /// Reads the declarations as if they were the first release's, whose notes then hold for them.
+    pub fn read(about: &'static About) -> Self {
+        let include = root().join(format!("tests/rfc/{}/include", about.number));
+        let releases = releases(&root().join("generated/ir"));
+        let first = releases.iter().find(|(release, _)| release == about.first);
+        let known = Known::AtHand(first.unwrap().1.clone());
+        let notes = Notes::all().unwrap();
+        let left_out = LeftOut::default();
+        let job = Job {
+            notes: &notes,
+            left_out: &left_out,
+            known: &known,
+            include_root: &include,
+            release: about.first,
+            only: &[],
+        };
+        let read = extract_with(&job, TARGETS[0]).and_then(Extracted::whole);
+        Self {
+            about,
+            proposed: read.unwrap_or_else(|error| panic!("RFC {}: {error:?}", about.number)),
+            releases,
+        }
+    }
+
+    pub fn api(&self) -> &Api {
+        let mut apis = self.proposed.iter();
+        apis.find(|api| api.name == self.about.api).unwrap()
+    }
+
+    /// The proposed API. Its declarations were read for one target only.
+    pub fn surface(&self) -> Surface {
+        Surface {
+            label: format!("RFC {}", self.about.number),
+            target: Some(TARGETS[0].into()),
+            ..self.side(&self.proposed)
+        }
+    }
+
+    /// The same API of a release.
+    pub fn release(&self, release: &str) -> Surface {
+        Surface {
+            label: release.into(),
+            ..self.side(self.apis(release))
+        }
+    }
+
+    pub fn apis(&self, release: &str) -> &[Api] {
+        let found = self.releases.iter().find(|(one, _)| one == release);
+        &found.unwrap().1
+    }
+
+    fn side(&self, apis: &[Api]) -> Surface {
+        let apis = apis.iter().filter(|api| api.name == self.about.api);
+        Surface {
+            apis: apis.cloned().collect(),
+            ..Surface::default()
+        }
+    }
+}
+
+fn releases(folder: &Path) -> Vec<(String, Vec<Api>)> {
+    let mut found: Vec<(String, Vec<Api>)> = Vec::new();
+    let mut apis = sp_gen::snapshots::read(folder, None).unwrap();
+    let number = |api: &Api| -> u32 { api.release[2..].parse().unwrap() };
+    apis.sort_by_key(number);
+    for api in apis {
+        match found
+            .last_mut()
+            .filter(|(release, _)| *release == api.release)
+        {
+            Some((_, apis)) => apis.push(api),
+            None => found.push((api.release.clone(), vec![api])),
+        }
+    }
+    found
+}

@@ -1,0 +1,2 @@
+// Caller takes ownership of returned text.
+char* D_Name(void);

@@ -1,0 +1,1 @@
+char* D_Name(void);
