@@ -36,27 +36,44 @@ def heading(releases):
 def table(names, releases, verdicts):
     yield from heading(releases)
     for name in names:
-        cells = [verdicts.get(release, {}).get(name, "") for release in releases]
-        yield f"| {name} | " + " | ".join(cell if len(cell) < 40 else cell.split(":")[0] for cell in cells) + " |"
+        cells = [cell(verdicts.get(release, {}).get(name, "")) for release in releases]
+        yield f"| {name} | " + " | ".join(cells) + " |"
 
 
-def span(releases):
-    return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]} ({len(releases)})"
+def cell(verdict):
+    kind, _, reason = verdict.partition(": ")
+    return f"declines: {reason.split()[-1]}" if kind == "declines" else verdict if len(verdict) < 40 else kind
+
+
+def ranges(chosen, every):
+    """Releases in words: `2.10 to 2.18, 2.22`."""
+    runs = []
+    for at, release in enumerate(every):
+        if release in chosen:
+            if runs and runs[-1][-1] == at - 1:
+                runs[-1].append(at)
+            else:
+                runs.append([at])
+    return ", ".join(every[it[0]] if len(it) == 1 else f"{every[it[0]]} to {every[it[-1]]}" for it in runs)
 
 
 def lines(names, found):
     """Each line that the plugins write: by whom, in which releases, and the reason that it states. Lines
     that differ in the host's release only are one."""
-    said = {}
-    for release, row in found.items():
-        for name in filter(row.__contains__, names):
-            for line in row[name]["lines"]:
+    every = sorted(found, key=minor)
+    written = {}
+    for release in every:
+        for name in filter(found[release].__contains__, names):
+            for line in found[release][name]["lines"]:
                 form = re.sub(rf"\bTensorFlow {re.escape(release)}\b", "TensorFlow RELEASE", line)
-                said.setdefault((name, form), []).append(release)
+                written.setdefault((name, form), []).append(release)
+    grouped = {}
+    for (name, form), releases in written.items():
+        grouped.setdefault((form, tuple(releases)), []).append(name)
     yield "| known up to | in | reason | line |"
     yield "|---|---|---|---|"
-    for (name, form), releases in sorted(said.items(), key=lambda it: (minor(it[0][0].split()[0]), it[0])):
-        yield f"| {name} | {span(sorted(releases, key=minor))} | {reason_of(form) or ''} | `{form}` |"
+    for (form, releases), by in sorted(grouped.items(), key=lambda it: (minor(it[1][0]), it[0])):
+        yield f"| {ranges(by, names)} | {ranges(releases, every)} | {reason_of(form) or ''} | `{form}` |"
 
 
 def cuts():
@@ -94,24 +111,27 @@ def page(rows, found, verdicts, pairs, overrides, reference):
         "",
         "A pair may decline for one of three reasons:",
         "",
-        "- *required slot*: the release rejects a table without a slot that nobody knew at N;",
-        "- *changed declaration*: the release's headers declare what the plugin uses in another way;",
-        "- *missing function*: the release does not export a function that the plugin calls.",
+        "- required **slot**: the release rejects a table without a slot that was not known at N;",
+        "- changed **declaration**: the release's headers declare what the plugin needs in another way;",
+        "- missing **function**: the release does not export a function that the plugin needs.",
         "",
-        "A plugin reads both from the installation: the declarations from its headers, the required slots from the",
-        "messages in its libraries. Nothing about a release after N is in the plugin.",
+        "A plugin reads the declarations from the release's headers, and the required slots from the messages in its",
+        "libraries ([how](../../codegen/docs/unknown-releases.md)). Nothing about a release after N is in the plugin.",
         "",
         "## What the plugins write",
         "",
         *lines(names, found),
         "",
-        "A line with a list of ops leaves these kernels to TensorFlow. The plugin's others run.",
+        "A line that begins with ops leaves these kernels to TensorFlow; the plugin's other kernels run. TensorFlow has its",
+        "own kernel of AssignVariableOp for plugins from 2.11 on, and of AssignAddVariableOp and AssignSubVariableOp from",
+        "2.15 on. A plugin of 2.5 has no kernels for variables, and writes no line about them.",
         "",
         "## With an environment variable set",
         "",
-        "The same files in some releases. `SP_TRUST_HEADERS=0` decides by the sizes of structs alone.",
-        "`SP_ASSUME_APPEND=1` takes a longer struct for one with fields appended, and `SP_ASSUME_SAME=1` calls a function",
-        "whose signature may have changed: `TF_AssignVariable` gained a parameter in 2.10. An empty cell was not tried.",
+        "The same files in some releases. `SP_TRUST_HEADERS=0` decides by the sizes of structs alone, and declines unknown",
+        "ones (*size*). `SP_ASSUME_APPEND=1` takes a longer struct for one with fields appended. `SP_ASSUME_SAME=1` calls a",
+        "function whose signature may have changed; `TF_AssignVariable` gained a parameter in 2.10. An empty cell was not",
+        "tried.",
         "",
         *table(overrides, rows, verdicts),
         "",

@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from pages.releases import ROOT, releases
-from pages.hindcast_page import reason_of
+from pages.hindcast_page import ranges, reason_of
 from pages.since import cut, marked, markers
 
 
@@ -89,3 +89,8 @@ def test_names_the_code_that_a_marker_is_for():
 )
 def test_reads_the_reason_of_a_decline(line, reason):
     assert reason_of(f"plugin myaccel: {line}") == reason
+
+
+def test_names_runs_of_releases():
+    every = ["2.9", "2.10", "2.11", "2.12"]
+    assert ranges(["2.10", "2.9", "2.12"], every) == "2.9 to 2.10, 2.12"
