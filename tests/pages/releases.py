@@ -83,6 +83,20 @@ class Environment:
         shutil.rmtree(self.place, ignore_errors=True)
 
     @contextlib.contextmanager
+    def without_plugins(self):
+        """No plugin is installed: TensorFlow aborts if two register the same device type."""
+        (packages,) = self.place.glob("lib/python3*/site-packages")
+        folder, aside = packages / "tensorflow-plugins", packages / "tensorflow-plugins.aside"
+        if folder.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+            folder.rename(aside)
+        try:
+            yield
+        finally:
+            if aside.exists():
+                aside.rename(folder)
+
+    @contextlib.contextmanager
     def plugin(self, library, name):
         """The library where every release looks, also those from before TF_PLUGGABLE_DEVICE_LIBRARY_PATH."""
         (packages,) = self.place.glob("lib/python3*/site-packages")
