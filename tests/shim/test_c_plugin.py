@@ -116,7 +116,7 @@ def test_an_unknown_host_gets_no_devices_and_a_line_says_why(headers, tmp_path, 
     header = changed / "sp_stream_executor.h"
     # As if the struct had always been three bytes longer than TensorFlow has it.
     text, count = re.subn(rf"(\{{SP_END\({struct}_\w+, \w+\))", r"\1 + 3", header.read_text())
-    assert count == 2
+    assert count >= 2
     header.write_text(text)
     found, stderr = run(build(changed), """
 print(json.dumps([len(tf.config.list_physical_devices("VENDOR")), float(tf.constant(1.0) + 1.0)]))
