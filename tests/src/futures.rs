@@ -116,7 +116,9 @@ pub const FUTURES: &[Future] = &[
         release: "2.33",
         changes: &[AppendOptional(EXECUTOR)],
         headers: Headers::WithoutMessages,
-        rust: Declines("SP_StreamExecutor.newcomer is new, and its libraries do not tell"),
+        rust: Declines(
+            "SP_StreamExecutor.newcomer is new, and its libraries have no validation messages",
+        ),
         c: Declines(LONGER_EXECUTOR),
     },
     Future {
@@ -177,7 +179,7 @@ pub const FUTURES: &[Future] = &[
         release: "2.40",
         changes: &[Remove(EXECUTOR, "create_event")],
         headers: Headers::True,
-        rust: Declines("SP_StreamExecutor.create_event is gone"),
+        rust: Declines("SP_StreamExecutor.create_event is absent"),
         c: Unnoticed,
     },
     Future {
@@ -214,6 +216,27 @@ pub const FUTURES: &[Future] = &[
         headers: Headers::Outdated,
         rust: Declines("SP_Platform is 48 bytes, and its headers declare 35"),
         c: Declines("SP_Platform is 48 bytes"),
+    },
+    Future {
+        name: "registration_structs_longer_without_headers",
+        release: "2.47",
+        changes: &[
+            AppendData("SE_CreateStreamExecutorParams"),
+            AppendData("SE_CreateDeviceFnsParams"),
+        ],
+        headers: Headers::Absent,
+        // The views of the tables are found at fixed offsets, and the tables themselves are known.
+        rust: RunsAndReports(SIZES_ONLY),
+        c: RunsAndReports(SIZES_ONLY),
+    },
+    Future {
+        name: "timer_table_longer_without_headers",
+        release: "2.48",
+        changes: &[AppendOptional("SP_TimerFns")],
+        headers: Headers::Absent,
+        // Core asks for timers up to 2.13 only.
+        rust: RunsAndReports(SIZES_ONLY),
+        c: RunsAndReports(SIZES_ONLY),
     },
     Future {
         name: "header_truncated",
@@ -304,7 +327,8 @@ impl Change {
     /// Returns the name of the item that is changed, and the function that changes it.
     fn parts(&self) -> (&'static str, Apply) {
         let name = match self {
-            AppendOptional(name) | AppendRequired(name) | AppendData(name) => name,
+            AppendOptional(name) | AppendRequired(name) => name,
+            AppendData(name) => name,
             Insert(name, _) | Remove(name, _) | AddParameter(name, _) => name,
             Swap(name, ..) => name,
             Revalue(name, ..) => return (name, revalue),

@@ -114,3 +114,64 @@ fn agrees_with_clang_on_every_release() {
     }
     assert!(checked > 1000, "{checked}");
 }
+
+/// A generator of numbers, seeded: a failure can be repeated.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// Removes, repeats or replaces a few bytes of `text`.
+fn mutate(text: &str, numbers: &mut Numbers) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..=numbers.below(4) {
+        let (from, to) = (numbers.below(bytes.len()), numbers.below(bytes.len()));
+        let len = numbers.below(60).min(bytes.len() - from.max(to));
+        let part = bytes[from..from + len].to_vec();
+        match numbers.below(3) {
+            0 => drop(bytes.drain(to..to + len)),
+            1 => drop(bytes.splice(to..to, part)),
+            _ => bytes[to] = b"{}()[]*;,#\"'/\\=% \n"[numbers.below(19)],
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The fuzz target `header` does this without an end.
+#[test]
+fn survives_mutations_of_a_real_header() {
+    let api = sp_tests::snapshots("2.21");
+    let api = api
+        .iter()
+        .find(|api| api.name == "stream_executor")
+        .unwrap();
+    let Some((_, root)) = include_roots().into_iter().find(|(it, _)| it == "2.21") else {
+        println!("skipped: headers/store is empty; run `sp-gen import tensorflow all`");
+        return;
+    };
+    let path = &*api.items["SP_StreamExecutor"].loc().file;
+    let text = fs::read_to_string(root.join(path)).unwrap();
+    let (mut numbers, mut read) = (Numbers(0x5eed), 0);
+    for _ in 0..2000 {
+        let mutated = mutate(&text, &mut numbers);
+        let Ok(header) = Header::scan([mutated.as_str()]) else {
+            continue;
+        };
+        for name in api.items.keys() {
+            let _typedef = header.typedef(name);
+            let _enumerators = header.enumerators(name);
+            let layout = header.members(name).and_then(|it| header.layout(&it));
+            if let Ok(layout) = layout {
+                assert!(layout.offsets.values().all(|offset| *offset < layout.size));
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 1000, "{read}");
+}

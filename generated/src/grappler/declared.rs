@@ -4,11 +4,9 @@
 use super::*;
 use sp_runtime::declared;
 
-/// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
-    name: "grappler",
-    header: "tensorflow/c/experimental/grappler/grappler.h",
-    structs: &[
+// SAFETY: the members are those of the Rust structs.
+const STRUCTS: &[declared::Struct] = unsafe {
+    &[
         declared::Struct::of::<
             TP_Optimizer,
         >(
@@ -67,7 +65,14 @@ pub static DECLARED: declared::Api = declared::Api {
                 declared::Member::needed("optimizer", "TP_Optimizer*"),
             ],
         ),
-    ],
+    ]
+};
+
+/// The declarations to compare the headers of a newer host with.
+pub static DECLARED: declared::Api = declared::Api {
+    name: "grappler",
+    header: "tensorflow/c/experimental/grappler/grappler.h",
+    structs: STRUCTS,
     types: &[
         declared::Type::Enum {
             name: "TF_TriState",

@@ -4,11 +4,9 @@
 use super::*;
 use sp_runtime::declared;
 
-/// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
-    name: "next_pluggable_device",
-    header: "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h",
-    structs: &[
+// SAFETY: the members are those of the Rust structs.
+const STRUCTS: &[declared::Struct] = unsafe {
+    &[
         declared::Struct::of::<
             TFNPD_Api,
         >(
@@ -104,7 +102,14 @@ pub static DECLARED: declared::Api = declared::Api {
                 declared::Member::needed("use_pjrt_on_demand_compile", "bool"),
             ],
         ),
-    ],
+    ]
+};
+
+/// The declarations to compare the headers of a newer host with.
+pub static DECLARED: declared::Api = declared::Api {
+    name: "next_pluggable_device",
+    header: "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h",
+    structs: STRUCTS,
     types: &[
         declared::Type::Typedef {
             name: "TFNPD_DeviceAllocateRaw",

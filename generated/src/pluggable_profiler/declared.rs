@@ -4,11 +4,9 @@
 use super::*;
 use sp_runtime::declared;
 
-/// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
-    name: "pluggable_profiler",
-    header: "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h",
-    structs: &[
+// SAFETY: the members are those of the Rust structs.
+const STRUCTS: &[declared::Struct] = unsafe {
+    &[
         declared::Struct::of::<
             TF_ProfilerRegistrationParams,
         >(
@@ -47,6 +45,13 @@ pub static DECLARED: declared::Api = declared::Api {
                 ),
             ],
         ),
-    ],
+    ]
+};
+
+/// The declarations to compare the headers of a newer host with.
+pub static DECLARED: declared::Api = declared::Api {
+    name: "pluggable_profiler",
+    header: "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h",
+    structs: STRUCTS,
     types: &[],
 };

@@ -4,11 +4,9 @@
 use super::*;
 use sp_runtime::declared;
 
-/// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
-    name: "stream_executor",
-    header: "tensorflow/c/experimental/stream_executor/stream_executor.h",
-    structs: &[
+// SAFETY: the members are those of the Rust structs.
+const STRUCTS: &[declared::Struct] = unsafe {
+    &[
         declared::Struct::of::<
             SE_CreateDeviceFnsParams,
         >(
@@ -332,7 +330,14 @@ pub static DECLARED: declared::Api = declared::Api {
                 declared::Member::needed("nanoseconds", "uint64_t(SP_Timer)"),
             ],
         ),
-    ],
+    ]
+};
+
+/// The declarations to compare the headers of a newer host with.
+pub static DECLARED: declared::Api = declared::Api {
+    name: "stream_executor",
+    header: "tensorflow/c/experimental/stream_executor/stream_executor.h",
+    structs: STRUCTS,
     types: &[
         declared::Type::Enum {
             name: "SE_EventStatus",

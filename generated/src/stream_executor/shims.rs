@@ -80,7 +80,7 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) }.known()?;
+            let platform = unsafe { Prefix::new(platform) };
             // SAFETY: the arguments are the host's own.
             unsafe { T::get_device_count(platform, device_count) }
         };
@@ -99,9 +99,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) }.known()?;
+            let platform = unsafe { Prefix::new(platform) };
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) }.known()?;
+            let params = unsafe { PrefixMut::new(params) };
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_device(platform, params) }
         };
@@ -139,9 +139,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) }.known()?;
+            let platform = unsafe { Prefix::new(platform) };
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) }.known()?;
+            let params = unsafe { PrefixMut::new(params) };
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_device_fns(platform, params) }
         };
@@ -179,9 +179,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) }.known()?;
+            let platform = unsafe { Prefix::new(platform) };
             // SAFETY: the host lends this struct for the call.
-            let params = unsafe { PrefixMut::new(params) }.known()?;
+            let params = unsafe { PrefixMut::new(params) };
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_stream_executor(platform, params) }
         };
@@ -219,9 +219,9 @@ pub mod SP_PlatformFns {
     ) {
         let body = || {
             // SAFETY: the host lends this struct for the call.
-            let platform = unsafe { Prefix::new(platform) }.known()?;
+            let platform = unsafe { Prefix::new(platform) };
             // SAFETY: the host lends this struct for the call.
-            let timer = unsafe { PrefixMut::new(timer) }.known()?;
+            let timer = unsafe { PrefixMut::new(timer) };
             // SAFETY: the arguments are the host's own.
             unsafe { T::create_timer_fns(platform, timer) }
         };

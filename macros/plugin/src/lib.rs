@@ -98,7 +98,7 @@ macro_rules! plugin {
         /// Where TensorFlow learns of the kernels.
         #[unsafe(no_mangle)]
         pub extern "C" fn TF_InitKernel() {
-            $crate::kernel::register::<$device>(ABOUT.device_type, || {
+            $crate::kernel::register::<$device>(&ABOUT, || {
                 ::std::vec![$($table()),+]
             })
         }

@@ -1,6 +1,8 @@
 //! Registration of one part of a plugin (its devices, graph optimizer or profiler): it accepts the host,
 //! or declines it in a way that TensorFlow survives. A status error would end the process.
 
+use std::ffi::{CStr, CString};
+
 use sp_runtime::declared::Api;
 use sp_runtime::host::{Clue, Host};
 use sp_runtime::{PrefixMut, Versioned, report};
@@ -70,13 +72,24 @@ fn clues<O: Offer>(offer: &impl Fn() -> Result<O>) -> Vec<Clue> {
 
 /// Makes every slot of a table a stub, whatever its layout. TensorFlow rejects a table with a null slot
 /// also from a part that it never calls.
-pub fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {
-    // Every table of functions begins with `struct_size` and `ext`.
+///
+/// # Safety
+/// `T` is a table of functions behind `struct_size` and `ext`, and the host calls none of its slots
+/// before they are replaced: it has no device, graph or session of this plugin.
+pub unsafe fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {
     const FIRST_SLOT: usize = 2 * size_of::<usize>();
-    table.occupy(FIRST_SLOT, nothing);
+    // SAFETY: the caller vouches for the table; two words are a multiple of a pointer's size.
+    unsafe { table.occupy(FIRST_SLOT, nothing) }
 }
 
 /// Stub for a slot that TensorFlow requires and does not call.
 unsafe extern "C" fn nothing() -> usize {
     0
+}
+
+/// Returns a name for what is registered and never used: `NAME_DECLINED`.
+pub fn declined_name(name: &CStr) -> CString {
+    let name = [name.to_bytes(), b"_DECLINED"].concat();
+    // A C string with a suffix holds no NUL.
+    CString::new(name).unwrap_or_default()
 }

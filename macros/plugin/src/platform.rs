@@ -116,7 +116,7 @@ impl<D: Device> Offer for Offered<'_, D> {
     /// The platform of a plugin without devices.
     fn decline(&mut self, about: &About) {
         hold(&mut self.params.fixed());
-        name(about, &mut self.platform.fixed());
+        declined::name(about, &mut self.platform.fixed());
         declined::fill(&mut self.fns);
     }
 }

@@ -116,7 +116,8 @@ impl<P: Profiler> Offer for Handed<'_, P> {
         hold(&mut self.params.fixed());
         let name = about.device_type.as_ptr();
         self.profiler.fixed().set(TP_Profiler::device_type, name);
-        part::fill_with_stubs(&mut self.fns);
+        // SAFETY: a table of functions; those that a session calls are replaced below.
+        unsafe { part::fill_with_stubs(&mut self.fns) };
         declined::fill(&mut self.fns.fixed());
     }
 }

@@ -124,7 +124,10 @@ impl HostLayoutCell {
 
 impl Struct {
     /// The declaration of `T`.
-    pub const fn of<T: Versioned>(members: &'static [Member]) -> Self {
+    ///
+    /// # Safety
+    /// `members` are those of the C struct: each type is that of the Rust field of the same name.
+    pub const unsafe fn of<T: Versioned>(members: &'static [Member]) -> Self {
         Self {
             name: T::NAME,
             fields: T::FIELDS,
@@ -162,27 +165,34 @@ impl Struct {
         })
     }
 
-    /// Checks that every member that a plugin needs is declared as it was, and that no new slot is
+    /// Checks that every member that a plugin needs is declared as it was, and that no other is
     /// required.
-    fn check(&self, api: &Api, members: &[Declaration], requires: &dyn Requires) -> Result<()> {
-        for known in self.members {
+    fn check(
+        &self,
+        api: &Api,
+        header: &Header<'_>,
+        members: &[Declaration],
+        requires: &dyn Requires,
+    ) -> Result<()> {
+        for known in self.members.iter().filter(|it| it.is_needed) {
             match members.iter().find(|it| it.name == known.name) {
                 Some(here) => self.check_type(known, here)?,
-                None if known.is_needed => {
+                None => {
                     return Err(declined(format_args!(
-                        "{}.{} is gone",
+                        "{}.{} is absent",
                         self.name, known.name
                     )));
                 }
-                None => {}
             }
         }
-        let is_new = |it: &&Declaration| self.members.iter().all(|known| known.name != it.name);
-        let mut new = members
-            .iter()
-            .filter(is_new)
-            .filter(|it| it.ty.is_function());
-        new.try_for_each(|it| self.check_new(api, &it.name, requires))
+        let mut others = members.iter().filter(|it| !self.has_same(it));
+        others.try_for_each(|it| self.check_new(api, header, it, requires))
+    }
+
+    /// Returns true if the newest known release declares the same member.
+    fn has_same(&self, here: &Declaration) -> bool {
+        let known = self.members.iter().find(|it| it.name == here.name);
+        known.is_some_and(|it| it.ty == here.ty.to_string())
     }
 
     fn check_type(&self, known: &Member, here: &Declaration) -> Result<()> {
@@ -195,13 +205,21 @@ impl Struct {
         )))
     }
 
-    fn check_new(&self, api: &Api, slot: &str, requires: &dyn Requires) -> Result<()> {
-        match requires.requires(api, self.name, slot) {
+    /// Checks a member that the plugin leaves zero.
+    fn check_new(
+        &self,
+        api: &Api,
+        header: &Header<'_>,
+        member: &Declaration,
+        requires: &dyn Requires,
+    ) -> Result<()> {
+        match requires.requires(api, self.name, &member.name) {
             Some(false) => Ok(()),
-            Some(true) => Err(required(self.name, slot)),
+            Some(true) => Err(required(self.name, &member.name)),
+            None if !header.may_be_function(&member.ty) => Ok(()),
             None => Err(declined(format_args!(
-                "{}.{slot} is new, and its libraries do not tell if it is required",
-                self.name
+                "{}.{} is new, and its libraries have no validation messages",
+                self.name, member.name
             ))),
         }
     }
@@ -249,7 +267,7 @@ impl Api {
     /// # Errors
     /// Returns an error if a declaration that a plugin needs is not as it was, or the host requires a
     /// slot that is new. The layouts then serve to decline only.
-    pub fn read(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
+    pub(crate) fn read(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
         let layouts = self.structs.iter().map(|known| known.layout(header));
         let layouts: Vec<_> = layouts.collect();
         let unread = layouts.iter().find_map(|it| it.clone().err());
@@ -263,12 +281,20 @@ impl Api {
         accepted
     }
 
+    /// Returns true if a member that a plugin needs names the struct `name`.
+    fn needs(&self, name: &str) -> bool {
+        let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let members = self.structs.iter().flat_map(|it| it.members);
+        let mut needed = members.filter(|it| it.is_needed);
+        needed.any(|it| it.ty.split(|it| !is_word(it)).any(|word| word == name))
+    }
+
     fn check(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
         for known in self.structs {
             match header.members(known.name) {
-                Err(Problem::Absent) => {}
+                Err(Problem::Absent) if !self.needs(known.name) => {}
                 Err(problem) => return Err(unread(known.name, &problem)),
-                Ok(members) => known.check(self, &members, requires)?,
+                Ok(members) => known.check(self, header, &members, requires)?,
             }
         }
         self.types.iter().try_for_each(|known| known.check(header))
@@ -285,7 +311,7 @@ fn declined(reason: std::fmt::Arguments<'_>) -> Error {
 
 fn unread(name: &str, problem: &Problem) -> Error {
     match problem {
-        Problem::Absent => declined(format_args!("{name} is gone")),
+        Problem::Absent => declined(format_args!("{name} is absent")),
         Problem::Unread(why) => declined(format_args!("{name} could not be read: {why}")),
     }
 }

@@ -227,21 +227,26 @@ impl Host {
         })
     }
 
-    /// Returns the host as decided so far, or decided without any knowledge.
+    /// Returns the host as an entry point has decided, or, before the first of them, without any
+    /// knowledge. The latter changes nothing for an entry point that follows.
     pub fn running() -> &'static Self {
-        HOST.get_or_init(|| {
-            let terms = Terms {
-                plugin: "",
-                oldest: FIRST,
-                unknown_release: chosen(UnknownRelease::ReadHost),
-            };
-            let knowledge = Knowledge {
-                newest: FIRST,
-                previews: &[],
-                marks: &[],
-            };
-            Self::decide(version().as_deref(), &terms, &knowledge, exported, Vec::new)
-        })
+        static UNDECIDED: OnceLock<Host> = OnceLock::new();
+        let undecided = || UNDECIDED.get_or_init(Self::without_knowledge);
+        HOST.get().unwrap_or_else(undecided)
+    }
+
+    fn without_knowledge() -> Self {
+        let terms = Terms {
+            plugin: "",
+            oldest: FIRST,
+            unknown_release: chosen(UnknownRelease::ReadHost),
+        };
+        let knowledge = Knowledge {
+            newest: FIRST,
+            previews: &[],
+            marks: &[],
+        };
+        Self::decide(version().as_deref(), &terms, &knowledge, exported, Vec::new)
     }
 
     /// Decides from what the process states, exports and passes.
@@ -257,7 +262,11 @@ impl Host {
         let mut host = Self {
             said,
             releases: said.map_or(Releases::ALL, |it| Releases::between(it, it)),
-            is_known: is_preview || said.is_none_or(|release| release <= knowledge.newest),
+            is_known: match said {
+                Some(release) => is_preview || release <= knowledge.newest,
+                // A version of an unknown form is that of no release that is known.
+                None => version.is_none(),
+            },
             is_preview,
             unknown_release: terms.unknown_release,
             declined: OnceLock::new(),

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes that are read of one header and those that it includes.
-const MAX_TOTAL: u64 = 4 << 20;
+const MAX_TOTAL: u64 = 1 << 20;
 
 /// Folders of the C API's headers; other includes are C++ or the system's.
 const C_API: &str = "tensorflow/c/";
@@ -24,6 +24,10 @@ impl IncludeRoot {
     /// Finds the headers beside the library at `library`: where its path leads without resolving links
     /// if there is an `include` folder, else where the library's file lies.
     pub fn beside(library: &Path) -> Option<Self> {
+        if !library.is_absolute() {
+            // The loader's working directory may have been another one.
+            return None;
+        }
         let resolved = fs::canonicalize(library).ok();
         let candidates = [Some(normalized(library)), resolved];
         let mut roots = candidates.into_iter().flatten().filter_map(|library| {
@@ -62,14 +66,18 @@ impl IncludeRoot {
     }
 
     fn file(&self, name: &str, budget: &mut u64) -> Result<String, Why> {
-        let path = fs::canonicalize(self.0.join(name)).map_err(|_| Why::Missing)?;
+        let missing = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Why::Missing,
+            _ => Why::Unreadable,
+        };
+        let path = fs::canonicalize(self.0.join(name)).map_err(missing)?;
         if !path.starts_with(&self.0) || !path.is_file() {
             return Err(Why::Outside);
         }
-        let file = File::open(path).map_err(|_| Why::Missing)?;
+        let file = File::open(path).map_err(|_| Why::Unreadable)?;
         let mut bytes = Vec::new();
         let read = file.take(*budget + 1).read_to_end(&mut bytes);
-        read.map_err(|_| Why::Missing)?;
+        read.map_err(|_| Why::Unreadable)?;
         *budget = budget
             .checked_sub(bytes.len() as u64)
             .ok_or(Why::TooLarge)?;
@@ -89,11 +97,13 @@ pub struct Unreadable {
 /// Why a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// There is no such file, or reading it fails.
+    /// There is no such file.
     Missing,
+    /// Reading it fails.
+    Unreadable,
     /// It is a link that leads out of the folder, or no regular file.
     Outside,
-    /// It and its includes are over 4 MiB.
+    /// It and its includes are over 1 MiB.
     TooLarge,
     /// It is not UTF-8.
     NotText,
@@ -103,8 +113,9 @@ impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let why = match self.why {
             Why::Missing => "is missing",
+            Why::Unreadable => "cannot be read",
             Why::Outside => "lies outside of the host's include folder",
-            Why::TooLarge => "is over 4 MiB with its includes",
+            Why::TooLarge => "is over 1 MiB with its includes",
             Why::NotText => "is not UTF-8",
         };
         write!(f, "header {} {why}", self.name)

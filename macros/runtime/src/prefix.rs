@@ -387,14 +387,23 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
         true
     }
 
-    /// Stores `function` in all slots of a table of functions from offset `first` on, as far as the
-    /// other side provides, whatever its layout: for a host that checks them and will call none.
-    pub fn occupy(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
+    /// Stores `function` in all slots of a table of functions from offset `first` on, whatever its
+    /// layout, as far as the other side provides. A table of an incredible size is left alone.
+    ///
+    /// # Safety
+    /// - `T` is a table that consists of functions from `first` on, in every layout, and `first` is a
+    ///   multiple of a pointer's size.
+    /// - The host calls none of these slots, or only as a function that ignores its arguments.
+    pub unsafe fn occupy(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
+        const LARGEST: usize = 4096;
         let slot = size_of_val(&function);
+        if self.size > LARGEST {
+            return;
+        }
         for place in (first..self.size).step_by(slot) {
             if place + slot <= self.size {
-                // SAFETY: within `size`, which the constructor's caller vouched for; `first` and the
-                // table are aligned for functions.
+                // SAFETY: within `size`, which the constructor's caller vouched for; the caller
+                // vouches that functions are there, which aligns them.
                 unsafe { self.start.byte_add(place).cast().write(function) }
             }
         }

@@ -32,11 +32,17 @@ pub type Required = BTreeSet<(String, String)>;
 /// # Errors
 /// Returns an error if the file cannot be read.
 pub fn required_fields(path: &Path) -> io::Result<Required> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     let (start, len) = read_only_data(&mut file, size).unwrap_or((0, size));
+    if len > MAX_SEARCH {
+        return Err(io::Error::other("it is too large to be searched"));
+    }
     file.seek(SeekFrom::Start(start))?;
-    search(file.take(len.min(MAX_SEARCH)))
+    search(file.take(len))
 }
 
 fn search(mut reader: impl Read) -> io::Result<Required> {

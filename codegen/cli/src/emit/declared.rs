@@ -10,6 +10,7 @@ use sp_expand::ty::ident;
 use sp_ir::{Api, Enum, Field, Item, Presence, Side, Struct, Type, Writer};
 
 use super::closure;
+use super::comment::safety;
 use super::module::Source;
 
 /// Emits the static `DECLARED`, if the plugin registers itself through this API with a struct that has a
@@ -25,12 +26,15 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
         .iter()
         .map(|(name, item)| structure(name, item, source));
     let doc = " The declarations to compare the headers of a newer host with.";
+    let why = safety("the members are those of the Rust structs.");
     quote! {
+        #why
+        const STRUCTS: &[declared::Struct] = unsafe { &[#(#structs),*] };
         #[doc = #doc]
         pub static DECLARED: declared::Api = declared::Api {
             name: #name,
             header: #header,
-            structs: &[#(#structs),*],
+            structs: STRUCTS,
             types: &[#(#types),*],
         };
     }

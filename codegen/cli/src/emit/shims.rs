@@ -73,7 +73,9 @@ struct Body {
 
 impl Body {
     fn of(slot: &Slot<'_>, catalog: &Catalog<'_>) -> Self {
-        let fails = slot.fails();
+        // Core calls a slot without a receiver while it registers the platform, when an error would end
+        // the process: what fills its table decides about unknown layouts.
+        let fails = slot.fails() && slot.has_receiver();
         let before = slot.params.iter().map(|it| conversion(it, fails)).collect();
         let name = slot.name();
         let arguments = slot.arguments().map(|it| &it.name);

@@ -161,7 +161,9 @@ static const SP_StreamExecutor_newest executor = {
     .host_callback = call_back,
 };
 static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutorParams *params, TF_Status *status) {
-  sp_fill_or_decline(SP_StreamExecutor, sp_get(SE_CreateStreamExecutorParams, stream_executor, params), &executor);
+  SP_StreamExecutor *table = NULL;
+  SP_GET_FIXED(SE_CreateStreamExecutorParams, stream_executor, params, &table);
+  sp_fill_or_decline(SP_StreamExecutor, table, &executor);
 }
 static void destroy_executor(const SP_Platform *platform, SP_StreamExecutor *executor) {}
 

@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::CStr;
 
 use sp_runtime::{Host, guard};
 
 use super::Entry;
 use crate::Device;
+use crate::platform::About;
 
 /// Registers the kernels of all tables; an earlier table's entry shadows a later one's with the
 /// same op and types. What TensorFlow refuses is told on stderr and left out.
-pub fn register<D: Device>(device_type: &CStr, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
+pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
     guard::value("TF_InitKernel", (), || {
-        let host = Host::running();
+        let host = Host::enter(&about.terms(), &sp_abi::KNOWLEDGE, Vec::new);
         // What is wrong with the host has been told with the device, which it does not get.
         if host.serve().is_err() {
             return;
         }
         let entries = shadowed(tables()).into_iter().filter(|it| it.serves(host));
         for entry in served(entries.collect()) {
-            if let Err(error) = entry.register(device_type) {
+            if let Err(error) = entry.register(about.device_type) {
                 sp_runtime::report!("{} is not registered: {error}", entry.label());
             }
         }

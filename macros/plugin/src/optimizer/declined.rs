@@ -10,16 +10,13 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{PrefixMut, guard};
 
 use crate::graph::{self, Item};
+use crate::part;
 
 /// A type that no device has, and no other plugin declines by. TensorFlow asks an optimizer about
 /// graphs with nodes on devices of its type only.
 pub fn device_type(ours: &CStr) -> &'static CStr {
     static NAME: OnceLock<CString> = OnceLock::new();
-    NAME.get_or_init(|| {
-        let name = [ours.to_bytes(), b"_DECLINED"].concat();
-        // No NUL can be in it.
-        CString::new(name).unwrap_or_default()
-    })
+    NAME.get_or_init(|| part::declined_name(ours))
 }
 
 /// Fills in the one slot that TensorFlow demands: with what returns its input where it is known how

@@ -3,7 +3,8 @@
 //! TensorFlow asks also such a platform for its tables. It ends the process if a slot is null or a
 //! status is an error, and calls no slot of them. Nothing here relies on the layout of a table.
 
-use std::ffi::c_int;
+use std::ffi::{CString, c_int};
+use std::sync::OnceLock;
 
 use sp_abi::stream_executor::{
     SE_CreateDeviceFnsParams, SE_CreateDeviceParams, SE_CreateStreamExecutorParams, SP_Device,
@@ -12,12 +13,23 @@ use sp_abi::stream_executor::{
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
 
-use super::present;
+use super::{About, present};
 use crate::{Error, Result, part};
+
+/// Sets names that no other plugin has: TensorFlow ends the process if two platforms or device types have
+/// one name, also if one of them has no devices.
+pub fn name(about: &About, platform: &mut PrefixMut<'_, SP_Platform>) {
+    static NAMES: OnceLock<[CString; 2]> = OnceLock::new();
+    let names =
+        NAMES.get_or_init(|| [about.platform_name, about.device_type].map(part::declined_name));
+    platform.set(SP_Platform::name, names[0].as_ptr());
+    platform.set(SP_Platform::r#type, names[1].as_ptr());
+}
 
 /// Fills in the platform's functions.
 pub fn fill(fns: &mut PrefixMut<'_, SP_PlatformFns>) {
-    part::fill_with_stubs(fns);
+    // SAFETY: a table of functions; the slots that core calls are replaced below.
+    unsafe { part::fill_with_stubs(fns) };
     let mut fns = fns.fixed();
     fns.set(SP_PlatformFns::get_device_count, Some(no_devices));
     fns.set(SP_PlatformFns::create_device, Some(create_device));
@@ -47,7 +59,8 @@ pub fn fill_or_decline<T: Versioned>(
         Ok(_) => fill(&mut table),
         Err(reason) => {
             host.decline(reason);
-            part::fill_with_stubs(&mut table);
+            // SAFETY: core calls no slot of a table of a platform without devices.
+            unsafe { part::fill_with_stubs(&mut table) };
         }
     }
 }
@@ -80,8 +93,8 @@ unsafe extern "C" fn create_stream_executor(
         let mut params = unsafe { PrefixMut::new(params) };
         let field = SE_CreateStreamExecutorParams::stream_executor;
         let table = present(params.fixed().get(field), "stream_executor")?;
-        // SAFETY: as above.
-        part::fill_with_stubs(&mut unsafe { PrefixMut::new(table) });
+        // SAFETY: as above, and core calls no slot of a table of a platform without devices.
+        unsafe { part::fill_with_stubs(&mut PrefixMut::new(table)) };
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
@@ -93,8 +106,9 @@ unsafe extern "C" fn create_timer_fns(
     table: *mut SP_TimerFns,
     _: *mut TF_Status,
 ) {
-    // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
-    part::fill_with_stubs(&mut unsafe { PrefixMut::new(table) });
+    // SAFETY: TensorFlow lends the struct for the call, with its struct_size set, and calls no slot of
+    // a table of a platform without devices.
+    unsafe { part::fill_with_stubs(&mut PrefixMut::new(table)) };
 }
 
 /// TensorFlow looks for no slot in there, and a device has none to fill them for.

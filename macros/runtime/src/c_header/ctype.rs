@@ -200,6 +200,9 @@ impl<'a> Parser<'_, 'a> {
         }
         let expanded = (self.expand)(first);
         let mut words = expanded.unwrap_or_else(|| vec![first]);
+        if words.is_empty() {
+            return None;
+        }
         if !words.iter().all(|it| is_integer_word(it)) {
             let [word] = words[..] else { return None };
             return Some(word.to_owned());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Problem;
 use super::lexer::{Token, words};
+use super::macros::Macros;
 
 /// What a name is declared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +30,7 @@ enum Entry<'a> {
 #[derive(Default)]
 pub struct Index<'a> {
     entries: BTreeMap<Form, BTreeMap<&'a str, Entry<'a>>>,
-    macros: BTreeMap<&'a str, Vec<&'a str>>,
+    macros: Macros<'a>,
 }
 
 impl<'a> Index<'a> {
@@ -41,6 +42,7 @@ impl<'a> Index<'a> {
         let mut reader = Reader {
             tokens,
             conditionals: Vec::new(),
+            doubtful: 0,
             open: 0,
         };
         while let Some(statement) = reader.statement(self)? {
@@ -67,19 +69,12 @@ impl<'a> Index<'a> {
 
     /// Returns true if `name` is defined as a macro.
     pub fn is_macro(&self, name: &str) -> bool {
-        self.macros.contains_key(name)
+        self.macros.contains(name)
     }
 
-    /// Returns the words of the macro `name`.
-    pub fn macro_words(&self, name: &str) -> Option<Vec<&'a str>> {
-        self.macros.get(name).cloned()
-    }
-
-    fn define(&mut self, body: &'a str) {
-        let mut words = words(body);
-        if let Some(name) = words.next() {
-            self.macros.insert(name, words.collect());
-        }
+    /// Returns the words for which the macro `name` stands: none if they are not known.
+    pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
+        self.macros.expansion(name)
     }
 
     fn declare(&mut self, statement: &Statement<'a>) {
@@ -152,6 +147,8 @@ struct Reader<'t, 'a> {
     tokens: &'t [Token<'a>],
     /// For each open `#if`, true if what it encloses is surely compiled: an include guard, say.
     conditionals: Vec<bool>,
+    /// The number of those that are false.
+    doubtful: usize,
     /// Blocks of `extern "C"` that are open.
     open: usize,
 }
@@ -162,6 +159,7 @@ impl<'a> Reader<'_, 'a> {
         let mut found = Vec::new();
         let mut is_conditional = false;
         let mut depth = 0_usize;
+        let mut first = None;
         while let Some((token, rest)) = self.tokens.split_first() {
             self.tokens = rest;
             if let Token::Directive(text) = token {
@@ -182,6 +180,7 @@ impl<'a> Reader<'_, 'a> {
                 Token::Mark(b'{') if found == EXTERN_C => {
                     self.open += 1;
                     found.clear();
+                    first = None;
                     continue;
                 }
                 Token::Mark(b'{') => depth += 1,
@@ -194,8 +193,13 @@ impl<'a> Reader<'_, 'a> {
                 _ => {}
             }
             found.push(*token);
-            if depth == 0 && *token == Token::Mark(b'}') && !has_declarator(&found) {
+            first = first.or(match token {
+                Token::Word(word) => Some(*word),
+                _ => None,
+            });
+            if depth == 0 && *token == Token::Mark(b'}') && !is_type(first) {
                 found.clear();
+                first = None;
             }
         }
         match found.is_empty() && depth == 0 {
@@ -205,28 +209,36 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn is_conditional(&self) -> bool {
-        self.conditionals.contains(&false)
+        self.doubtful > 0
     }
 
     fn directive(&mut self, text: &'a str, index: &mut Index<'a>) -> Result<(), Problem> {
         let name = words(text).next().unwrap_or_default();
         let rest = text.get(name.len()..).unwrap_or_default();
         match name {
-            "define" => index.define(rest),
+            "define" => {
+                let is_conditional = self.doubtful > 0;
+                index.macros.define(rest, is_conditional)?;
+            }
+            "undef" => index.macros.undefine(rest),
             "ifndef" | "ifdef" | "if" => {
                 let is_transparent = self.is_transparent(name, rest);
+                let is_transparent =
+                    is_transparent && !(name == "ifndef" && index.is_macro(rest.trim()));
                 self.conditionals.push(is_transparent);
+                self.doubtful += usize::from(!is_transparent);
             }
             "else" | "elif" => {
-                *self.conditionals.last_mut().ok_or(UNMATCHED)? = false;
+                let last = self.conditionals.last_mut().ok_or(UNMATCHED)?;
+                self.doubtful += usize::from(std::mem::take(last));
             }
             "endif" => {
-                self.conditionals.pop().ok_or(UNMATCHED)?;
+                let last = self.conditionals.pop().ok_or(UNMATCHED)?;
+                self.doubtful -= usize::from(!last);
             }
-            "pragma" if rest.trim() != "once" => {
-                return Err(Problem::Unread("a #pragma may change its layouts"));
-            }
-            _ => {}
+            "pragma" if words(rest).eq(["once"]) => {}
+            "include" | "error" | "" => {}
+            _ => return Err(Problem::Unread("a directive may change its layouts")),
         }
         Ok(())
     }
@@ -258,13 +270,9 @@ const MOBILE: [&str; 2] = ["IS_MOBILE_PLATFORM", "IS_SLIM_BUILD"];
 const EXTERN_C: [Token<'static>; 2] = [Token::Word("extern"), Token::Literal];
 const UNMATCHED: Problem = Problem::Unread("a conditional has no begin");
 
-/// Returns true if a declarator or a `;` follows the statement's closing brace: it is a type, not a
-/// function's body or a namespace.
-fn has_declarator(tokens: &[Token<'_>]) -> bool {
-    let first = tokens.iter().find_map(|it| match it {
-        Token::Word(word) => Some(*word),
-        _ => None,
-    });
+/// Returns true if a statement with this first word declares a type, so that a declarator or a `;` follows
+/// its closing brace. Others are a function with a body, or a namespace.
+fn is_type(first: Option<&str>) -> bool {
     matches!(
         first,
         Some("typedef" | "struct" | "enum" | "union" | "class")

@@ -69,10 +69,15 @@ impl<'a> Lexer<'a> {
             return Ok(None);
         };
         Ok(Some(match first {
-            '#' => Token::Directive(self.directive()),
+            '#' => Token::Directive(self.directive()?),
+            '\\' => return Err(Malformed("a line goes on outside of a directive")),
+            '%' if self.rest().starts_with("%:") => return Err(Malformed("it has digraphs")),
             '"' | '\'' => self.literal(first)?,
             _ if first.is_ascii_digit() => Token::Number(self.word()),
-            _ if is_word(first) => Token::Word(self.word()),
+            _ if is_word(first) => match self.word() {
+                "_Pragma" => return Err(Malformed("a _Pragma may change its layouts")),
+                word => Token::Word(word),
+            },
             _ if first.is_ascii() => Token::Mark(self.take(1).as_bytes()[0]),
             _ => return Err(Malformed("it has characters that are not ASCII")),
         }))
@@ -84,7 +89,10 @@ impl<'a> Lexer<'a> {
             self.at += rest.len() - rest.trim_start().len();
             let rest = self.rest();
             if rest.starts_with("//") {
-                self.take(rest.find('\n').unwrap_or(rest.len()));
+                let line = self.take(rest.find('\n').unwrap_or(rest.len()));
+                if line.trim_end().ends_with('\\') {
+                    return Err(Malformed("a comment goes on in the next line"));
+                }
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 let end = comment.find("*/");
                 self.take(4 + end.ok_or(Malformed("a comment has no end"))?);
@@ -115,7 +123,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn directive(&mut self) -> &'a str {
+    /// Reads a directive with its continuation lines.
+    fn directive(&mut self) -> Result<&'a str, Malformed> {
         let rest = self.rest();
         let mut end = 0;
         for line in rest.split_inclusive('\n') {
@@ -124,7 +133,13 @@ impl<'a> Lexer<'a> {
                 break;
             }
         }
-        self.take(end).trim_start_matches('#').trim()
+        let directive = self.take(end).trim_start_matches('#').trim();
+        let code = directive.split("//").next().unwrap_or_default();
+        let comment = code.rsplit_once("/*");
+        match comment.is_some_and(|(_, comment)| !comment.contains("*/")) {
+            true => Err(Malformed("a directive's comment goes on in the next line")),
+            false => Ok(directive),
+        }
     }
 }
 

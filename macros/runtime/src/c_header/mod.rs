@@ -8,6 +8,7 @@
 mod ctype;
 mod index;
 mod lexer;
+mod macros;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,9 @@ use index::{Form, Index};
 use lexer::Token;
 
 /// Largest header that is read, in bytes.
-pub const MAX_SIZE: usize = 4 << 20;
+pub const MAX_SIZE: usize = 1 << 20;
+/// Most tokens that are read of a header.
+const MAX_TOKENS: usize = 200_000;
 
 /// Why a declaration of a header cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +56,12 @@ impl<'a> Header<'a> {
         let mut index = Index::default();
         for text in texts {
             if text.len() > MAX_SIZE {
-                return Err(Problem::Unread("it is larger than 4 MiB"));
+                return Err(Problem::Unread("it is larger than 1 MiB"));
             }
             let tokens = lexer::tokens(text).map_err(|error| Problem::Unread(error.0))?;
+            if tokens.len() > MAX_TOKENS {
+                return Err(Problem::Unread("it has more than 200,000 tokens"));
+            }
             index.add(&tokens)?;
         }
         Ok(Self { index })
@@ -104,6 +110,9 @@ impl<'a> Header<'a> {
     /// # Errors
     /// Returns an error if there is no such typedef, or its form is not read.
     pub fn typedef(&self, name: &str) -> Result<CType, Problem> {
+        if scalar(name).is_some() {
+            return Err(Problem::Unread("a typedef has the name of a standard type"));
+        }
         let tokens = self.index.get(name, Form::Typedef)?;
         self.declaration(tokens).map(|found| found.ty)
     }
@@ -122,13 +131,27 @@ impl<'a> Header<'a> {
         self.declaration(&tokens[prefix..]).map(|found| found.ty)
     }
 
+    /// Returns false if `ty` is surely no function pointer: a data pointer, a scalar or an enumeration.
+    pub fn may_be_function(&self, ty: &CType) -> bool {
+        match ty {
+            CType::Function { .. } => true,
+            CType::Pointer { .. } => false,
+            CType::Named(name) if scalar(name).is_some() || self.is_enum(name) => false,
+            CType::Named(name) => match self.typedef(name) {
+                Ok(CType::Pointer { .. }) => false,
+                Ok(CType::Named(other)) => scalar(&other).is_none() && !self.is_enum(&other),
+                _ => true,
+            },
+        }
+    }
+
     /// Returns true if `name` is an enumeration of this header.
     pub fn is_enum(&self, name: &str) -> bool {
         self.index.get(name, Form::Enum).is_ok()
     }
 
     fn declaration(&self, tokens: &[Token<'a>]) -> Result<Declaration, Problem> {
-        let expand = |name| self.index.macro_words(name);
+        let expand = |name| self.index.expansion(name);
         let found = ctype::declaration(tokens, &expand);
         let found = found.ok_or(Problem::Unread("a declaration is of an unknown form"))?;
         if self.index.is_macro(&found.name) {
@@ -218,8 +241,13 @@ impl Header<'_> {
             offsets: BTreeMap::new(),
             size: 0,
         };
+        let mut extents = BTreeMap::new();
         for member in members {
-            let extent = self.extent(&member.ty)?;
+            let spelling = member.ty.to_string();
+            let extent = match extents.get(&spelling) {
+                Some(extent) => *extent,
+                None => *extents.entry(spelling).or_insert(self.extent(&member.ty)?),
+            };
             let offset = layout.size.next_multiple_of(extent.align);
             layout.size = offset + extent.size;
             if layout.offsets.insert(member.name.clone(), offset).is_some() {

@@ -105,6 +105,31 @@ fn rejects_what_changes_a_layout_unseen() {
         ("#include <stdint.h>", "#define ext other"),
         ("FLAG flag;", "FLAG flag : 1;"),
         ("FLAG flag;", "FLAG flag[2];"),
+        ("#define FLAG unsigned char", "#define FLAG uint64_t*"),
+        (
+            "#define FLAG unsigned char",
+            "#define FLAG /* x */ uint64_t",
+        ),
+        ("#define FLAG unsigned char", "#define FLAG"),
+        (
+            "#define FLAG unsigned char",
+            "#define FLAG char\n#define FLAG int",
+        ),
+        (
+            "#define FLAG unsigned char",
+            "#define FLAG char\n#undef FLAG",
+        ),
+        (
+            "#define FLAG unsigned char",
+            "#if A\n#define FLAG char\n#endif",
+        ),
+        ("#include <stdint.h>", "#define struct union"),
+        ("#include <stdint.h>", "#define int32_t int64_t"),
+        ("#include <stdint.h>", "#define X 1 /* begins\n*/"),
+        ("#include <stdint.h>", "#unknown"),
+        ("#include <stdint.h>", "_Pragma(\"pack(1)\")"),
+        ("#include <stdint.h>", "%:define ext other"),
+        ("// reserved; not read", "// reserved \\"),
         ("FLAG flag;", "UNKNOWN flag;"),
         ("FLAG flag;", "long flag;"),
         ("FLAG flag;", "FLAG ext;"),
@@ -141,4 +166,23 @@ fn rejects_every_truncation_that_cuts_the_struct() {
 fn rejects_a_header_over_the_size_limit() {
     let large = " ".repeat(MAX_SIZE + 1);
     assert!(Header::scan([large.as_str()]).is_err());
+}
+
+#[test]
+fn tells_function_pointers_behind_typedefs() {
+    let header = header(DEMO);
+    let may_be = |name: &str| header.may_be_function(&CType::Named(name.into()));
+    assert!(may_be("Callback") && may_be("Unknown"));
+    assert!(!may_be("SP_Stream") && !may_be("State") && !may_be("int32_t"));
+}
+
+#[test]
+fn reads_a_header_of_conditionals_and_marks_in_linear_time() {
+    let conditionals = "#ifdef __cplusplus\n".repeat(20_000) + &";".repeat(150_000);
+    let braces = "*".repeat(60_000) + " struct " + &"{}".repeat(60_000);
+    let start = std::time::Instant::now();
+    for text in [conditionals, braces] {
+        assert!(Header::scan([text.as_str()]).is_err());
+    }
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }

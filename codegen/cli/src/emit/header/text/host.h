@@ -56,7 +56,7 @@ static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) 
   host->said = text == NULL ? 0 : sp_parse_release(text);
   host->releases.first = host->said != 0 ? host->said : SP_FIRST_RELEASE;
   host->releases.last = host->said;
-  host->newer = host->said > SP_NEWEST_RELEASE && !sp_is_known_preview(text);
+  host->newer = text != NULL && !sp_is_known_preview(text) && (host->said == 0 || host->said > SP_NEWEST_RELEASE);
   /* What is absent tells nothing: packages and platforms leave functions out. */
   for (size_t i = 0; host->said == 0 && i < sizeof sp_marks / sizeof *sp_marks; ++i) {
     if (sp_look_up(sp_marks[i].name) != NULL) {
@@ -78,6 +78,9 @@ static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) 
   }
   if (host->said != 0 && host->said < SP_FIRST_RELEASE) {
     sp_print(host->refused, sizeof host->refused, "plugins are loaded from TensorFlow 2.5 on");
+  } else if (host->said != 0 && host->said < SP_MIN_RELEASE) {
+    sp_print(host->refused, sizeof host->refused, "the plugin is for TensorFlow %u.%u or later", SP_MIN_RELEASE / 100,
+             SP_MIN_RELEASE % 100);
   }
 }
 

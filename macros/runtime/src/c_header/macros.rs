@@ -1,0 +1,69 @@
+//! Object-like macros of a header.
+
+use std::collections::BTreeMap;
+
+use super::lexer::words;
+use super::{Problem, scalar};
+
+/// The macros by name, each with the words of its body; empty if its value is not known.
+#[derive(Default)]
+pub struct Macros<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Macros<'a> {
+    /// Adds the macro of a `#define` directive, given without that word.
+    ///
+    /// # Errors
+    /// Returns an error if the macro replaces a keyword or a standard type.
+    pub fn define(&mut self, text: &'a str, is_conditional: bool) -> Result<(), Problem> {
+        let Some(name) = words(text).next() else {
+            return Ok(());
+        };
+        if is_reserved(name) {
+            return Err(Problem::Unread("a macro replaces a word of the language"));
+        }
+        let body = match is_conditional {
+            true => Vec::new(),
+            false => body(text, name),
+        };
+        let is_same = self.0.get(name).is_none_or(|old| *old == body);
+        self.0.insert(name, if is_same { body } else { Vec::new() });
+        Ok(())
+    }
+
+    /// Makes the value of a macro unknown: it differs between places of the header.
+    pub fn undefine(&mut self, text: &'a str) {
+        if let Some(name) = words(text).next() {
+            self.0.insert(name, Vec::new());
+        }
+    }
+
+    /// Returns true if `name` is defined anywhere.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns the words for which the macro `name` stands: none if they are not known.
+    pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
+        self.0.get(name).cloned()
+    }
+}
+
+/// Returns the words of a macro's body; none if it consists of anything else.
+fn body<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let start = text.find(name).unwrap_or_default() + name.len();
+    let body = text.get(start..).unwrap_or_default();
+    let code = body.split("//").next().unwrap_or_default();
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == ' ';
+    match code.trim_end().chars().all(is_plain) {
+        true => words(code).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    const KEYWORDS: [&str; 12] = [
+        "char", "const", "enum", "extern", "int", "long", "short", "signed", "struct", "typedef",
+        "union", "unsigned",
+    ];
+    KEYWORDS.contains(&name) || name == "void" || scalar(name).is_some()
+}
