@@ -35,9 +35,8 @@ def test_trains_by_what_the_hosts_headers_declare():
     assert not any("declined" in line for line in lines), lines
 
 
+@pytest.mark.skipif(RELEASE < (2, 22), reason="no struct of this release has another size than in 2.21")
 def test_declines_unknown_sizes_when_headers_are_not_trusted():
-    if RELEASE != (2, 22):
-        pytest.skip("2.22 is the release whose SP_StreamExecutor is longer than that of 2.21")
     steps, lines = first_steps(SP_TRUST_HEADERS="0")
     assert [it["devices"] for it in steps] == [[]]
     assert "SP_StreamExecutor is 296 bytes, expected" in lines[-1]
