@@ -15,17 +15,17 @@ use crate::snapshots;
 /// A made-up release.
 #[derive(Debug)]
 pub struct Future {
-    /// What is special about it, as a test's name.
+    /// The change, as a test's name.
     pub name: &'static str,
     /// The release that it states; empty if the process does not export `TF_Version`.
     pub release: &'static str,
     /// The changes to the structs of the newest release.
     pub changes: &'static [Change],
-    /// What the plugin finds beside the libraries.
+    /// The files beside the libraries.
     pub headers: Headers,
-    /// What a plugin in Rust does.
+    /// The behavior of a plugin in Rust.
     pub rust: Expected,
-    /// What a plugin in C does.
+    /// The behavior of a plugin in C.
     pub c: Expected,
 }
 
@@ -65,7 +65,7 @@ pub enum Headers {
     Truncated,
 }
 
-/// What a plugin does.
+/// The behavior of a plugin.
 #[derive(Debug)]
 pub enum Expected {
     /// It computes, and writes no line.

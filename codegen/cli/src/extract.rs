@@ -29,7 +29,7 @@ pub use problem::{ExtractError, Unread};
 use read::Read;
 pub use targets::{TARGETS, complete, complete_with, releases};
 
-/// What is read, and against which notes.
+/// The headers to read, and the notes to read them with.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// The notes of all APIs.
@@ -46,7 +46,7 @@ pub struct Job<'a> {
     pub only: &'a [String],
 }
 
-/// What the headers under an include root declare.
+/// The declarations of the headers under an include root.
 #[derive(Debug, Default)]
 pub struct Extracted {
     /// The APIs, sorted by name. Those that [`Job::only`] does not name may be incomplete.

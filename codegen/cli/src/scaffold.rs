@@ -8,8 +8,7 @@ pub mod name;
 mod parts;
 pub mod vendor;
 
-use crate::embedded::{CRATES, SNAPSHOTS};
-use crate::import::release::Release;
+use crate::embedded::{CRATE_FILES, CRATES};
 use askama::Template;
 use miette::Diagnostic;
 use name::NameError;
@@ -148,7 +147,7 @@ impl<'a> Values<'a> {
             struct_name: name::struct_name(&names.name),
             device_type: &names.device_type,
             platform_name: &names.platform_name,
-            release: newest_snapshot(),
+            release: carried_release(),
             version: env!("CARGO_PKG_VERSION"),
             parts,
             sp_abi: at("sp-abi"),
@@ -173,14 +172,13 @@ fn crate_path(source: &SpSource, name: &str) -> String {
     }
 }
 
-/// `2.21` of the carried `stream_executor/2.21.json`.
-fn newest_snapshot() -> &'static str {
-    let of_api = |(path, _): &(&'static str, &str)| {
-        path.strip_prefix("stream_executor/")?.strip_suffix(".json")
+/// Returns the release whose snapshots a scaffold carries: `2.21` of `sp-abi/ir/stream_executor/2.21.json`.
+fn carried_release() -> &'static str {
+    let of_api = |(path, _): &(&'static str, &[u8])| {
+        path.strip_prefix("sp-abi/ir/stream_executor/")?
+            .strip_suffix(".json")
     };
-    let releases = SNAPSHOTS.iter().filter_map(of_api);
-    let newest = releases.max_by_key(|release| release.parse::<Release>().ok());
-    newest.unwrap_or_default()
+    CRATE_FILES.iter().find_map(of_api).unwrap_or_default()
 }
 
 /// Makes a struct for each template: the file it gives, the template below `templates/`, and the

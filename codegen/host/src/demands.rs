@@ -78,7 +78,7 @@ pub(crate) fn size(record: &Record) -> Option<String> {
     written_size(record.shape(), record.get("struct_size")?)
 }
 
-/// What is wrong with the `struct_size` that was written into a struct.
+/// Returns the defect of the `struct_size` that was written into a struct.
 pub(crate) fn written_size(shape: &Shape, written: u64) -> Option<String> {
     let (name, host) = (shape.name, shape.struct_size());
     let known = shape

@@ -18,7 +18,7 @@ const INTO_BLOCK: usize = 256;
 
 /// The slot that creates streams from 2.22 on, if the plugin has it.
 pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
-/// What a variable holds that a slot must set.
+/// Initial value of a variable that a slot must set.
 const UNSET: i64 = i64::MIN + 0x5a5a;
 
 /// How long an event may take.
@@ -30,7 +30,7 @@ pub(crate) struct Executor {
     table: Arc<Record>,
     shapes: Shapes,
     pub bfc: bool,
-    /// What host memory must be aligned to.
+    /// Returns the alignment of host memory, in bytes.
     pub host_alignment: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Who may write which field of the structs that a call passes.
+//! The writers of the fields of the structs that a call passes.
 //!
 //! Each call into the plugin is watched: the structs among its arguments, and those that these point
 //! to, are compared with what they were before the call. What is allowed follows from the IR: the
@@ -21,7 +21,7 @@ pub(crate) struct Watch<'a> {
     table: &'a str,
     function: &'a str,
     parameters: &'a [Param],
-    /// Whether TensorFlow uses what is stored in the arguments.
+    /// True if TensorFlow uses the values that are stored in the arguments.
     is_used: bool,
     structs: Vec<Passed>,
 }
@@ -31,7 +31,7 @@ struct Passed {
     shape: &'static Shape,
     address: usize,
     before: Vec<u8>,
-    /// Whether the callee may write to it at all.
+    /// True if the callee may write to it.
     is_writable: bool,
 }
 
@@ -155,14 +155,14 @@ impl Passed {
         }
     }
 
-    /// What is wrong with the `struct_size` that was left.
+    /// Returns the defect of the `struct_size` after the call.
     fn wrong_size(&self, after: &[u8]) -> Option<String> {
         let field = self.shape.field("struct_size")?;
         let text = demands::written_size(self.shape, value(field, after));
         text.filter(|_| self.is_writable)
     }
 
-    /// What is wrong with a field after the call.
+    /// Returns the defect of a field after the call.
     fn finding(&self, field: &Field, writer: Option<Writer>, after: &[u8]) -> Option<String> {
         let (old, new) = (value(field, &self.before), value(field, after));
         if old == new {
@@ -201,7 +201,7 @@ fn value(field: &Field, bytes: &[u8]) -> u64 {
     u64::from_le_bytes(wide)
 }
 
-/// Whether breaches are printed for the process that started this one.
+/// True if breaches are printed for the parent process.
 static FOR_PARENT: AtomicBool = AtomicBool::new(false);
 
 /// How a line on stdout begins that reports a breach: this, its place, a tab, its text.

@@ -33,7 +33,7 @@ pub struct About {
     pub platform_name: &'static CStr,
     /// The oldest release that the plugin serves.
     pub min_release: Release,
-    /// What the plugin does with a release that is newer than its sp-abi.
+    /// The treatment of a release that is newer than the plugin's sp-abi.
     pub unknown_release: UnknownRelease,
 }
 

@@ -1,4 +1,4 @@
-//! What the newest release that sp-abi contains declares, and the comparison with the headers of a
+//! The declarations of the newest release that sp-abi contains, and their comparison with the headers of a
 //! host that is newer.
 //!
 //! sp-abi has one [`Api`] for each API whose tables a plugin fills. [`Api::read`] computes the layouts

@@ -177,7 +177,7 @@ impl Knowledge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownRelease {
     /// Reads the host's own headers and runs if everything that the plugin uses is declared as it was.
-    /// Where the installation has no headers, structs of known sizes are taken for known.
+    /// If the installation has no headers, structs of known sizes are taken for known.
     #[default]
     ReadHost,
     /// Takes structs of known sizes for known, and declines others.
@@ -193,7 +193,7 @@ pub struct Terms {
     pub plugin: &'static str,
     /// The oldest release that it serves.
     pub oldest: Release,
-    /// What it does with a release that is newer than its sp-abi.
+    /// The treatment of a release that is newer than its sp-abi.
     pub unknown_release: UnknownRelease,
 }
 

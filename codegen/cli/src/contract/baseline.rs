@@ -78,7 +78,7 @@ fn member(field: &mut Field, commented: &Field, known: &Field, filler: Option<Si
     }
 }
 
-/// What the known release's libraries demand holds until a header says otherwise.
+/// The requirements of the known release's libraries hold until a header differs.
 fn demand(field: &mut Field, known: &Field) {
     let Some(known) = known.presence.as_ref() else {
         return;

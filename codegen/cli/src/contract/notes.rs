@@ -43,7 +43,7 @@ pub struct Notes {
     /// The functions that the plugin defines, with the evidence.
     #[serde(default)]
     pub entry_points: BTreeMap<String, String>,
-    /// What the headers state of their own names and structs.
+    /// The headers' conventions for names and structs.
     pub conventions: Option<Conventions>,
     /// Our own line about each item that nothing else need be said of.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub struct Notes {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conventions {
-    /// Where they are stated.
+    /// Their source.
     pub evidence: String,
     /// The names of the field that follows `struct_size`; empty if none is stated.
     #[serde(default)]
@@ -148,7 +148,7 @@ enum Overrides {
     Comment,
 }
 
-/// What a note on presence knowingly contradicts.
+/// The source that a note on presence contradicts on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PresenceOverrides {

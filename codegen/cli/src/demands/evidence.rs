@@ -121,7 +121,7 @@ fn field_of<'a>(api: &'a mut Api, structure: &str, field: &str) -> Option<&'a mu
     item.fields.iter_mut().find(|one| one.name == field)
 }
 
-/// What a note says of a field, if it is not that the field is required.
+/// A note's presence of a field, if it is not `required`.
 fn contradiction(field: &Field) -> Option<&'static str> {
     let presence = field.presence.as_ref()?;
     match (&presence.evidence, presence.value) {

@@ -35,7 +35,7 @@ pub enum DemandsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: io::Error,
     },
     /// It is not JSON of this form.
@@ -47,7 +47,7 @@ pub enum DemandsError {
     Malformed {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Where the APIs take the names from that they do not declare: from each other, from other headers
+//! The names that an API uses and does not declare, and their sources: from each other, from other headers
 //! of the include root, or from nowhere if only pointers to the type are used.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::contract::{Items, Notes};
 pub struct Draft<'a> {
     /// Its notes.
     pub notes: &'a Notes,
-    /// What it declares.
+    /// Its declarations.
     pub items: Items,
     /// The names that other APIs declare, with the API.
     pub imports: Imports,

@@ -35,7 +35,7 @@ pub enum ExtractError {
     NoHeaders {
         /// The folder.
         root: PathBuf,
-        /// What was looked for.
+        /// The name that was looked for.
         what: String,
     },
     /// The include root cannot be read.

@@ -11,7 +11,7 @@ pub enum Problem {
     #[error("the index has no {package} {release}")]
     #[diagnostic(code(sp_gen::import::unknown_release))]
     UnknownRelease {
-        /// What was asked for.
+        /// The requested version.
         package: String,
         /// In which release.
         release: Release,
@@ -109,9 +109,9 @@ pub enum Problem {
     ReleaseDiffers {
         /// The wheel or folder.
         origin: String,
-        /// What was asked for.
+        /// The requested version.
         release: Release,
-        /// What it says of itself.
+        /// The version that it states.
         found: String,
     },
     /// `nightly`, and `--from` holds something else.
@@ -123,7 +123,7 @@ pub enum Problem {
     NotNightly {
         /// The wheel or folder.
         origin: String,
-        /// What it says of itself.
+        /// The version that it states.
         found: String,
     },
     /// `--from` does not say what it is, and no lock does.
@@ -137,7 +137,7 @@ pub enum Problem {
     ReleaseUnstated {
         /// The folder.
         origin: String,
-        /// What was asked for.
+        /// The requested version.
         release: Release,
     },
     /// `--locked`, and the lock does not have it.
@@ -147,7 +147,7 @@ pub enum Problem {
         help("import it once without `--locked`, look at the change of the lock, and commit it")
     )]
     ReleaseUnlocked {
-        /// What was asked for.
+        /// The requested version.
         release: Release,
         /// The lock file.
         lock: String,
@@ -161,9 +161,9 @@ pub enum Problem {
         )
     )]
     ReleaseSuperseded {
-        /// What was asked for.
+        /// The requested version.
         release: Release,
-        /// What is locked.
+        /// The locked version.
         newest: Release,
     },
     /// A header is not the one that was locked.

@@ -32,7 +32,7 @@ pub enum SnapshotError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Read(#[from] ReadError),
-    /// What the release's libraries demand cannot be read.
+    /// The requirements of the release's libraries cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Demands(#[from] DemandsError),

@@ -54,7 +54,7 @@ pub struct Side {
     pub headers: Headers,
     /// The APIs whose headers cannot be read.
     pub unread: Vec<Unread>,
-    /// Whether headers were parsed: those of [`Reading::apis`] alone, if there are any.
+    /// True if headers were parsed: those of [`Reading::apis`] alone, if there are any.
     pub is_parsed: bool,
 }
 

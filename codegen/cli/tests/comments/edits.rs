@@ -10,7 +10,7 @@ pub struct Edit {
     place: Place,
 }
 
-/// Where the mark stands.
+/// The place of the mark.
 #[derive(Clone, Copy)]
 enum Place {
     /// Somewhere above the declaration: the nearest one.

@@ -1,4 +1,4 @@
-//! What became of a proposed declaration: it is looked up by its name in every release, and compared by
+//! The fate of a proposed declaration: it is looked up by its name in every release, and compared by
 //! the types that it is made of.
 
 use sp_ir::{Api, Field, Item, Signature, Struct, Type};

@@ -9,7 +9,7 @@ use sp_ir::Api;
 
 use crate::root;
 
-/// What is known of a proposal beside its declarations.
+/// Facts about a proposal beside its declarations.
 pub struct About {
     pub number: u32,
     pub title: &'static str,

@@ -1,4 +1,4 @@
-//! Who writes which field: every slot is called once, and each call is watched.
+//! The writers of fields: every slot is called once, and each call is watched.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

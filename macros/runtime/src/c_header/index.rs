@@ -6,7 +6,7 @@ use super::Problem;
 use super::lexer::{Token, words};
 use super::macros::Macros;
 
-/// What a name is declared as.
+/// The form of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// `typedef struct { .. } NAME`

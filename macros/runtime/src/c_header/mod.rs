@@ -222,7 +222,7 @@ impl Extent {
     }
 }
 
-/// Where a struct has its members.
+/// The offsets of a struct's members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Offset of each member, in bytes.

@@ -10,7 +10,9 @@ use super::prelude::*;
 fn destroy_resource_op(_: &Host<'_>) -> Result<()> {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
-        sp_runtime::report!("this TensorFlow cannot free variables of a plugin's device; they stay");
+        sp_runtime::report!(
+            "this TensorFlow cannot free variables of a plugin's device; they stay"
+        );
     });
     Ok(())
 }

@@ -58,7 +58,7 @@ pub enum StepError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
-    /// What the libraries demand cannot be written.
+    /// The requirements of the libraries cannot be written.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Demands(#[from] DemandsError),
