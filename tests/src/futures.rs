@@ -230,15 +230,6 @@ pub const FUTURES: &[Future] = &[
         c: RunsAndReports(SIZES_ONLY),
     },
     Future {
-        name: "timer_table_longer_without_headers",
-        release: "2.48",
-        changes: &[AppendOptional("SP_TimerFns")],
-        headers: Headers::Absent,
-        // Core asks for timers up to 2.13 only.
-        rust: RunsAndReports(SIZES_ONLY),
-        c: RunsAndReports(SIZES_ONLY),
-    },
-    Future {
         name: "header_truncated",
         release: "2.46",
         changes: &[],

@@ -127,6 +127,9 @@ impl Numbers {
     }
 }
 
+/// Characters that mean something to C.
+const MARKS: &[u8] = b"{}()[]*;,#\"'/\\=% \n";
+
 /// Removes, repeats or replaces a few bytes of `text`.
 fn mutate(text: &str, numbers: &mut Numbers) -> String {
     let mut bytes = text.as_bytes().to_vec();
@@ -137,7 +140,7 @@ fn mutate(text: &str, numbers: &mut Numbers) -> String {
         match numbers.below(3) {
             0 => drop(bytes.drain(to..to + len)),
             1 => drop(bytes.splice(to..to, part)),
-            _ => bytes[to] = b"{}()[]*;,#\"'/\\=% \n"[numbers.below(19)],
+            _ => bytes[to] = MARKS[numbers.below(MARKS.len())],
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
