@@ -155,7 +155,7 @@ mod tests {
         Api::from_json(&text).unwrap()
     }
 
-    fn said(value: &str, evidence: &str) -> String {
+    fn presence(value: &str, evidence: &str) -> String {
         format!(r#","presence":{{"value":"{value}","evidence":{evidence}}}"#)
     }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn states_required_where_nothing_or_the_same_is_known() {
-        let same = said("required", r#"{"notes":"seen"}"#);
+        let same = presence("required", r#"{"notes":"seen"}"#);
         for known in ["", &same] {
             let mut apis = [api(known)];
             annotate(&mut apis, &demands(), &[]).unwrap();
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn takes_precedence_over_a_comment_and_keeps_its_value() {
-        let mut apis = [api(&said("optional", r#"{"comment":"d.h:1"}"#))];
+        let mut apis = [api(&presence("optional", r#"{"comment":"d.h:1"}"#))];
         annotate(&mut apis, &demands(), &[]).unwrap();
         let open = &apis[0].structure("SP_S").unwrap().fields[0];
         let presence = open.presence.as_ref().unwrap();
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn rejects_note_that_says_optional() {
-        let mut apis = [api(&said("optional", r#"{"notes":"seen"}"#))];
+        let mut apis = [api(&presence("optional", r#"{"notes":"seen"}"#))];
         let error = annotate(&mut apis, &demands(), &[]).unwrap_err();
         let note = error.notes[0].to_string();
         let expected =
@@ -208,7 +208,7 @@ mod tests {
                  evidence = \"seen\", overrides = \"library\" }}]"
             )
         };
-        let known = said("optional", r#"{"notes":"seen"}"#);
+        let known = presence("optional", r#"{"notes":"seen"}"#);
         let mut apis = [api(&known)];
         let notes = [Notes::parse("demo", &text("open")).unwrap()];
         annotate(&mut apis, &demands(), &notes).unwrap();
