@@ -6,6 +6,7 @@
 pub mod lock;
 pub mod name;
 mod parts;
+pub mod repository;
 pub mod vendor;
 
 use crate::embedded::{CRATE_FILES, CRATES};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use sp_gen::clang::Library;
-use sp_gen::emit::disk::Shape;
+use sp_gen::emit::disk::FolderKind;
 use sp_gen::emit::{Files, emit};
 use sp_gen::snapshots;
 use sp_gen::symbols::Symbols;
@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn the_committed_crate_has_not_drifted() {
-    let drifts = Shape::Crate.drift(&generated(), &files()).unwrap();
+    let drifts = FolderKind::Crate.drift(&generated(), &files()).unwrap();
     let told: Vec<_> = drifts
         .iter()
         .map(|it| format!("{}\n{}", it.path, it.diff(12)))
@@ -180,10 +180,13 @@ fn the_shim_in_c_is_written_over_nobodys_files() {
     fs::write(folder.join("mine.c"), "int mine;\n").unwrap();
     for (arguments, told) in [
         (vec![], "--out"),
-        (vec!["--out", file.to_str().unwrap()], "file is no folder"),
+        (
+            vec!["--out", file.to_str().unwrap()],
+            "file is not a folder",
+        ),
         (
             vec!["--out", folder.to_str().unwrap()],
-            "mine.c, which is no header of the shim",
+            "mine.c, which sp-gen did not write",
         ),
     ] {
         let refused = sp_gen(&[&["generate", "--lang", "c"], &arguments[..]].concat());
@@ -196,4 +199,73 @@ fn the_shim_in_c_is_written_over_nobodys_files() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 2);
+}
+
+/// Returns every file below `folder` with its text.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(contents(&path)),
+            false => files.push((path.clone(), fs::read(path).unwrap())),
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn rejects_a_scaffold_as_output_folder() {
+    let scratch = tempfile::tempdir().unwrap();
+    let plugin = scratch.path().join("plugin");
+    let path = plugin.to_str().unwrap();
+    let made = sp_gen(&["new", "myaccel", "--path", path]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let before = contents(&plugin);
+    for out in [
+        path.to_owned(),
+        format!("{path}/src"),
+        format!("{path}/vendor"),
+    ] {
+        let rejected = sp_gen(&["generate", "--out", &out]);
+        let stderr = text(&rejected.stderr);
+        assert_eq!(rejected.status.code(), Some(2), "{out}: {stderr}");
+        assert!(stderr.contains("did not write"), "{out}: {stderr}");
+        assert!(contents(&plugin) == before, "{out}: files changed");
+    }
+}
+
+#[test]
+fn regenerates_the_vendored_crate_of_a_scaffold() {
+    let scratch = tempfile::tempdir().unwrap();
+    let plugin = scratch.path().join("plugin");
+    sp_gen(&["new", "myaccel", "--path", plugin.to_str().unwrap()]);
+    let vendored = plugin.join("vendor/sp-abi");
+    let snapshots = contents(&vendored.join("ir"));
+    let out = vendored.to_str().unwrap();
+    let done = sp_gen(&["generate", "--out", out]);
+    assert_eq!(text(&done.stdout), "", "{}", text(&done.stderr));
+    let done = sp_gen(&["generate", "--release", "2.20", "--out", out]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let manifest = fs::read_to_string(vendored.join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("[workspace"), "{manifest}");
+    assert!(contents(&vendored.join("ir")) == snapshots);
+}
+
+#[test]
+fn crate_outside_of_a_workspace_builds_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("bindings");
+    let done = sp_gen(&["generate", "--out", out.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let target = generated().join("../target/tests/standalone");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["check", "--quiet", "--all-features"])
+        .current_dir(&out);
+    let checked = cargo.env("CARGO_TARGET_DIR", target).output().unwrap();
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+    let again = sp_gen(&["generate", "--check", "--out", out.to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stdout));
 }

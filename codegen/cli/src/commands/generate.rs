@@ -10,7 +10,7 @@ use crate::clang::DEFAULT_TARGET;
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
 
-use crate::emit::disk::{self, Shape};
+use crate::emit::disk::{self, FolderKind};
 use crate::emit::{Files, emit, header, upstream};
 use crate::extract;
 use crate::import::place::{Place, checkout};
@@ -18,6 +18,7 @@ use crate::import::release::{Release, Requested};
 use crate::import::store::Store;
 use crate::lint;
 use crate::operand;
+use crate::scaffold::vendor;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
@@ -58,10 +59,10 @@ enum Lang {
 }
 
 impl Lang {
-    fn shape(self) -> Shape {
+    fn kind(self) -> FolderKind {
         match self {
-            Self::Rust => Shape::Crate,
-            Self::C => Shape::Headers,
+            Self::Rust => FolderKind::Crate,
+            Self::C => FolderKind::Headers,
         }
     }
 }
@@ -87,8 +88,7 @@ pub fn run(args: Args) -> Result {
     if args.headers.is_some() || args.docs == Docs::Upstream {
         spare_what_is_committed(&out, &here)?;
     }
-    let shape = args.lang.shape();
-    make_way(shape, &out)?;
+    let kind = args.lang.kind();
     let release = args.release.map(operand::resolve).transpose()?;
     let mut apis = apis(&args, release, &place)?;
     let symbols = symbols(release, &place)?;
@@ -96,21 +96,41 @@ pub fn run(args: Args) -> Result {
         quote_headers(&mut apis, args.headers, &place)?;
     }
     let files = match args.lang {
-        Lang::Rust => emit(&apis, &symbols)?,
+        Lang::Rust => rust_crate(&apis, &symbols, &out)?,
         Lang::C => header::emit(&apis, &symbols)?,
     };
+    check_writable(kind, &out, &files)?;
     if args.check {
-        return check(shape, &out, &files);
+        return check(kind, &out, &files);
     }
-    if write(shape, &out, &files)? {
+    if write(kind, &out, &files)? {
         warn(&apis, &symbols);
     }
     Ok(Outcome::Done)
 }
 
-/// Refuses a place that holds what is not generated.
-fn make_way(shape: Shape, out: &Path) -> Result<()> {
-    let seen = shape.obstacle(out).into_diagnostic();
+/// Returns the crate for `out`: alone, or as a member of the workspace in the folder above.
+fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
+    let mut files = emit(apis, symbols)?;
+    if !is_member_of_our_workspace(out) {
+        vendor::make_standalone(&mut files);
+    }
+    Ok(files)
+}
+
+/// Returns true if the folder above `out` has a workspace with sp-abi's dependencies.
+fn is_member_of_our_workspace(out: &Path) -> bool {
+    let above = std::path::absolute(out).ok();
+    let manifest = above.and_then(|it| Some(it.parent()?.join("Cargo.toml")));
+    let text = manifest.and_then(|it| std::fs::read_to_string(it).ok());
+    let table = text.and_then(|it| it.parse::<toml::Table>().ok());
+    let dependencies = table.and_then(|it| it.get("workspace")?.get("dependencies").cloned());
+    dependencies.is_some_and(|it| it.get("sp-runtime").is_some())
+}
+
+/// Rejects a folder with files that sp-gen did not write.
+fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
+    let seen = kind.obstacle(out, files).into_diagnostic();
     let seen = seen.wrap_err_with(|| format!("{} cannot be read", out.display()))?;
     seen.map_or(Ok(()), |obstacle| {
         Err(miette!(
@@ -212,8 +232,8 @@ fn homeless() -> miette::Report {
     )
 }
 
-fn check(shape: Shape, out: &Path, files: &Files) -> Result {
-    let drifts = drift(shape, out, files)?;
+fn check(kind: FolderKind, out: &Path, files: &Files) -> Result {
+    let drifts = drift(kind, out, files)?;
     for drift in &drifts {
         println!("{}\n{}", out.join(&drift.path).display(), drift.diff(SHOWN));
     }
@@ -230,13 +250,11 @@ fn check(shape: Shape, out: &Path, files: &Files) -> Result {
 }
 
 /// Whether anything changed.
-fn write(shape: Shape, out: &Path, files: &Files) -> Result<bool> {
-    let drifts = drift(shape, out, files)?;
+fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
+    let drifts = drift(kind, out, files)?;
     if !drifts.is_empty() {
-        shape
-            .replace(out, files)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("{} cannot be written", out.display()))?;
+        let applied = disk::apply(out, &drifts).into_diagnostic();
+        applied.wrap_err_with(|| format!("{} cannot be written", out.display()))?;
     }
     for drift in &drifts {
         let done = if drift.new.is_some() {
@@ -255,7 +273,7 @@ fn write(shape: Shape, out: &Path, files: &Files) -> Result<bool> {
     Ok(!drifts.is_empty())
 }
 
-fn drift(shape: Shape, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
-    let read = shape.drift(out, files).into_diagnostic();
+fn drift(kind: FolderKind, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
+    let read = kind.drift(out, files).into_diagnostic();
     read.wrap_err_with(|| format!("{} cannot be read", out.display()))
 }

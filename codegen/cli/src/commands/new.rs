@@ -1,6 +1,7 @@
 //! `sp-gen new <NAME>`: a plugin's folder, and the commands to go on with.
 
 use crate::diagnostic::{Outcome, Result};
+use crate::scaffold::repository::{self, Repository};
 use crate::scaffold::{Names, Part, Parts, SpSource, create};
 use miette::IntoDiagnostic;
 use std::path::PathBuf;
@@ -25,6 +26,16 @@ pub struct Args {
     /// Where the sp-* crates come from: `vendor` lays them down under vendor/, `path=DIR` uses a checkout
     #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = sp_source)]
     sp_source: SpSource,
+    /// The version control that the folder gets, unless it is inside a repository
+    #[arg(long, value_enum, default_value_t = Vcs::Git)]
+    vcs: Vcs,
+}
+
+/// A version control system.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Vcs {
+    Git,
+    None,
 }
 
 fn sp_source(text: &str) -> std::result::Result<SpSource, String> {
@@ -52,6 +63,9 @@ pub fn run(args: Args) -> Result {
     let parts = Parts::without(&args.without);
     let written = create(&target, &names, parts, &source)?;
     let folder = target.display().to_string();
+    if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
+        eprintln!("{folder}: no git repository: `git init` failed or git is not installed");
+    }
     eprintln!(
         "{folder}: {} files that are yours, {} that sp-gen carries",
         written.own, written.carried

@@ -4,7 +4,7 @@
 //! which is a workspace of its own.
 
 use crate::embedded::{CRATE_FILES, CRATES};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 const ROOT_MANIFEST: &str = include_str!("../../../../Cargo.toml");
@@ -18,44 +18,79 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
     verbatim.chain([manifest]).collect()
 }
 
-/// `vendor/Cargo.toml`: our workspace, less what the vendored crates do not use.
+/// Returns `vendor/Cargo.toml`: our workspace without what the vendored crates do not use.
 fn workspace() -> String {
+    let all: Vec<&str> = crates().collect();
+    format!(
+        "# The crates of sp-gen that this plugin stands on, as the sp-gen that wrote it carried them.\n\n{}",
+        workspace_of(&all, "")
+    )
+}
+
+/// Returns the tables of a workspace with the members `crates`, each in the folder `prefix` + its name,
+/// and sp-abi.
+fn workspace_of(crates: &[&str], prefix: &str) -> String {
     let root = parse(ROOT_MANIFEST);
     let ours = root["workspace"]
         .as_table()
         .expect("our manifest is a workspace");
-    let used: BTreeSet<String> = crates()
+    let used: BTreeSet<String> = crates
+        .iter()
+        .chain(&["sp-abi"])
         .flat_map(|name| dependencies(name, &SECTIONS))
         .collect();
-    let kept = |(name, value): (&String, &Value)| {
-        used.contains(name)
-            .then(|| (name.clone(), relocated(name, value)))
-    };
     let dependencies: Table = ours["dependencies"]
         .as_table()
         .into_iter()
         .flatten()
-        .filter_map(kept)
+        .filter(|(name, _)| used.contains(*name))
+        .map(|(name, value)| (name.clone(), relocated(name, value, prefix)))
         .collect();
+    let members: Vec<String> = crates.iter().map(|it| format!("{prefix}{it}")).collect();
     let mut workspace = Table::new();
     workspace.insert("resolver".into(), ours["resolver"].clone());
-    workspace.insert("members".into(), crates().collect::<Vec<_>>().into());
+    workspace.insert("members".into(), members.into());
     workspace.insert("package".into(), ours["package"].clone());
     workspace.insert("dependencies".into(), dependencies.into());
     workspace.insert("lints".into(), ours["lints"].clone());
-    let text = Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string();
-    format!(
-        "# The crates of sp-gen that this plugin stands on, as the sp-gen that wrote it carried them.\n\n{text}"
-    )
+    Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string()
 }
 
-/// A dependency as the vendored workspace has it: our own crates lie beside each other.
-fn relocated(name: &str, value: &Value) -> Value {
+/// Returns a dependency as the vendored workspace has it: our crates are in `prefix` + their name.
+fn relocated(name: &str, value: &Value, prefix: &str) -> Value {
     let mut value = value.clone();
     if let Some(path) = value.get_mut("path") {
-        *path = name.into();
+        *path = format!("{prefix}{name}").into();
     }
     value
+}
+
+/// Adds to `files`, the generated sp-abi crate, what it needs to build outside of a workspace: the
+/// workspace's tables in its manifest, and the crates that it depends on under `vendor/`.
+pub fn make_standalone(files: &mut BTreeMap<String, String>) {
+    let needed = our_dependencies("sp-abi");
+    if let Some(manifest) = files.get_mut("Cargo.toml") {
+        *manifest += &format!("\n{}", workspace_of(&needed, "vendor/"));
+    }
+    let of_needed = |(path, bytes): &(&str, &[u8])| {
+        let name = path.split('/').next()?;
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        needed
+            .contains(&name)
+            .then(|| (format!("vendor/{path}"), text))
+    };
+    files.extend(CRATE_FILES.iter().filter_map(of_needed));
+}
+
+/// Returns our crates that `name` depends on, directly or not.
+fn our_dependencies(name: &str) -> Vec<&'static str> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![name.to_owned()]);
+    while let Some(name) = open.pop() {
+        let direct = dependencies(&name, &SECTIONS);
+        let ours = crates().filter(|it| direct.contains(*it));
+        open.extend(ours.filter(|it| found.insert(*it)).map(str::to_owned));
+    }
+    found.into_iter().collect()
 }
 
 /// What a plugin's manifest depends on, in its build or its tests.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_gen::emit::disk::Shape;
+use sp_gen::emit::disk::{self, FolderKind};
 use sp_gen::emit::header;
 use sp_gen::import::release::Release;
 use sp_gen::snapshots;
@@ -55,9 +55,8 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
     let files = header::emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"));
     let name = release.map_or_else(String::new, |release| format!("-{release}"));
     let out = folder(&format!("include{name}"));
-    Shape::Headers
-        .replace(&out, &files)
-        .expect("the headers are written");
+    let drifts = FolderKind::Headers.drift(&out, &files);
+    disk::apply(&out, &drifts.expect("the folder is read")).expect("the headers are written");
     out
 }
 
