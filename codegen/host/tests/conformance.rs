@@ -242,6 +242,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ("LEAK_EVENT", "leaks", "an event leaves"),
     ("LEAK_TIMER", "leaks", "a timer leaves"),
     ("TWICE", "kernels_registered", "registered twice"),
+    ("OVERLAP", "kernels_registered", "registered twice"),
     (
         "WRONG_DEVICE",
         "kernels_registered",

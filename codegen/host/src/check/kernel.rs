@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Session, ensure, unregistered};
-use crate::core;
+use crate::core::{self, Builder};
+use crate::dtype::DType;
 use crate::host::adopt;
 use crate::ledger::Tally;
 use crate::outcome::Seen;
@@ -17,8 +18,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
     core::recorded();
     plugin.register_kernels();
     let kernels = core::recorded();
-    let mut seen = BTreeSet::new();
-    for kernel in &kernels {
+    for (n, kernel) in kernels.iter().enumerate() {
         let (op, constraints) = (&kernel.op, &kernel.constraints);
         let served = device.as_ref().unwrap_or(&kernel.device);
         ensure(kernel.device == *served, || {
@@ -27,17 +27,29 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
                 kernel.device
             )
         })?;
-        let mut sorted = constraints.clone();
-        sorted.sort();
-        let new = seen.insert((op, sorted, kernel.priority, &kernel.label));
-        ensure(new, || {
-            format!("{op} {constraints:?} is registered twice; TensorFlow then runs neither")
+        let equal = kernels[..n].iter().find(|it| is_ambiguous(it, kernel));
+        ensure(equal.is_none(), || {
+            let other = equal.map(|it| &it.constraints);
+            format!(
+                "{op} {constraints:?} is registered twice: kernel {other:?} serves the same nodes with the same \
+                 priority, and TensorFlow then runs neither"
+            )
         })?;
     }
     let ops: BTreeSet<&String> = kernels.iter().map(|kernel| &kernel.op).collect();
     let tally = Tally::now().of_the_plugin();
     ensure(tally.is_clean(), || tally.to_string())?;
-    Ok(format!("{} kernels for {} ops", seen.len(), ops.len()))
+    Ok(format!("{} kernels for {} ops", kernels.len(), ops.len()))
+}
+
+/// Returns true if there is a node for which TensorFlow finds both kernels and cannot choose.
+fn is_ambiguous(left: &Builder, right: &Builder) -> bool {
+    let differs = |(name, dtype): &(String, DType)| {
+        let mut others = right.constraints.iter();
+        others.any(|(other, other_dtype)| other == name && other_dtype != dtype)
+    };
+    let key = |it: &Builder| (it.op.clone(), it.priority, it.label.clone());
+    key(left) == key(right) && !left.constraints.iter().any(differs)
 }
 
 /// Load, create, destroy: nothing of core's stays with the plugin, and every function it called is

@@ -178,7 +178,8 @@ checks! {
 
     kernels_registered: kernel::registered,
     "each kernel is registered once, for the device type of the plugin",
-    "Of two kernels that serve the same op and types with the same priority TensorFlow runs neither.";
+    "If two kernels of one op have the same priority and their type constraints are met by one node, TensorFlow \
+     fails that node. Constrain both, or call TF_KernelBuilder_Priority for one of them.";
 
     ops_defined: op::shapes,
     "shape functions of ops that the plugin defines cope with any shape",

@@ -192,6 +192,14 @@ void TF_InitKernel(void) {
 #if defined(TWICE)
   enter(TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL), "TestAddAgain");
 #endif
+#if defined(OVERLAP)
+  /* The kernel before it serves all types. */
+  TF_KernelBuilder *overlapping = TF_NewKernelBuilder("AddV2", "TEST", NULL, add, NULL);
+  TF_Status *constrained = TF_NewStatus();
+  TF_KernelBuilder_TypeConstraint(overlapping, "T", TF_FLOAT, constrained);
+  TF_DeleteStatus(constrained);
+  enter(overlapping, "TestAddFloat");
+#endif
 #if defined(WRONG_DEVICE)
   enter(TF_NewKernelBuilder("Mul", "OTHER", NULL, add, NULL), "TestMul");
 #endif

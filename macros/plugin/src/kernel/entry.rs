@@ -27,7 +27,7 @@ pub struct Entry<D> {
     op: &'static CStr,
     constraints: Vec<(&'static CStr, TF_DataType)>,
     host: Vec<&'static CStr>,
-    priority: Option<i32>,
+    priority: i32,
     releases: Releases,
     means: Vec<&'static dyn Means>,
     callbacks: Callbacks,
@@ -49,7 +49,7 @@ impl<D: Device> Entry<D> {
             op,
             constraints: Vec::new(),
             host: Vec::new(),
-            priority: None,
+            priority: 0,
             releases: Releases::ALL,
             means: Vec::new(),
             callbacks: Callbacks {
@@ -76,7 +76,7 @@ impl<D: Device> Entry<D> {
 
     /// Is preferred to kernels of the same op with a lower number; 0 unless said.
     pub fn priority(mut self, priority: i32) -> Self {
-        self.priority = Some(priority);
+        self.priority = priority;
         self
     }
 
@@ -108,9 +108,31 @@ impl<D: Device> Entry<D> {
         host.is(self.releases) != Some(false)
     }
 
-    /// Whether both serve the same op with the same types.
-    pub fn serves_the_same(&self, other: &Self) -> bool {
-        self.op == other.op && self.constraints == other.constraints
+    /// Returns true if this kernel serves every node that `other` serves: each constraint of this one is
+    /// one of the other's.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_met = |constraint| other.constraints.contains(constraint);
+        self.op == other.op && self.constraints.iter().all(is_met)
+    }
+
+    /// Returns true if there is a node that both kernels serve: no attribute is of one type here and of
+    /// another there.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let differs = |(name, dtype): &(_, _)| {
+            let mut others = other.constraints.iter();
+            others.any(|(other_name, other_dtype)| other_name == name && other_dtype != dtype)
+        };
+        self.op == other.op && !self.constraints.iter().any(differs)
+    }
+
+    /// Adds `by` to the priority, within its range.
+    pub(super) fn raise(&mut self, by: i32) {
+        self.priority = self.priority.saturating_add(by);
+    }
+
+    /// Returns the priority: of kernels that serve a node, TensorFlow runs the one with the highest.
+    pub fn priority_value(&self) -> i32 {
+        self.priority
     }
 
     /// The op and its types, for people: `Cast SrcT=TF_FLOAT DstT=TF_INT64`.
@@ -156,9 +178,9 @@ impl<D: Device> Entry<D> {
             // SAFETY: as above.
             unsafe { host(builder, name.as_ptr()) };
         }
-        if let Some(priority) = self.priority {
+        if self.priority != 0 {
             // SAFETY: the builder is live.
-            unsafe { TF_KernelBuilder_Priority.get()?(builder, priority) };
+            unsafe { TF_KernelBuilder_Priority.get()?(builder, self.priority) };
         }
         Ok(())
     }

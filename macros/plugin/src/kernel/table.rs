@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CStr;
 
 use sp_runtime::{Host, guard};
 
@@ -9,17 +10,24 @@ use super::Entry;
 use crate::Device;
 use crate::platform::About;
 
-/// Registers the kernels of all tables; an earlier table's entry shadows a later one's with the
-/// same op and types. What TensorFlow refuses is told on stderr and left out.
+/// What a table's kernels have above those of the next table in priority.
+const TABLE_PRIORITY: i32 = 1000;
+
+/// Registers the kernels of all tables, those of earlier tables with a higher priority.
+///
+/// A kernel that this host cannot run is left out before it can take the place of another one. Of the
+/// others, a kernel of a later table is left out if one of an earlier table serves all of its nodes. What
+/// TensorFlow rejects is reported and left out.
 pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
     guard::value("TF_InitKernel", (), || {
         let host = Host::enter(&about.terms(), &sp_abi::KNOWLEDGE, Vec::new);
-        // What is wrong with the host has been told with the device, which it does not get.
+        // The reason why a host is declined was reported with the device, which it does not get.
         if host.serve().is_err() {
             return;
         }
-        let entries = shadowed(tables()).into_iter().filter(|it| it.serves(host));
-        for entry in served(entries.collect()) {
+        let entries = select(runnable(tables(), host));
+        report_ambiguous(&entries);
+        for entry in entries {
             if let Err(error) = entry.register(about.device_type) {
                 sp_runtime::report!("{} is not registered: {error}", entry.label());
             }
@@ -27,34 +35,63 @@ pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry
     });
 }
 
-/// Those whose means the host has; of the others a line for each thing that it lacks.
-fn served<D: Device>(entries: Vec<Entry<D>>) -> Vec<Entry<D>> {
-    let mut left: BTreeMap<String, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
-    let mut served = Vec::new();
-    for entry in entries {
-        match entry.lacks() {
-            None => served.push(entry),
-            Some(missing) => {
-                let ops = left.entry(missing.to_string()).or_default();
-                ops.insert(entry.op().to_string_lossy());
-            }
+/// Returns the kernels that this host can run, and reports the ops that are left without one.
+fn runnable<D: Device>(tables: Vec<Vec<Entry<D>>>, host: &Host) -> Vec<Vec<Entry<D>>> {
+    let mut lacking: Vec<(String, &'static CStr)> = Vec::new();
+    let mut can_run = |entry: &Entry<D>| {
+        if !entry.serves(host) {
+            return false;
         }
+        let missing = entry.lacks();
+        lacking.extend(missing.iter().map(|it| (it.to_string(), entry.op())));
+        missing.is_none()
+    };
+    let mut tables = tables;
+    tables.iter_mut().for_each(|it| it.retain(&mut can_run));
+    let served: BTreeSet<&CStr> = tables.iter().flatten().map(Entry::op).collect();
+    lacking.retain(|(_, op)| !served.contains(op));
+    report_lacking(&lacking);
+    tables
+}
+
+/// Reports the ops without a kernel, a line for each reason.
+fn report_lacking(lacking: &[(String, &'static CStr)]) {
+    let mut ops: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
+    for (missing, op) in lacking {
+        let of_reason = ops.entry(missing).or_default();
+        of_reason.insert(op.to_string_lossy());
     }
-    for (missing, ops) in left {
+    for (missing, ops) in ops {
         let ops: Vec<_> = ops.into_iter().collect();
         let ops = ops.join(", ");
         sp_runtime::report!("{ops}: left to TensorFlow's own kernels, since {missing}");
     }
-    served
 }
 
-/// The entries that remain: the first for each op and types.
-fn shadowed<D: Device>(tables: Vec<Vec<Entry<D>>>) -> Vec<Entry<D>> {
-    let mut kept: Vec<Entry<D>> = Vec::new();
-    for entry in tables.into_iter().flatten() {
-        if !kept.iter().any(|earlier| earlier.serves_the_same(&entry)) {
-            kept.push(entry);
+/// Returns the kernels to register, each with the priority of its table added to its own.
+fn select<D: Device>(tables: Vec<Vec<Entry<D>>>) -> Vec<Entry<D>> {
+    let mut selected: Vec<Entry<D>> = Vec::new();
+    let ranks = (0_i32..).take(tables.len()).collect::<Vec<_>>();
+    for (mut table, rank) in tables.into_iter().zip(ranks.into_iter().rev()) {
+        table.retain(|entry| !selected.iter().any(|earlier| earlier.covers(entry)));
+        let raise = rank.saturating_mul(TABLE_PRIORITY);
+        table.iter_mut().for_each(|entry| entry.raise(raise));
+        selected.extend(table);
+    }
+    selected
+}
+
+/// Reports the pairs of kernels that TensorFlow cannot choose between; it fails the nodes of both.
+fn report_ambiguous<D: Device>(entries: &[Entry<D>]) {
+    for (n, entry) in entries.iter().enumerate() {
+        let is_equal = |it: &&Entry<D>| it.priority_value() == entry.priority_value();
+        let mut equals = entries[..n].iter().filter(is_equal);
+        if let Some(earlier) = equals.find(|it| it.overlaps(entry)) {
+            sp_runtime::report!(
+                "{} and {} serve the same nodes with the same priority; TensorFlow runs neither there",
+                earlier.label(),
+                entry.label()
+            );
         }
     }
-    kept
 }

@@ -1,0 +1,84 @@
+//! Which kernel runs where an author's table and the reference's have one: `examples/tables.rs`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use sp_host::{Host, Op, Tensor};
+
+/// Returns the path of the example, which cargo builds before the tests.
+fn plugin() -> PathBuf {
+    let folder = std::env::current_exe().unwrap();
+    let folder = folder.ancestors().nth(2).unwrap().join("examples");
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    folder.join(format!("{prefix}tables{suffix}"))
+}
+
+fn vector() -> Tensor {
+    Tensor::from([2], &[1_f32, 2.0])
+}
+
+/// Prints the results in the release that TABLES_RELEASE names. The decision about a host is made once
+/// a process, so [`results`] starts one for each release.
+#[test]
+fn print_results() {
+    let Ok(release) = std::env::var("TABLES_RELEASE") else {
+        return println!("skipped: not started by another test");
+    };
+    let apis = sp_tests::snapshots(&release);
+    let host = Host::open(&apis, &plugin()).unwrap();
+    let print = |op: &str, inputs: &[Tensor]| match host.run(&Op::new(op), inputs) {
+        Ok(outputs) => println!("{op} {} {:?}", inputs.len(), outputs[0].as_slice::<f32>()),
+        Err(error) => println!("{op} {error}"),
+    };
+    print("Neg", &[vector()]);
+    print("Relu", &[vector()]);
+    print("Sum", &[vector(), Tensor::from([1], &[0_i64])]);
+    print("Sum", &[vector(), Tensor::from([1], &[0_i32])]);
+    println!(
+        "kernels {}",
+        host.kernels().filter(|it| it.op == "Relu").count()
+    );
+}
+
+fn results(release: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "print_results", "--nocapture"])
+        .env("TABLES_RELEASE", release)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn kernel_limited_to_other_releases_does_not_replace_the_reference() {
+    assert!(
+        results("2.8").contains("Neg 1 [41.0, 41.0]"),
+        "{}",
+        results("2.8")
+    );
+    assert!(
+        results("2.9").contains("Neg 1 [-1.0, -2.0]"),
+        "{}",
+        results("2.9")
+    );
+}
+
+#[test]
+fn partial_overlap_leaves_the_other_types_to_the_reference() {
+    let printed = results("2.21");
+    let sums: Vec<&str> = printed.lines().filter(|it| it.starts_with("Sum")).collect();
+    assert_eq!(sums, ["Sum 2 [43.0]", "Sum 2 [3.0]"], "{printed}");
+}
+
+#[test]
+fn covered_reference_kernels_are_not_registered() {
+    let printed = results("2.21");
+    assert!(printed.contains("Relu 1 [42.0, 42.0]"), "{printed}");
+    // Those of the reference for f64 and i64, and the one for f32 that precedes the reference's.
+    assert!(printed.contains("kernels 3"), "{printed}");
+}
