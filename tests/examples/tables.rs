@@ -3,7 +3,8 @@
 
 use sp_cpu::CpuDevice;
 
-/// Kernels before those of the reference backend.
+/// Kernels before those of the reference backend. Their type parameters are what `#[kernel]` asks for.
+#[allow(clippy::extra_unused_type_parameters)]
 mod own {
     pub mod neg {
         use sp_plugin::Result;

@@ -161,8 +161,8 @@ class Hindcast:
         return {name: outcome(answer) for (name, *_), answer in zip(players, answers)}
 
     def write(self, rows):
-        skipped = {release: row["skipped"] for release, row in rows.items() if "skipped" in row}
-        found = {release: row for release, row in rows.items() if not row.keys() & {"problem", "skipped"}}
+        skipped = {release: row["withdrawn"] for release, row in rows.items() if "withdrawn" in row}
+        found = {release: row for release, row in rows.items() if not row.keys() & {"problem", "withdrawn"}}
         reference = next((it["loss"] for row in found.values() for it in row.values() if "loss" in it), [])
         verdicts = {release: {name: verdict(name.split()[0], it, reference) for name, it in row.items()} for release, row in found.items()}
         pairs = {(n, it): verdicts.get(it, {}).get(n, "fails: not run") for n, it in self.pairs if it not in skipped}

@@ -88,7 +88,7 @@ class Matrix:
         return row | {"variables": model["variables"], "traced": model["traced"], "loss": model["loss"], "apart": apart}
 
     def write(self, rows):
-        played = {release: row for release, row in rows.items() if "skipped" not in row}
+        played = {release: row for release, row in rows.items() if "withdrawn" not in row}
         reference = next((row["loss"] for row in rows.values() if "loss" in row), [])
         problems = {release: problem_of(row, reference) for release, row in played.items()}
         good = sum(not problem for problem in problems.values())
@@ -105,7 +105,7 @@ class Matrix:
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         for release, row in rows.items():
-            problem = row.get("skipped") or problems[release]
+            problem = row.get("withdrawn") or problems[release]
             if "loss" not in row:
                 lines.append(f"| {release} | | | | | | | | | {problem.splitlines()[0][:120]} |")
                 continue

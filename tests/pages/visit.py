@@ -48,7 +48,7 @@ def visit(release, pages, rows, keep):
     try:
         missing = None if environment.make() else f"skipped: no {environment.name} on this machine"
     except Withdrawn as error:
-        return [rows[page.name].put(release, {"skipped": str(error)}) for page in pages]
+        return [rows[page.name].put(release, {"withdrawn": str(error)}) for page in pages]
     except RuntimeError as error:
         missing = str(error)
     for page in pages:
