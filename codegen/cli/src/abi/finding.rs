@@ -172,6 +172,21 @@ pub struct Diff {
     pub findings: Vec<Finding>,
 }
 
+impl Effect {
+    fn make_lookup(&mut self, function: &str) {
+        if self.outcome != Outcome::FailsToLoad {
+            return;
+        }
+        self.outcome = self.guarded;
+        self.why = match self.outcome {
+            Outcome::MissesFunction => {
+                format!("the plugin looks {function} up at run time: {}", self.why)
+            }
+            _ => format!("the plugin looks {function} up at run time"),
+        };
+    }
+}
+
 impl Finding {
     /// The parts of what changed, the outermost first: `SP_Foo`, `run`, `size` of `SP_Foo.run(size)`.
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &str> {
@@ -182,6 +197,21 @@ impl Finding {
     /// The struct, enumeration or function that it is about.
     pub fn owner(&self) -> &str {
         self.path().next().unwrap_or(&self.item)
+    }
+
+    /// Returns the finding for a plugin that looks the function up at run time: its library loads without it.
+    pub fn as_lookup(mut self) -> Self {
+        let name = self.owner().to_owned();
+        let both = &mut self.directions;
+        let effects = [&mut both.old_on_new, &mut both.new_on_old];
+        let works = effects.map(|effect| {
+            effect.make_lookup(&name);
+            effect.outcome <= Outcome::WorksWithout
+        });
+        if self.is_breaking() && works == [true; 2] {
+            self.impact = Impact::Compatible;
+        }
+        self
     }
 
     /// Whether binaries do not live with it.
@@ -208,6 +238,12 @@ impl Diff {
                 .unwrap_or(Bump::None),
             findings,
         }
+    }
+
+    /// Returns the diff with each finding replaced by what `change` makes of it.
+    pub fn map(self, change: impl FnMut(Finding) -> Finding) -> Self {
+        let findings = self.findings.into_iter().map(change).collect();
+        Self::of(&self.old, &self.new, &self.target, findings)
     }
 
     /// The findings that `keep` accepts, judged for themselves, and the others.

@@ -186,8 +186,14 @@ fn narrow(
         let of_api = apis.is_empty() || apis.contains(&finding.api);
         of_api && plugin.as_ref().is_none_or(|one| one.concerns(finding))
     };
-    let (diff, _) = diff.part(is_wanted);
+    let (mut diff, _) = diff.part(is_wanted);
     suppressed.retain(|one| is_wanted(&one.finding));
+    if let Some(plugin) = &plugin {
+        diff = diff.map(|finding| plugin.judge(finding));
+        for one in &mut suppressed {
+            one.finding = plugin.judge(one.finding.clone());
+        }
+    }
     Findings {
         diff,
         suppressed,

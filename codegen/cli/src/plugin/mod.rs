@@ -33,6 +33,9 @@ pub struct Usage {
     pub lookups: BTreeSet<String>,
     /// The APIs of all of these.
     pub apis: BTreeSet<String>,
+    /// The APIs that it imports functions of.
+    #[serde(skip)]
+    imported_apis: BTreeSet<String>,
     /// Functions, and every type that they lead to.
     #[serde(skip)]
     reached: BTreeSet<String>,
@@ -111,17 +114,29 @@ impl Usage {
             .collect();
         let all = [&entry_points, &imports, &lookups].into_iter().flatten();
         let reached = reach(all.clone().cloned().collect(), apis);
-        let apis = all
-            .flat_map(|name| known.apis(name))
-            .map(String::from)
-            .collect();
+        let apis_of = |name| known.apis(name).map(String::from);
+        let apis = all.flat_map(|name| apis_of(name)).collect();
+        let imported_apis = imports.iter().flat_map(|name| apis_of(name)).collect();
         Self {
             path: path.to_owned(),
             entry_points,
             imports,
             lookups,
             apis,
+            imported_apis,
             reached,
+        }
+    }
+
+    /// Returns the finding as it concerns the plugin: what the plugin does not import cannot keep its library
+    /// from loading.
+    pub fn judge(&self, finding: Finding) -> Finding {
+        let item = finding.owner();
+        let is_imported = self.imports.contains(item)
+            || (item == finding.api && self.imported_apis.contains(item));
+        match is_imported {
+            true => finding,
+            false => finding.as_lookup(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::scene::Scene;
 
 /// It takes its functions as plugins do that run on many releases: by name.
-const SOURCE: &str = r#"
+pub const SOURCE: &str = r#"
 #include <stddef.h>
 extern void* TF_NewStatus(void);
 static const char* const name = "TF_GetNodesToPreserveListSize";
@@ -14,7 +14,7 @@ void SE_InitPlugin(void* params, void* status) { if (!status) TF_NewStatus(); fi
 "#;
 
 /// Makes `plugin.so`; says so where there is no compiler for it.
-fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
+pub fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
     scene.write("plugin.c", source);
     let cc = Command::new("cc")
         .args(["-shared", "-fPIC", "-g", "-o"])
@@ -70,6 +70,65 @@ fn a_stripped_plugin_says_the_same() {
     let whole = scene.json(&["2.6", "2.7", "--plugin", "plugin.so"]);
     assert!(built(&scene, SOURCE, &["-s", "-O2"]));
     assert_eq!(whole, scene.json(&["2.6", "2.7", "--plugin", "plugin.so"]));
+}
+
+/// TF_AssignVariable is exported by no library of 2.19, and the helpers of grappler.h moved at 2.12.
+const FUNCTIONS: &str = r#"
+#include <stddef.h>
+#ifdef LOOKUP
+const char* const names[] = {"TF_AssignVariable", "TF_GetNodesToPreserveListSize"};
+void* use(int n) { return (void*)names[n]; }
+#else
+extern void TF_AssignVariable(void);
+extern void TF_GetNodesToPreserveListSize(void);
+void* use(int n) { return n ? (void*)TF_AssignVariable : (void*)TF_GetNodesToPreserveListSize; }
+#endif
+void SE_InitPlugin(void* params, void* status) { use(params == status); }
+"#;
+
+/// Returns rule, impact and the outcome of an old plugin on a new host, of each finding about `item`.
+fn findings_about(json: &serde_json::Value, item: &str) -> Vec<(String, String, String)> {
+    let findings = json["findings"].as_array().unwrap().iter();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let row = |it: &serde_json::Value| {
+        let outcome = &it["directions"]["old_on_new"]["outcome"];
+        (text(&it["rule"]), text(&it["impact"]), text(outcome))
+    };
+    findings.filter(|it| it["item"] == item).map(row).collect()
+}
+
+#[test]
+fn functions_that_are_looked_up_do_not_keep_a_plugin_from_loading() {
+    let scene = Scene::new();
+    let rows = |flags: &[&str], item: &str, releases: [&str; 2]| {
+        let made = built(&scene, FUNCTIONS, flags);
+        made.then(|| {
+            let [old, new] = releases;
+            findings_about(&scene.json(&[old, new, "--plugin", "plugin.so"]), item)
+        })
+    };
+    let (dropped, moved) = (["2.18", "2.19"], ["2.11", "2.12"]);
+    let row =
+        |rule: &str, impact: &str, outcome: &str| (rule.into(), impact.into(), outcome.into());
+    let preserve = "TF_GetNodesToPreserveListSize";
+    if let Some(linked) = rows(&[], "TF_AssignVariable", dropped) {
+        assert_eq!(linked, [row("symbol_dropped", "breaking", "fails to load")]);
+        let linked = rows(&[], preserve, moved);
+        assert_eq!(
+            linked.unwrap(),
+            [row("symbol_moved", "breaking", "fails to load")]
+        );
+        let looked_up = rows(&["-DLOOKUP"], "TF_AssignVariable", dropped);
+        assert_eq!(
+            looked_up.unwrap(),
+            [row("symbol_dropped", "breaking", "misses a function")]
+        );
+        let looked_up = rows(&["-DLOOKUP"], preserve, moved);
+        assert_eq!(
+            looked_up.unwrap(),
+            [row("symbol_moved", "compatible", "works")]
+        );
+    }
 }
 
 #[test]

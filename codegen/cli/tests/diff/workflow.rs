@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use super::plugin::{SOURCE, built};
 use super::scene::{Scene, root};
 
 fn document(name: &str) -> String {
@@ -23,7 +24,7 @@ fn the_workflow_is_yaml() {
     match output {
         (true, output) => {
             let steps = String::from_utf8(output.stdout).unwrap();
-            assert_eq!(steps.trim(), "{'diff': 6, 'nightly': 6}");
+            assert_eq!(steps.trim(), "{'diff': 7, 'nightly': 6}");
         }
         (false, output) => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -53,6 +54,9 @@ fn the_workflow_runs_commands_that_exist() {
         .collect();
     assert_eq!(commands.len(), 10);
     let scene = Scene::new();
+    if !built(&scene, SOURCE, &[]) {
+        return;
+    }
     for command in commands {
         let command: Vec<&str> = command
             .into_iter()
@@ -60,6 +64,7 @@ fn the_workflow_runs_commands_that_exist() {
                 "\"$BUILT_FOR\"" => "2.20",
                 "\"$NEWEST\"" | "\"$LAST\"" => "2.21",
                 "nightly" => "2.22",
+                "\"$PLUGIN\"" => "plugin.so",
                 word => word,
             })
             .collect();
