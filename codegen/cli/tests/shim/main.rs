@@ -263,17 +263,44 @@ fn decides_alone() {
             println!("skipped: this machine has no {compiler}");
             continue;
         }
-        let path = folder("made").join(format!("host-{compiler}"));
-        let files = [
-            format!("-I{}", folder("include").display()),
-            source("host.c").display().to_string(),
-            format!("-o{}", path.display()),
-        ];
-        let options = words(&format!("-O2 {options}"));
-        let arguments = [options, STRICT.map(str::to_owned).into(), files.into()].concat();
-        compile(compiler, &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
-        hosts(&path);
+        hosts(&program(compiler, options, "host.c"));
+        for (release, size, declines) in MIN_RELEASES {
+            let options = format!("-DSP_MIN_RELEASE={release} {options}");
+            let program = program(compiler, &options, "min_release.c");
+            let ran = Command::new(program).arg(size).output().expect("it runs");
+            let stderr = String::from_utf8_lossy(&ran.stderr);
+            let case = format!("SP_MIN_RELEASE={release}, {size} bytes: {stderr}");
+            assert_eq!(ran.status.code(), Some(i32::from(!declines)), "{case}");
+            assert_eq!(
+                stderr.contains("the plugin is for TensorFlow 2."),
+                *declines,
+                "{case}"
+            );
+        }
     }
+}
+
+/// SP_MIN_RELEASE, the size of SP_Platform (34 up to 2.8, 35 from 2.9 on), and whether the host is declined.
+/// The process has no function of TensorFlow, so a plugin that relies on any must decline it.
+const MIN_RELEASES: &[(u32, &str, bool)] = &[
+    (205, "34", false),
+    (209, "34", true),
+    (212, "34", true),
+    (209, "35", false),
+    (212, "35", true),
+];
+
+fn program(compiler: &str, options: &str, file: &str) -> PathBuf {
+    let path = folder("made").join(format!("{file}-{compiler}"));
+    let files = [
+        format!("-I{}", folder("include").display()),
+        source(file).display().to_string(),
+        format!("-o{}", path.display()),
+    ];
+    let options = words(&format!("-O2 {options}"));
+    let arguments = [options, STRICT.map(str::to_owned).into(), files.into()].concat();
+    compile(compiler, &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+    path
 }
 
 fn hosts(program: &Path) {

@@ -202,7 +202,8 @@ pub fn marks(exports: Option<&Exports<'_>>, timeline: Option<&Timeline>) -> Stri
     let minor = |release: Release| (release.major, release.minor);
     let line = |(name, first, last): &(&str, Release, Option<Release>)| {
         let releases = releases(minor(*first), last.map(minor));
-        format!("    {{\"{name}\", {releases}}},\n")
+        let always = exports.is_some_and(|it| it.always_since(name) == Some(*first));
+        format!("    {{\"{name}\", {releases}, {always}}},\n")
     };
     let lines: String = all.iter().map(line).collect();
     let newest = timeline.and_then(Timeline::newest);
@@ -216,7 +217,7 @@ pub fn marks(exports: Option<&Exports<'_>>, timeline: Option<&Timeline>) -> Stri
          const struct {{\n    const char* version;\n    unsigned release;\n}} sp_previews[] = \
          {{\n{previews}    {{\"\", 0}},\n}};\n\n/** One function of each kind: which of them a process has tells its release, where nothing \
          else\n * does. */\nstatic const sp_mark sp_marks[] = {{\n{lines}    {{\"\", {{SP_FIRST_RELEASE, \
-         0}}}},\n}};\n",
+         0}}, false}},\n}};\n",
         code(newest.unwrap_or(FIRST_LOADER))
     )
 }

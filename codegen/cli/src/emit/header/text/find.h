@@ -87,4 +87,6 @@ static inline sp_function sp_look_up(const char* name) {
 typedef struct sp_mark {
   const char* name;
   sp_releases releases;
+  /** True if every package from releases.first on exports it. */
+  bool always;
 } sp_mark;

@@ -49,6 +49,18 @@ static inline bool sp_is_known_preview(const char* version) {
   return false;
 }
 
+/** Returns true if the host is older than SP_MIN_RELEASE: by its release, or because it lacks a function that
+ * every release from then on exports. */
+static inline bool sp_is_before_min_release(const sp_host* host) {
+  if (host->releases.last != 0 && host->releases.last < SP_MIN_RELEASE) return true;
+  if (host->releases.first >= SP_MIN_RELEASE) return false;
+  for (size_t i = 0; i < sizeof sp_marks / sizeof *sp_marks; ++i) {
+    const bool is_expected = sp_marks[i].always && sp_marks[i].releases.first <= SP_MIN_RELEASE;
+    if (is_expected && sp_look_up(sp_marks[i].name) == NULL) return true;
+  }
+  return false;
+}
+
 static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) {
   typedef const char* version_type(void);
   version_type* version = (version_type*)sp_look_up("TF_Version");
@@ -78,7 +90,7 @@ static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) 
   }
   if (host->said != 0 && host->said < SP_FIRST_RELEASE) {
     sp_print(host->refused, sizeof host->refused, "plugins are loaded from TensorFlow 2.5 on");
-  } else if (host->said != 0 && host->said < SP_MIN_RELEASE) {
+  } else if (sp_is_before_min_release(host)) {
     sp_print(host->refused, sizeof host->refused, "the plugin is for TensorFlow %u.%u or later", SP_MIN_RELEASE / 100,
              SP_MIN_RELEASE % 100);
   }
