@@ -67,10 +67,30 @@ pub fn item(name: &str, item: &Item) -> String {
         Item::Function(one) => declare(name, &one.signature),
         Item::Constant(one) => match &one.value {
             Value::Int(value) => format!("{name} = {value}"),
-            Value::Text(text) => format!("{name} = {text:?}"),
+            Value::Text(text) => format!("{name} = {}", string_literal(text)),
             Value::Name(other) => format!("{name} = {other}"),
         },
     }
+}
+
+/// Returns `text` as a C string literal in ASCII.
+pub fn string_literal(text: &str) -> String {
+    let mut literal = String::from("\"");
+    let mut is_after_question_mark = false;
+    for byte in text.bytes() {
+        match byte {
+            b'\n' => literal += "\\n",
+            b'\t' => literal += "\\t",
+            b'"' | b'\\' => literal.extend(['\\', char::from(byte)]),
+            // Two in a row may begin a trigraph.
+            b'?' if is_after_question_mark => literal += "\\?",
+            b' '..=b'~' => literal.push(char::from(byte)),
+            // Always three digits, so that a digit may follow.
+            _ => literal += &format!("\\{byte:03o}"),
+        }
+        is_after_question_mark = byte == b'?';
+    }
+    literal + "\""
 }
 
 #[cfg(test)]
@@ -82,6 +102,12 @@ mod tests {
             pointee: Box::new(pointee),
             mutable,
         }
+    }
+
+    #[test]
+    fn string_literals_are_escaped_as_c_does() {
+        let literal = string_literal("a\n\t\"\\ ??= é \u{1b}1\0");
+        assert_eq!(literal, r#""a\n\t\"\\ ?\?= \303\251 \0331\000""#);
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod snapshot;
 #[cfg(feature = "serde")]
 mod spelling;
 mod ty;
+#[cfg(feature = "serde")]
+mod validate;
 mod visit;
 
 pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
@@ -31,4 +33,6 @@ pub use release::{Release, Stage};
 #[cfg(feature = "serde")]
 pub use snapshot::SnapshotError;
 pub use ty::{Param, Signature, Type};
+#[cfg(feature = "serde")]
+pub use validate::InvalidText;
 pub use visit::Mark;

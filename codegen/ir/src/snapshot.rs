@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, Evidence, Imports, Items, Mark, SCHEMA, Targets};
+use crate::{Api, Evidence, Imports, InvalidText, Items, Mark, SCHEMA, Targets, validate};
 
 /// Why a snapshot could not be read.
 #[derive(Debug)]
@@ -26,12 +26,22 @@ pub enum SnapshotError {
         /// The place in the table.
         index: usize,
     },
+    /// A name or a text that could end up in code or on a terminal as something else.
+    Invalid(InvalidText),
 }
 
 impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(error) => write!(f, "not an sp-gen snapshot: {error}"),
+            // serde quotes parts of the text as they are.
+            Self::Malformed(error) => {
+                write!(
+                    f,
+                    "not an sp-gen snapshot: {}",
+                    printable(&error.to_string())
+                )
+            }
+            Self::Invalid(text) => write!(f, "not an sp-gen snapshot: {text}"),
             Self::NewerSchema { found } => write!(
                 f,
                 "the snapshot has schema {found}, this sp-gen reads up to {SCHEMA}; use a newer sp-gen"
@@ -45,6 +55,15 @@ impl fmt::Display for SnapshotError {
 }
 
 impl std::error::Error for SnapshotError {}
+
+/// Returns `text` with its control characters escaped.
+fn printable(text: &str) -> String {
+    let escape = |char: char| match char.is_control() {
+        true => char.escape_default().to_string(),
+        false => char.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
 
 #[derive(Deserialize)]
 struct Envelope {
@@ -76,7 +95,7 @@ impl Api {
     /// Reads a snapshot.
     ///
     /// # Errors
-    /// Where the text is not such JSON, or a newer schema wrote it.
+    /// Returns an error if the text is not such JSON, if a newer schema wrote it, or if a name is none of C's.
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
         let written: Result<Written, _> = serde_json::from_str(text);
         // A newer schema may have another form, but it says that it is newer.
@@ -88,7 +107,11 @@ impl Api {
         };
         match schema {
             Some(found) if found > SCHEMA => Err(SnapshotError::NewerSchema { found }),
-            _ => written.map_err(SnapshotError::Malformed)?.expand(),
+            _ => {
+                let api = written.map_err(SnapshotError::Malformed)?.expand()?;
+                validate::check(&api).map_err(SnapshotError::Invalid)?;
+                Ok(api)
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use sp_ir::{Alias, Constant, Item, Loc, Type, Value};
 
 use super::cursor::{Cursor, Token};
 use super::decl::{Node, Wanted};
+use super::literal;
 use super::struct_size::Sizes;
 use super::unit::{ParseError, Source, Unit};
 
@@ -139,14 +140,20 @@ fn macro_meaning(body: &[Token], numbers: &BTreeSet<String>) -> Option<Meaning> 
         [one] if one.kind == CXToken_Identifier && !numbers.contains(&one.text) => {
             Some(Meaning::Name(one.text.clone()))
         }
-        [one] if one.text.starts_with('"') => {
-            Some(Meaning::Text(one.text.trim_matches('"').to_string()))
+        literals if is_text(literals) => {
+            let literals = literals.iter().map(|one| one.text.as_str());
+            literal::string_value(literals).map(Meaning::Text)
         }
         body => {
             let numeric = !body.is_empty() && body.iter().all(|token| is_numeric(token, numbers));
             numeric.then_some(Meaning::Number)
         }
     }
+}
+
+fn is_text(body: &[Token]) -> bool {
+    let mut tokens = body.iter();
+    !body.is_empty() && tokens.all(|it| it.kind == CXToken_Literal && it.text.starts_with('"'))
 }
 
 /// Whether a token may stand in an integer expression.

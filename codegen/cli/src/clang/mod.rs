@@ -20,6 +20,7 @@ mod decl;
 mod halves;
 mod lexis;
 pub mod library;
+mod literal;
 mod merge;
 mod struct_size;
 mod ty;

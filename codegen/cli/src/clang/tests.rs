@@ -343,6 +343,7 @@ fn macros_become_numbers_names_and_aliases() {
         #define TWO 2
         #define FLAGS (TWO | 0x10)
         #define TEXT \"1.0\"
+        #define LINES \"one\\n\" \"\\x32\"
         #define CALL(x) x
         #define UNRELATED __attribute__((unused))
         typedef enum Code { CODE_OK } Code;
@@ -361,6 +362,7 @@ fn macros_become_numbers_names_and_aliases() {
     assert_eq!(value("TWO"), Value::Int(2));
     assert_eq!(value("FLAGS"), Value::Int(18));
     assert_eq!(value("TEXT"), Value::Text("1.0".into()));
+    assert_eq!(value("LINES"), Value::Text("one\n2".into()));
     assert_eq!(value("OK"), Value::Name("CODE_OK".into()));
     assert_eq!(value("kLimit"), Value::Int(5));
     assert!(matches!(&found.items["Walker"], Item::Alias(one) if one.ty == named("Visitor")));

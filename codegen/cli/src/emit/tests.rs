@@ -480,6 +480,23 @@ fn enumerations_are_open_and_constants_follow_them() {
 }
 
 #[test]
+fn texts_keep_their_value_in_rust_and_c() {
+    let text = Item::Constant(Constant {
+        doc: None,
+        value: Value::Text("a\n\"\u{1b}1".into()),
+        loc: loc(),
+    });
+    let apis = [api("demo", vec![("TEXT", text)])];
+    let files = emit(&apis).unwrap();
+    has(
+        &flat(&files, "src/demo/constants.rs"),
+        r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#,
+    );
+    let headers = super::header::emit(&apis, &Symbols::default()).unwrap();
+    has(&headers["sp_demo.h"], r#"#define TEXT "a\n\"\0331""#);
+}
+
+#[test]
 fn layouts_are_asserted() {
     let text = flat(&files(vec![]), "src/demo/layout.rs");
     has(&text, "(size_of::<SP_Stats>(), align_of::<SP_Stats>());");

@@ -7,6 +7,7 @@ use crate::abi::change::{Change, Declared, Kind};
 use crate::abi::effect;
 use crate::abi::finding::{Bump, Finding, Impact};
 use crate::abi::pair::Pair;
+use crate::c;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -46,7 +47,7 @@ fn said(side: Option<Declared>) -> String {
     match side {
         Some(Declared::Item(_, Item::Constant(constant))) => match &constant.value {
             Value::Int(value) => value.to_string(),
-            Value::Text(text) => format!("{text:?}"),
+            Value::Text(text) => c::string_literal(text),
             Value::Name(name) => name.clone(),
         },
         _ => "something else".into(),

@@ -83,7 +83,7 @@ fn constant(name: &str, item: &Constant, source: &Source<'_>) -> String {
     let value = match &item.value {
         Value::Int(value) if *value < 0 => format!("({value})"),
         Value::Int(value) => value.to_string(),
-        Value::Text(text) => format!("{text:?}"),
+        Value::Text(text) => c::string_literal(text),
         Value::Name(other) => other.clone(),
     };
     format!("{doc}#define {name} {value}\n")
