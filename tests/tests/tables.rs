@@ -26,6 +26,12 @@ fn print_results() {
     };
     let apis = sp_tests::snapshots(&release);
     let host = Host::open(&apis, &plugin()).unwrap();
+    // Another device with the number 0.
+    let second = Host::open(&apis, &plugin()).unwrap();
+    match second.run(&Op::new("Relu"), &[vector()]) {
+        Ok(outputs) => println!("second {:?}", outputs[0].as_slice::<f32>()),
+        Err(error) => println!("second {error}"),
+    }
     let print = |op: &str, inputs: &[Tensor]| match host.run(&Op::new(op), inputs) {
         Ok(outputs) => println!("{op} {} {:?}", inputs.len(), outputs[0].as_slice::<f32>()),
         Err(error) => println!("{op} {error}"),
@@ -81,4 +87,20 @@ fn covered_reference_kernels_are_not_registered() {
     assert!(printed.contains("Relu 1 [42.0, 42.0]"), "{printed}");
     // Those of the reference for f64 and i64, and the one for f32 that precedes the reference's.
     assert!(printed.contains("kernels 3"), "{printed}");
+}
+
+/// TF_GetDeviceId exists from 2.12 on.
+#[test]
+fn kernels_find_their_device_without_device_numbers() {
+    for release in ["2.6", "2.21"] {
+        let printed = results(release);
+        assert!(
+            printed.contains("second [42.0, 42.0]"),
+            "{release}: {printed}"
+        );
+        assert!(
+            printed.contains("Relu 1 [42.0, 42.0]"),
+            "{release}: {printed}"
+        );
+    }
 }

@@ -433,7 +433,7 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_stream()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { stream.write(SP_Stream(handle::give(made))) };
+            unsafe { stream.write(SP_Stream(handle::give_by(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
@@ -517,7 +517,7 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_event()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { event.write(SP_Event(handle::give(made))) };
+            unsafe { event.write(SP_Event(handle::give_by(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
@@ -624,7 +624,7 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_timer()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { timer.write(SP_Timer(handle::give(made))) };
+            unsafe { timer.write(SP_Timer(handle::give_by(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
@@ -1020,7 +1020,7 @@ pub mod SP_StreamExecutor {
             let options = unsafe { Prefix::new(options) }.known()?;
             let made = this.create_stream_with_options(options)?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { stream.write(SP_Stream(handle::give(made))) };
+            unsafe { stream.write(SP_Stream(handle::give_by(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.

@@ -2,7 +2,6 @@
 
 mod declined;
 
-use std::any::TypeId;
 use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
@@ -267,7 +266,7 @@ fn hand_over<D: Device>(
     }
     // SAFETY: given just above, and not taken before TensorFlow destroys the device.
     target.set(SP_Device::ext, unsafe { handle::borrow::<D>(handle) }.ext());
-    remember::<D>(handle, ordinal);
+    remember(handle, ordinal);
     Ok(())
 }
 
@@ -275,7 +274,6 @@ fn hand_over<D: Device>(
 struct Open {
     handle: *mut c_void,
     ordinal: i32,
-    kind: TypeId,
 }
 
 // SAFETY: the handle is an address; the device behind it is Send + Sync.
@@ -285,13 +283,9 @@ unsafe impl Sync for Open {}
 
 static OPEN: RwLock<Vec<Open>> = RwLock::new(Vec::new());
 
-fn remember<D: Device>(handle: *mut c_void, ordinal: i32) {
+fn remember(handle: *mut c_void, ordinal: i32) {
     let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
-    open.push(Open {
-        handle,
-        ordinal,
-        kind: TypeId::of::<D>(),
-    });
+    open.push(Open { handle, ordinal });
 }
 
 /// Takes the handle off the list; whether it was there.
@@ -301,27 +295,11 @@ fn forget(handle: *mut c_void) -> bool {
     place.map(|place| open.swap_remove(place)).is_some()
 }
 
-/// The open device on which a kernel runs: the only one, or the one that `ordinal` names.
-///
-/// # Safety
-/// The device is not destroyed during `'a`: TensorFlow destroys none while its kernels run.
-pub(crate) unsafe fn device<'a, D: Device>(ordinal: impl FnOnce() -> Result<i32>) -> Result<&'a D> {
+/// Returns the number that TensorFlow gave an open device.
+pub(crate) fn ordinal<D: Device>(device: &D) -> Option<i32> {
     let open = OPEN.read().unwrap_or_else(PoisonError::into_inner);
-    let mut ours = open
+    let found = open
         .iter()
-        .filter(|device| device.kind == TypeId::of::<D>());
-    let found = match (ours.next(), ours.next()) {
-        (only, None) => only,
-        (Some(_), Some(_)) => {
-            let ordinal = ordinal()?;
-            open.iter()
-                .find(|it| it.kind == TypeId::of::<D>() && it.ordinal == ordinal)
-        }
-        (None, Some(_)) => None,
-    };
-    let found =
-        found.ok_or_else(|| Error::internal("a kernel ran before its device was opened"))?;
-    // SAFETY: `remember` keeps the handle with the type that was given, and the caller vouches for
-    // its life.
-    Ok(unsafe { handle::borrow(found.handle) })
+        .find(|it| ptr::eq(it.handle.cast::<D>(), device));
+    found.map(|it| it.ordinal)
 }

@@ -82,7 +82,7 @@ mod tests {
         }
         assert_eq!(
             string_value([r#""one\0""#, r#""1""#]).as_deref(),
-            Some("one\01")
+            Some("one\u{0}1")
         );
     }
 

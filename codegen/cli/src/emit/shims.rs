@@ -214,11 +214,15 @@ fn statements(slot: &Slot<'_>, Body { before, call }: &Body) -> TokenStream {
     } else {
         (quote!(), quote!())
     };
+    let given = match slot.has_receiver() {
+        true => quote!(handle::give_by(this, made)),
+        false => quote!(handle::give(made)),
+    };
     quote! {
         #before
         let made = #call #question;
         #why
-        unsafe { #out.write(#handle(handle::give(made))) };
+        unsafe { #out.write(#handle(#given)) };
         #done
     }
 }

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
 
-use sp_abi::kernels::TF_GetDeviceId; // since 2.12
 use sp_abi::kernels::{
     TF_AllocateOutput, TF_GetInput, TF_GetStream, TF_NumInputs, TF_NumOutputs, TF_OpKernelContext,
 };
@@ -94,18 +93,6 @@ impl Call {
         let stream = unsafe { get(self.context, self.status.as_ptr()) };
         self.status.check()?;
         Ok(stream)
-    }
-
-    /// The number of the device that runs the call.
-    pub fn ordinal(&self) -> Result<i32> {
-        match self.context {
-            // since 2.12
-            context if !context.is_null() => {
-                // SAFETY: the context is live.
-                Ok(unsafe { TF_GetDeviceId.get()?(context) })
-            }
-            _ => Err(Error::internal("the call's device is not known")),
-        }
     }
 
     pub(super) fn context(&self) -> *mut TF_OpKernelContext {

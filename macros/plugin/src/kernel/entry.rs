@@ -239,8 +239,7 @@ unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
         let traced = trace::begin();
         let done = K::compute(cx, &instance.attributes);
         if let Some(traced) = traced {
-            // 2.5 cannot say which device it is.
-            let device = cx.call().ordinal().map_or(0, i32::unsigned_abs);
+            let device = cx.ordinal().map_or(0, i32::unsigned_abs);
             traced.end(instance.calls.label(), device);
         }
         instance.calls.count(cx.call().staged().get());

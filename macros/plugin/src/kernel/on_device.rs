@@ -6,7 +6,7 @@ use sp_runtime::handle;
 
 use super::call::Call;
 use crate::tensor::address;
-use crate::{Device, DeviceTensor, DeviceTensorMut, Element, HostTensor, Result, platform};
+use crate::{Device, DeviceTensor, DeviceTensorMut, Element, Error, HostTensor, Result, platform};
 
 /// One call of a kernel of device `D`.
 pub struct OnDevice<'a, D: Device> {
@@ -17,11 +17,14 @@ pub struct OnDevice<'a, D: Device> {
 
 impl<'a, D: Device> OnDevice<'a, D> {
     pub(super) fn new(call: &'a Call) -> Result<Self> {
-        // SAFETY: TensorFlow destroys no device while its kernels run.
-        let device = unsafe { platform::device::<D>(|| call.ordinal())? };
-        // SAFETY: the stream is one that `create_stream` of this device gave, and TensorFlow
-        // destroys none while its kernels run.
-        let stream = unsafe { handle::borrow(call.stream()?.0) };
+        let stream = call.stream()?.0;
+        // SAFETY: `create_stream` of a `D` gave the stream; TensorFlow destroys neither it nor the device while
+        // their kernels run.
+        let (device, stream) = unsafe {
+            let device = handle::owner::<D, D::Stream>(stream);
+            (device, handle::borrow::<D::Stream>(stream))
+        };
+        let device = device.ok_or_else(|| Error::internal("the call's stream has no device"))?;
         Ok(Self {
             call,
             device,
@@ -32,6 +35,11 @@ impl<'a, D: Device> OnDevice<'a, D> {
     /// The device that the call runs on.
     pub fn device(&self) -> &'a D {
         self.device
+    }
+
+    /// Returns the number of the device among those of its type.
+    pub(super) fn ordinal(&self) -> Option<i32> {
+        platform::ordinal(self.device)
     }
 
     /// The stream to enqueue on. Memory that TensorFlow frees after the call is reused only by work
