@@ -13,28 +13,76 @@ const KEYWORDS: [&str; 52] = [
     "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Names of the standard library, of cargo's own folders, and of packages that a plugin stands beside.
-const TAKEN: [&str; 16] = [
-    "test",
-    "std",
-    "core",
+/// Names of Rust's own crates, of cargo's folders, and of crates that a plugin depends on.
+const TAKEN_CRATES: [&str; 11] = [
     "alloc",
-    "proc_macro",
     "build",
+    "con",
+    "core",
     "deps",
     "examples",
     "incremental",
-    "tests",
+    "libc",
+    "proc_macro",
+    "std",
+    "test",
+];
+
+/// Python packages that users have installed: `pip install .` of a plugin with that name would replace them.
+const PYTHON_PACKAGES: [&str; 46] = [
+    "absl_py",
+    "astunparse",
+    "build",
+    "cython",
+    "flatbuffers",
+    "gast",
+    "google",
+    "google_pasta",
+    "grpcio",
+    "h5py",
+    "ipython",
+    "jax",
+    "jaxlib",
+    "jupyter",
+    "keras",
+    "libclang",
+    "matplotlib",
+    "ml_dtypes",
+    "mypy",
+    "namex",
+    "ninja",
+    "numpy",
+    "onnx",
+    "opt_einsum",
+    "optree",
+    "packaging",
+    "pandas",
+    "pillow",
+    "pip",
+    "protobuf",
+    "pybind11",
+    "pytest",
+    "pyyaml",
+    "requests",
+    "scipy",
+    "setuptools",
+    "six",
+    "tensorboard",
     "tensorflow",
     "tensorflow_cpu",
-    "keras",
-    "numpy",
-    "libc",
-    "con",
+    "termcolor",
+    "tests",
+    "torch",
+    "typing_extensions",
+    "wheel",
+    "wrapt",
 ];
 
 /// Device types that TensorFlow's core registers itself.
 const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
+
+/// Platforms that TensorFlow registers itself, or did; it compares names without case.
+const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
 /// Types that the scaffold's files use; a device of that name would hide them.
 const USED_TYPES: [&str; 24] = [
@@ -123,11 +171,27 @@ pub fn check_device_type(name: &str) -> Result<(), NameError> {
 
 /// Checks a platform name, which has the same rule.
 pub fn check_platform_name(name: &str) -> Result<(), NameError> {
-    check_device("platform name", "--platform-name", name)
+    let is_core = CORE_PLATFORMS.contains(&name);
+    let taken = is_core.then_some("TensorFlow registers a platform of that name itself");
+    check_fault(
+        "platform name",
+        "--platform-name",
+        name,
+        taken.or(device_fault(name)),
+    )
 }
 
 fn check_device(what: &'static str, option: &'static str, name: &str) -> Result<(), NameError> {
-    device_fault(name).map_or(Ok(()), |why| {
+    check_fault(what, option, name, device_fault(name))
+}
+
+fn check_fault(
+    what: &'static str,
+    option: &'static str,
+    name: &str,
+    fault: Option<&'static str>,
+) -> Result<(), NameError> {
+    fault.map_or(Ok(()), |why| {
         Err(NameError::Device {
             what,
             name: name.to_owned(),
@@ -147,9 +211,9 @@ pub fn suggest_device(name: &str) -> String {
         .collect();
     let trimmed = letters.trim_matches('_');
     match device_fault(trimmed) {
-        None => trimmed.to_owned(),
+        None if !CORE_PLATFORMS.contains(&trimmed) => trimmed.to_owned(),
         Some(_) if trimmed.is_empty() => "MYACCEL".to_owned(),
-        Some(_) => format!("MY_{trimmed}"),
+        _ => format!("MY_{trimmed}"),
     }
 }
 
@@ -183,8 +247,10 @@ fn plugin_fault(name: &str) -> Option<&'static str> {
         Some("it is longer than 64 characters")
     } else if KEYWORDS.contains(&word.as_str()) {
         Some("it is a word of Rust")
-    } else if TAKEN.contains(&word.as_str()) || word.starts_with("sp_") {
-        Some("a package or folder that the plugin stands beside has that name")
+    } else if PYTHON_PACKAGES.contains(&word.as_str()) {
+        Some("it is the name of a Python package that `pip install .` would replace")
+    } else if TAKEN_CRATES.contains(&word.as_str()) || word.starts_with("sp_") {
+        Some("a crate or folder that the plugin is built with has that name")
     } else {
         None
     }
@@ -265,6 +331,9 @@ mod tests {
             ("sp-cpu", "my-sp-cpu"),
             ("123", "myaccel"),
             ("a\nb", "a-b"),
+            ("pip", "my-pip"),
+            ("setuptools", "my-setuptools"),
+            ("typing-extensions", "my-typing-extensions"),
         ];
         for (name, wanted) in table {
             let Err(NameError::Plugin { suggestion, .. }) = check_plugin(name) else {
@@ -304,9 +373,24 @@ mod tests {
     }
 
     #[test]
+    fn rejects_platform_names_of_tensorflow() {
+        for name in CORE_PLATFORMS {
+            let error = check_platform_name(name).unwrap_err().to_string();
+            assert!(
+                error.contains("registers a platform of that name"),
+                "{error}"
+            );
+        }
+        assert_eq!(check_device_type("TPU"), Ok(()));
+    }
+
+    #[test]
     fn every_plugin_name_gives_a_device_type() {
-        for name in ["myaccel", "my-accel", "npu9", "a1_2", "cpu", "x9"] {
+        for name in [
+            "myaccel", "my-accel", "npu9", "a1_2", "cpu", "x9", "cuda", "rocm",
+        ] {
             assert_eq!(check_device_type(&suggest_device(name)), Ok(()), "{name}");
+            assert_eq!(check_platform_name(&suggest_device(name)), Ok(()), "{name}");
         }
     }
 

@@ -8,14 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 const ROOT_MANIFEST: &str = include_str!("../../../../Cargo.toml");
+const LICENSE: &str = include_str!("../../../../LICENSE");
 
 /// The vendored files by their path in the plugin.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let verbatim = CRATE_FILES
         .iter()
         .map(|(path, bytes)| (format!("vendor/{path}"), bytes.to_vec()));
+    let licenses = crates().map(|name| (license_path(name), LICENSE.as_bytes().to_vec()));
     let manifest = ("vendor/Cargo.toml".to_owned(), workspace().into_bytes());
-    verbatim.chain([manifest]).collect()
+    verbatim.chain(licenses).chain([manifest]).collect()
+}
+
+fn license_path(name: &str) -> String {
+    format!("vendor/{name}/LICENSE")
 }
 
 /// Returns `vendor/Cargo.toml`: our workspace without what the vendored crates do not use.
@@ -80,6 +86,12 @@ pub fn make_standalone(files: &mut BTreeMap<String, String>) {
             .then(|| (format!("vendor/{path}"), text))
     };
     files.extend(CRATE_FILES.iter().filter_map(of_needed));
+    files.extend(
+        needed
+            .iter()
+            .map(|name| (license_path(name), LICENSE.to_owned())),
+    );
+    files.insert("LICENSE".to_owned(), LICENSE.to_owned());
 }
 
 /// Returns our crates that `name` depends on, directly or not.
@@ -187,6 +199,19 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_vendored_crate_has_its_licence() {
+        let files = files();
+        for name in crates() {
+            let found = files.iter().find(|(path, _)| *path == license_path(name));
+            let text = String::from_utf8_lossy(&found.unwrap().1).into_owned();
+            assert!(
+                text.contains("Apache-2.0") && text.contains("MIT"),
+                "{name}: {text}"
+            );
         }
     }
 
