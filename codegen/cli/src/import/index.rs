@@ -7,8 +7,10 @@
 use super::platform::Platform;
 use super::problem::Problem;
 use super::release::Release;
+use crate::python;
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The package that has the headers and no accelerator's libraries.
@@ -74,11 +76,9 @@ impl Index {
 
 impl Page {
     fn ask(package: &str) -> Result<Self, Problem> {
-        let output = question(package)
-            .output()
-            .map_err(|error| Problem::PipMissing {
-                detail: format!("python3: {error}"),
-            })?;
+        let output = question(package).map_err(|error| Problem::PipMissing {
+            detail: format!("python3: {error}"),
+        })?;
         let page = Self::read(package, &said(&output));
         if page.links.is_empty() {
             refusal(&said(&output))?;
@@ -132,24 +132,18 @@ impl Page {
     }
 }
 
-fn question(package: &str) -> Command {
-    let mut command = Command::new("python3");
-    command.args([
-        "-m",
-        "pip",
-        "download",
-        "-vv",
-        "--no-deps",
-        "--only-binary=:all:",
-    ]);
-    command.args([
+/// Asks pip for a version that does not exist.
+fn question(package: &str) -> std::io::Result<Output> {
+    let wanted = format!("{package}==0");
+    let quiet = [
         "--no-input",
         "--disable-pip-version-check",
         "--retries",
         "1",
-    ]);
-    command.arg(format!("{package}==0"));
-    command
+    ];
+    let pip = ["-m", "pip", "download", "-vv", "--no-deps"];
+    let arguments = [&pip[..], &["--only-binary=:all:"], &quiet, &[&wanted]];
+    python::run(Path::new("python3"), &arguments.concat())
 }
 
 fn said(output: &Output) -> String {

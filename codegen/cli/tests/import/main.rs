@@ -1,0 +1,5 @@
+//! `sp-gen import` under hostile conditions: working directories, locks, servers and wheels. No test leaves
+//! the machine: servers listen on loopback addresses, and pip is pointed at them.
+
+mod hostile_directory;
+mod scene;
