@@ -1,11 +1,13 @@
 //! A release's headers, from an index, a wheel or an installed TensorFlow into the store.
 //!
-//! Everything is read and checked in memory first: what fails has written nothing.
+//! Everything is read and checked in memory first, and a new release is parsed before it is written: a failed
+//! import leaves the store and the lock unchanged.
 
 pub mod changes;
 pub mod closure;
 #[cfg(test)]
 mod crafted;
+pub mod exclusive;
 pub mod index;
 pub mod lock;
 pub mod place;
@@ -19,7 +21,8 @@ pub mod store;
 pub mod symbols;
 pub mod wheel;
 
-use closure::Closure;
+use closure::{Closure, Headers};
+use exclusive::Exclusive;
 use index::Index;
 use lock::{Lock, Locked, hashes};
 use place::Place;
@@ -29,8 +32,8 @@ use range::RangeReader;
 use release::Release;
 use source::{Identity, Installed, Moved, Source};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use store::Store;
+use tempfile::TempDir;
 use wheel::Wheel;
 
 /// What to import, from where, to where.
@@ -71,12 +74,30 @@ pub trait Watch {
     fn step(&mut self, what: &str);
 }
 
-/// Imports one release; several threads may import others into the same place.
-pub fn import(
-    request: &Request,
-    index: &Index,
-    watch: &mut dyn Watch,
-) -> Result<Imported, Problem> {
+/// A release whose headers were read and agree with the lock.
+#[derive(Debug)]
+pub struct Fetched {
+    /// What the import did, or will have done after [`Fetched::commit`].
+    pub done: Imported,
+    /// Where the release is kept.
+    pub place: Place,
+    new: Option<New>,
+}
+
+/// A release that the lock does not have. Until its headers are parsed, nothing of it is written.
+#[derive(Debug)]
+struct New {
+    entry: Locked,
+    headers: Headers,
+    unpacked: TempDir,
+}
+
+/// Reads one release; several threads may read others for the same place. Headers that the lock has already
+/// are stored.
+///
+/// # Errors
+/// Returns an error, and has written nothing, if the headers cannot be read or are not the locked ones.
+pub fn fetch(request: &Request, index: &Index, watch: &mut dyn Watch) -> Result<Fetched, Problem> {
     let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
     // A minor release that is locked as a pre-release may be final by now.
@@ -86,33 +107,38 @@ pub fn import(
     }
     match exact.and_then(|exact| stored(request, &lock, exact)) {
         Some(done) => Ok(done),
-        None => fetch(request, index, &lock, exact, watch),
+        None => read(request, index, &lock, exact, watch),
     }
 }
 
 /// What needs no fetching, since the store has the locked headers.
-fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Imported> {
+fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Fetched> {
     let store = Store::at(request.place.store.clone());
     let headers = store
         .read(exact, &lock.release[&exact])
         .filter(|_| request.from.is_none())?;
-    Some(Imported {
+    let done = Imported {
         release: exact,
         origin: None,
         include: store.include(exact),
         headers: headers.len(),
         moved: Moved::default(),
         appended: false,
+    };
+    Some(Fetched {
+        done,
+        place: request.place.clone(),
+        new: None,
     })
 }
 
-fn fetch(
+fn read(
     request: &Request,
     index: &Index,
     lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
-) -> Result<Imported, Problem> {
+) -> Result<Fetched, Problem> {
     let mut source = open(request, index, lock, exact, watch)?;
     let identity = source.identity()?;
     let release = agree(request, &identity, exact, source.as_ref())?;
@@ -121,35 +147,85 @@ fn fetch(
         Some(closure::roots(source.as_ref()).0.len()),
     );
     let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
-    let headers = found.headers.len();
-    let appended = file(request, release, identity, &found)?;
     let store = Store::at(request.place.store.clone());
-    Ok(Imported {
+    let mut done = Imported {
         release,
         origin: Some(source.origin()),
         include: store.include(release),
-        headers,
+        headers: found.headers.len(),
         moved: source.moved(),
-        appended,
+        appended: false,
+    };
+    let entry = entry(release, identity, &found);
+    let new = match admit(lock, release, &entry, request)? {
+        Admitted::Locked => {
+            let _turn = Exclusive::acquire(&request.place.lock)?;
+            store.put(release, &found.headers, None)?;
+            None
+        }
+        Admitted::New => {
+            done.appended = true;
+            Some(New::unpack(entry, found.headers)?)
+        }
+    };
+    Ok(Fetched {
+        done,
+        place: request.place.clone(),
+        new,
     })
 }
 
-/// Puts what was read into the store and the lock, one release after the other.
-fn file(
-    request: &Request,
-    release: Release,
-    identity: Identity,
-    found: &Closure,
-) -> Result<bool, Problem> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // Another release may have been added since.
-    let mut lock = Lock::read(&request.place.lock, request.place.inherits)?;
-    let appended = check(request, &mut lock, release, identity, found)?;
-    let store = Store::at(request.place.store.clone());
-    let changed = appended.then_some((&lock, &*request.place.lock));
-    store.put(release, &found.headers, changed)?;
-    Ok(appended)
+impl New {
+    fn unpack(entry: Locked, headers: Headers) -> Result<Self, Problem> {
+        let unpacked = store::unpack(&headers).map_err(|error| Problem::StoreUnwritable {
+            path: std::env::temp_dir().display().to_string(),
+            detail: error.to_string(),
+        })?;
+        Ok(Self {
+            entry,
+            headers,
+            unpacked,
+        })
+    }
+}
+
+impl Fetched {
+    /// Returns the include root to be parsed.
+    pub fn include(&self) -> &Path {
+        match &self.new {
+            Some(new) => new.unpacked.path(),
+            None => &self.done.include,
+        }
+    }
+
+    /// Calls `write` for what was parsed, and then adds a new release to the store and, last, to the lock.
+    ///
+    /// # Errors
+    /// Returns the error of `write`, or an error if another import has locked other headers meanwhile. The
+    /// lock is unchanged then.
+    pub fn commit<T, E: From<Problem>>(
+        &self,
+        write: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(new) = &self.new else {
+            return write();
+        };
+        let (release, place) = (self.done.release, &self.place);
+        let _turn = Exclusive::acquire(&place.lock)?;
+        // Another process may have added releases since.
+        let known = Lock::read(&place.lock, place.inherits)?;
+        let mut own = Lock::read(&place.lock, false)?;
+        let appended = match admitted(&known, release, &new.entry, &place.lock)? {
+            Admitted::Locked => None,
+            Admitted::New => {
+                own.add(release, new.entry.clone(), &place.lock)?;
+                Some((&own, &*place.lock))
+            }
+        };
+        let written = write()?;
+        Store::at(place.store.clone()).put(release, &new.headers, appended)?;
+        Ok(written)
+    }
 }
 
 fn open(
@@ -230,31 +306,52 @@ fn agree(
     })
 }
 
-/// Holds the headers against the lock, or adds them to it; says whether it added them.
-fn check(
-    request: &Request,
-    lock: &mut Lock,
-    release: Release,
-    identity: Identity,
-    found: &Closure,
-) -> Result<bool, Problem> {
-    if let Some(locked) = lock.release.get(&release) {
-        return locked.check(release, &found.headers).map(|()| false);
-    }
-    if request.locked {
-        return Err(unlocked(request));
-    }
+fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
     let package = index::package_of(release);
-    let entry = Locked {
+    Locked {
         package: identity.package.unwrap_or_else(|| package.to_owned()),
         version: release.to_string(),
         python: identity.python,
         platform: identity.platform,
         headers: hashes(&found.headers),
         left_out: found.left_out.clone(),
-    };
-    lock.add(release, entry)?;
-    Ok(true)
+    }
+}
+
+/// How a release stands to the lock.
+enum Admitted {
+    /// The lock has it, with the same headers.
+    Locked,
+    /// The lock may get it.
+    New,
+}
+
+fn admit(
+    lock: &Lock,
+    release: Release,
+    entry: &Locked,
+    request: &Request,
+) -> Result<Admitted, Problem> {
+    match admitted(lock, release, entry, &request.place.lock)? {
+        Admitted::New if request.locked => Err(unlocked(request)),
+        admitted => Ok(admitted),
+    }
+}
+
+/// Compares headers with the lock, or checks that they can be added to it.
+fn admitted(
+    lock: &Lock,
+    release: Release,
+    entry: &Locked,
+    path: &Path,
+) -> Result<Admitted, Problem> {
+    if let Some(locked) = lock.release.get(&release) {
+        return locked
+            .check(release, &entry.headers, path)
+            .map(|()| Admitted::Locked);
+    }
+    lock.clone().add(release, entry.clone(), path)?;
+    Ok(Admitted::New)
 }
 
 fn unlocked(request: &Request) -> Problem {
@@ -316,7 +413,9 @@ mod tests {
         }
 
         fn import(&self) -> Result<Imported, Problem> {
-            import(&self.request, &Index::default(), &mut Silent)
+            let fetched = fetch(&self.request, &Index::default(), &mut Silent)?;
+            fetched.commit(|| Ok::<_, Problem>(()))?;
+            Ok(fetched.done)
         }
 
         fn lock(&self) -> String {
@@ -336,6 +435,58 @@ mod tests {
                 .contains("[release.\"2.3.1\"]\npackage = \"tensorflow\"")
         );
         assert!(!scene.import().unwrap().appended);
+    }
+
+    #[test]
+    fn a_failure_to_write_snapshots_leaves_no_entry() {
+        let scene = Scene::new("extern \"C\" {}");
+        let fetched = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
+        let failed = fetched.commit(|| Err::<(), _>(Problem::StoreHomeless));
+        assert!(matches!(failed, Err(Problem::StoreHomeless)));
+        assert!(!scene.request.place.lock.exists());
+        assert!(!scene.request.place.store.exists());
+        assert!(scene.import().unwrap().appended);
+    }
+
+    #[test]
+    fn parallel_commits_lose_no_entry() {
+        let releases = ["2.3.0", "2.3.1", "2.3.2", "2.3.3"];
+        let scene = Scene::new("extern \"C\" {}");
+        let fetched: Vec<Fetched> = releases
+            .iter()
+            .map(|release| {
+                let metadata = format!("Name: tensorflow\nVersion: {release}\n");
+                let info = "site-packages/tensorflow-2.3.1.dist-info/METADATA";
+                fs::write(scene.scratch.path().join(info), metadata).unwrap();
+                fetch(&scene.request, &Index::default(), &mut Silent).unwrap()
+            })
+            .collect();
+        let slow = || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            Ok::<_, Problem>(())
+        };
+        std::thread::scope(|scope| {
+            for one in &fetched {
+                scope.spawn(move || one.commit(slow).unwrap());
+            }
+        });
+        let lock = scene.lock();
+        for release in releases {
+            assert!(lock.contains(&format!("[release.\"{release}\"]")), "{lock}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_another_import_added_meanwhile_is_checked() {
+        let scene = Scene::new("extern \"C\" {}");
+        let early = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        scene.change("extern \"C\" { int x; }");
+        scene.import().unwrap();
+        let lock = scene.lock();
+        let late = early.commit(|| -> Result<(), Problem> { panic!("nothing may be written") });
+        assert!(matches!(late, Err(Problem::HashDiffers { .. })));
+        assert_eq!(scene.lock(), lock);
     }
 
     #[test]

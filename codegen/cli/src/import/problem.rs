@@ -157,7 +157,7 @@ pub enum Problem {
     #[diagnostic(
         code(sp_gen::import::release_superseded),
         help(
-            "snapshots hold one version of each minor release: remove {newest} from the lock first"
+            "snapshots hold one version of each minor release: remove {newest} from {lock} first"
         )
     )]
     ReleaseSuperseded {
@@ -165,13 +165,15 @@ pub enum Problem {
         release: Release,
         /// The locked version.
         newest: Release,
+        /// The lock that has it.
+        lock: String,
     },
     /// A header is not the one that was locked.
     #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
     #[diagnostic(
         code(sp_gen::import::hash_differs),
         help(
-            "nothing was written. The source was changed, or is another build of this release; if the lock is wrong, remove the release from it and import again"
+            "nothing was written. The source was changed, or is another build of this release. Its hashes are in {lock}: if they are wrong, remove {release} there and import again"
         )
     )]
     HashDiffers {
@@ -183,6 +185,8 @@ pub enum Problem {
         locked: String,
         /// Its sha256 in the source, or `absent`.
         found: String,
+        /// The lock that has the release.
+        lock: String,
     },
     /// A library in a wheel is not what it should be.
     #[error("cannot read the symbols of {library}: {detail}")]
@@ -207,6 +211,34 @@ pub enum Problem {
     PlatformUnknown {
         /// The wheel or folder.
         origin: String,
+    },
+    /// The lock exists and is not readable text.
+    #[error("cannot read the lock {lock}: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::lock_unreadable),
+        help(
+            "nothing was written. Make it readable, or move it away: `sp-gen import` then writes a new one"
+        )
+    )]
+    LockUnreadable {
+        /// The lock file.
+        lock: String,
+        /// Why not.
+        detail: String,
+    },
+    /// No lock on the file that parallel imports exclude each other with.
+    #[error("cannot lock {path}: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::lock_unavailable),
+        help(
+            "parallel imports exclude each other with this file: set XDG_CACHE_HOME to a folder that is writable and whose file system has file locks"
+        )
+    )]
+    LockUnavailable {
+        /// The file.
+        path: String,
+        /// Why not.
+        detail: String,
     },
     /// The lock is not one.
     #[error("{lock} is not a lock of headers: {detail}")]

@@ -2,4 +2,5 @@
 //! the machine: servers listen on loopback addresses, and pip is pointed at them.
 
 mod hostile_directory;
+mod lock;
 mod scene;

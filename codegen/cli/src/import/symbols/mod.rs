@@ -7,6 +7,7 @@ pub mod macho;
 pub mod messages;
 pub mod prefix;
 
+use super::exclusive::Exclusive;
 use super::index::{Index, NIGHTLY, PACKAGE, package_of};
 use super::lock::Lock;
 use super::platform::Platform;
@@ -24,7 +25,6 @@ use miette::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// What C functions of TensorFlow's plugin APIs are called.
@@ -257,8 +257,7 @@ fn keep(
     platform: Platform,
     column: Column,
 ) -> Result<(), StepError> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = Exclusive::acquire(&request.place.lock)?;
     let known = Symbols::at(&request.place)?;
     let is_it = |table: &&Table| table.package == package && table.platform == platform;
     let table = known.tables().iter().find(is_it).cloned();
