@@ -44,6 +44,9 @@ pub struct Args {
     /// Refuse a release that headers/sources.toml does not have
     #[arg(long)]
     locked: bool,
+    /// Also fetch over plain http, where anyone on the way can change what is imported
+    #[arg(long)]
+    allow_http: bool,
     /// Read which library exports which function, instead of headers; moves 20 to 300 MB a release
     #[arg(long, conflicts_with = "store")]
     symbols: bool,
@@ -75,7 +78,7 @@ impl FromStr for Wanted {
 pub fn run(args: Args) -> Result {
     let What::Tensorflow = args.what;
     let here = std::env::current_dir().into_diagnostic()?;
-    let (place, index) = (Place::find(&here)?, Index::default());
+    let (place, index) = (Place::find(&here)?, Index::new(args.allow_http));
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
         return symbols_of(&requests, &index).and_then(|done| {

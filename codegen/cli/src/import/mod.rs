@@ -7,8 +7,12 @@ pub mod changes;
 pub mod closure;
 #[cfg(test)]
 mod crafted;
+pub mod credentials;
+mod directory;
 pub mod exclusive;
+pub mod http;
 pub mod index;
+pub mod link;
 pub mod lock;
 pub mod place;
 pub mod platform;
@@ -19,6 +23,7 @@ pub mod snapshot;
 pub mod source;
 pub mod store;
 pub mod symbols;
+pub mod url;
 pub mod wheel;
 
 use closure::{Closure, Headers};
@@ -28,7 +33,6 @@ use lock::{Lock, Locked, hashes};
 use place::Place;
 use platform::Platform;
 use problem::Problem;
-use range::RangeReader;
 use release::Release;
 use source::{Identity, Installed, Moved, Source};
 use std::path::{Path, PathBuf};
@@ -245,13 +249,12 @@ fn open(
         None,
     );
     let python = exact.and_then(|exact| lock.release[&exact].python.clone());
-    let page = index.page(package)?;
     let release = exact.unwrap_or(request.release);
-    let found = page.find(release, Platform::LinuxX86_64, python.as_deref())?;
+    let found = index.find(package, release, Platform::LinuxX86_64, python.as_deref())?;
     watch.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
-        Some(path) => open_local(Path::new(path)),
-        None => Ok(Box::new(Wheel::<RangeReader>::fetch(&found.url)?)),
+        Some(path) => Ok(Box::new(Wheel::open_stated(Path::new(path), &found)?)),
+        None => Ok(Box::new(Wheel::fetch(&found.url, index.client())?)),
     }
 }
 

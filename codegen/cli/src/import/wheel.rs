@@ -2,47 +2,94 @@
 //!
 //! A wheel with a member name that leads out of its folder is refused whole.
 
+use super::directory::{self, Metered};
+use super::http::{Client, Remote};
+use super::link::Found;
 use super::problem::Problem;
-use super::range::{RangeError, RangeReader};
+use super::range::{RangeReader, Transport};
 use super::source::{Identity, Moved, Source, identity_of, stays_inside};
 use super::symbols::binary::{Binary, PART};
+use super::url::Url;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::{ZipError, ZipResult};
 
 /// No C header comes near this; a crafted one could otherwise unpack without end.
-const HEADER_MOST: u64 = 16 << 20;
+pub const HEADER_MOST: u64 = 16 << 20;
+/// Nor do all of them together: those that are read have 10 MiB.
+const HEADERS_MOST: u64 = 256 << 20;
+/// The largest library that is read, unpacked: TensorFlow's are below 1.5 GiB.
+const LIBRARY_MOST: u64 = 3 << 30;
 
 /// A wheel that is open.
 pub struct Wheel<R> {
     origin: String,
-    archive: ZipArchive<R>,
+    archive: ZipArchive<Metered<R>>,
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
+    /// How many bytes of headers may still be read.
+    left: u64,
 }
 
 impl Wheel<BufReader<File>> {
     /// Opens a wheel file.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let origin = path.display().to_string();
-        let file = File::open(path).map_err(|error| Problem::SourceUnreadable {
-            origin: origin.clone(),
-            detail: error.to_string(),
-        })?;
+        let file = open_file(path).map_err(|error| lost(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
+    }
+
+    /// Opens a wheel file that an index links to, and compares its sha256 with the link's.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or differs.
+    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, Problem> {
+        if let Some(stated) = &link.sha256 {
+            let origin = path.display().to_string();
+            let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+            let found = sha256(file).map_err(|error| lost(&origin, &error))?;
+            if found != *stated {
+                return Err(Problem::WheelDiffers {
+                    wheel: origin,
+                    stated: stated.clone(),
+                    found,
+                });
+            }
+        }
+        Self::open(path)
     }
 }
 
 impl Wheel<RangeReader> {
     /// Opens a wheel on a server; moves its central directory.
-    pub fn fetch(url: &str) -> Result<Self, Problem> {
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached or serves no wheel.
+    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, Problem> {
         let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
-        let reader = RangeReader::open(url).map_err(|error| not_served(&origin, error))?;
+        let Some(url) = Url::parse(url) else {
+            return Err(Problem::SourceUnreadable {
+                origin,
+                detail: "the index links to it with a URL that cannot be read".into(),
+            });
+        };
+        Self::over(origin, Remote::new(client, url))
+    }
+
+    /// Opens a wheel through any transport; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if the transport fails or transports no wheel.
+    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, Problem> {
+        let opened = RangeReader::open(transport);
+        let reader = opened.map_err(|error| Problem::from_server(&origin, error))?;
         Self::read_directory(origin, reader.clone(), Some(reader))
     }
 }
@@ -58,7 +105,7 @@ impl<R: Read + Seek> Wheel<R> {
         reader: R,
         remote: Option<RangeReader>,
     ) -> Result<Self, Problem> {
-        let archive = ZipArchive::new(reader).map_err(|error| unreadable(&origin, error))?;
+        let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
         let members = members(&origin, &archive)?;
         let include = |name: &String| header_name(name).map(str::to_owned);
         let names: BTreeSet<String> = members.keys().filter_map(include).collect();
@@ -71,6 +118,7 @@ impl<R: Read + Seek> Wheel<R> {
             names,
             members,
             remote,
+            left: HEADERS_MOST,
         })
     }
 
@@ -89,13 +137,22 @@ impl<R: Read + Seek> Wheel<R> {
     }
 
     fn text(&mut self, index: usize) -> Result<Vec<u8>, Problem> {
+        let origin = &self.origin;
+        let member = self.archive.by_index(index);
+        let member = member.map_err(|error| unreadable(origin, error))?;
+        let name = member.name().map(|name| name.escape_default().to_string());
+        let limit = HEADER_MOST.min(self.left);
         let mut bytes = Vec::new();
-        let member = self
-            .archive
-            .by_index(index)
-            .map_err(|error| unreadable(&self.origin, error))?;
-        let read = member.take(HEADER_MOST).read_to_end(&mut bytes);
-        read.map_err(|error| unreadable(&self.origin, ZipError::Io(error)))?;
+        let read = member.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
+        if bytes.len() as u64 > limit {
+            return Err(Problem::MemberTooLarge {
+                origin: origin.clone(),
+                member: name.unwrap_or_default(),
+                limit,
+            });
+        }
+        self.left -= bytes.len() as u64;
         Ok(bytes)
     }
 
@@ -129,6 +186,13 @@ impl<R: Read + Seek> Wheel<R> {
         let data = data.map_err(|error| unreadable(&self.origin, error))?;
         let (length, copy) = (data.size(), data.crc32());
         drop(data);
+        if length > LIBRARY_MOST {
+            return Err(Problem::MemberTooLarge {
+                origin: self.origin.clone(),
+                member: member.escape_default().to_string(),
+                limit: LIBRARY_MOST,
+            });
+        }
         Ok(Library {
             wheel: self,
             member: member.to_owned(),
@@ -260,8 +324,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
         let ranges = indices.map(|index| {
             self.archive.by_index_data(index).map(|member| {
                 // The local header repeats the name and may add fields of its own.
-                let end = member.header_start() + member.compressed_size() + 1024;
-                member.header_start()..end
+                let packed = member.compressed_size().saturating_add(1024);
+                member.header_start()..member.header_start().saturating_add(packed)
             })
         });
         let ranges = ranges
@@ -269,7 +333,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map_err(|error| unreadable(&self.origin, error))?;
         remote
             .expect(ranges)
-            .map_err(|error| not_served(&self.origin, error))
+            .map_err(|error| Problem::from_server(&self.origin, error))
     }
 
     fn moved(&self) -> Moved {
@@ -314,15 +378,8 @@ fn header_name(member: &str) -> Option<&str> {
 }
 
 fn unreadable(origin: &str, error: ZipError) -> Problem {
-    let lost = |error: &std::io::Error| {
-        error
-            .get_ref()
-            .is_some_and(|inner| inner.is::<RangeError>())
-    };
     match error {
-        ZipError::Io(error) if lost(&error) => Problem::NetworkAway {
-            detail: format!("{origin}: {error}"),
-        },
+        ZipError::Io(error) => lost(origin, &error),
         error => Problem::SourceUnreadable {
             origin: origin.to_owned(),
             detail: error.to_string(),
@@ -330,15 +387,36 @@ fn unreadable(origin: &str, error: ZipError) -> Problem {
     }
 }
 
-fn not_served(origin: &str, error: RangeError) -> Problem {
-    match error {
-        RangeError::Refused => Problem::RangesRefused {
-            wheel: origin.to_owned(),
-        },
-        RangeError::Away(detail) => Problem::NetworkAway {
-            detail: format!("{origin}: {detail}"),
+fn lost(origin: &str, error: &io::Error) -> Problem {
+    let of_server = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match of_server.cloned() {
+        Some(error) => Problem::from_server(origin, error),
+        None => Problem::SourceUnreadable {
+            origin: origin.to_owned(),
+            detail: error.to_string(),
         },
     }
+}
+
+/// Opens a file that has an end: reading a pipe or a device could wait or continue without end.
+fn open_file(path: &Path) -> io::Result<File> {
+    match path.metadata()?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::other("it is not a file")),
+    }
+}
+
+/// Returns the sha256 of a file in hexadecimal.
+fn sha256(mut file: File) -> io::Result<String> {
+    let (mut digest, mut block) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            length => digest.update(&block[..length]),
+        }
+    }
+    let digest = digest.finalize();
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -391,6 +469,54 @@ mod tests {
     }
 
     #[test]
+    fn rejects_headers_over_the_limit() {
+        let large = vec![b'x'; HEADER_MOST as usize + 1];
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
+        let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
+        assert!(matches!(read, Err(Problem::MemberTooLarge { .. })));
+    }
+
+    #[test]
+    fn rejects_headers_that_are_together_over_the_limit() {
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"12345")]);
+        let mut wheel = open(bytes).unwrap();
+        wheel.left = 12;
+        let mut read = || wheel.read("tensorflow/c/ops.h");
+        assert!(read().is_ok() && read().is_ok());
+        assert!(matches!(read(), Err(Problem::MemberTooLarge { .. })));
+    }
+
+    #[test]
+    fn compares_a_file_with_the_hash_of_its_link() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.whl");
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
+        std::fs::write(&path, &bytes).unwrap();
+        let digest: String = Sha256::digest(&bytes)
+            .iter()
+            .map(|one| format!("{one:02x}"))
+            .collect();
+        let opened = |sha256: Option<String>| {
+            let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+            let (mut links, _) = crate::import::link::links("tensorflow-cpu", line);
+            let link = Found {
+                sha256,
+                ..links.remove(0)
+            };
+            Wheel::open_stated(&path, &link).map(drop)
+        };
+        assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
+        let differs = opened(Some("00".repeat(32)));
+        assert!(matches!(differs, Err(Problem::WheelDiffers { .. })));
+    }
+
+    #[test]
+    fn rejects_what_is_not_a_file() {
+        let opened = Wheel::open(Path::new("/dev/zero"));
+        assert!(matches!(opened, Err(Problem::SourceUnreadable { .. })));
+    }
+
+    #[test]
     fn what_is_no_wheel_is_said_to_be_none() {
         assert!(matches!(
             open(b"not a zip".to_vec()),
@@ -420,7 +546,7 @@ mod tests {
             ),
         ]);
         let length = bytes.len() as u64;
-        let mut wheel = Wheel::fetch(&serve(bytes, true)).unwrap();
+        let mut wheel = Wheel::over("x.whl".into(), serve(bytes, true)).unwrap();
         wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
         assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));

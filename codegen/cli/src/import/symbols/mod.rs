@@ -12,7 +12,6 @@ use super::index::{Index, NIGHTLY, PACKAGE, package_of};
 use super::lock::Lock;
 use super::platform::Platform;
 use super::problem::Problem;
-use super::range::RangeReader;
 use super::release::Release;
 use super::source::{Identity, Moved, Source};
 use super::wheel::Wheel;
@@ -126,12 +125,11 @@ pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found
                 &format!("asking pip for {} {}", task.package, request.release),
                 None,
             );
-            let page = index.page(task.package)?;
             let release = exact.unwrap_or(request.release);
-            let found = page.find(release, task.platform, python.as_deref())?;
+            let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
-                Some(path) => read(task, Wheel::open(Path::new(path))?, watch),
-                None => read(task, Wheel::<RangeReader>::fetch(&found.url)?, watch),
+                Some(path) => read(task, Wheel::open_stated(Path::new(path), &found)?, watch),
+                None => read(task, Wheel::fetch(&found.url, index.client())?, watch),
             }
         }
     }
