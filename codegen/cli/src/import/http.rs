@@ -115,7 +115,10 @@ impl Remote {
 
     fn send(&self, url: &Url, range: Option<&Range<u64>>) -> Result<Response<Body>, RangeError> {
         self.client.check(url)?;
-        let mut request = self.client.agent.get(url.to_string());
+        // A whole wheel takes as long as it takes.
+        let limit = range.is_some().then_some(Duration::from_secs(120));
+        let request = self.client.agent.get(url.to_string()).config();
+        let mut request = request.timeout_recv_body(limit).build();
         request = request.header("Accept-Encoding", "identity");
         if let Some(range) = range {
             let last = range.end.saturating_sub(1);
@@ -197,7 +200,65 @@ fn agent(allow_http: bool) -> ureq::Agent {
         .max_redirects_will_error(false)
         .timeout_connect(Some(Duration::from_secs(20)))
         .timeout_recv_response(Some(Duration::from_secs(60)))
-        .timeout_recv_body(Some(Duration::from_secs(120)))
         .user_agent(concat!("sp-gen/", env!("CARGO_PKG_VERSION")));
     config.build().new_agent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sp_tests::http::Server;
+
+    fn remote(client: Client, url: &str) -> Remote {
+        Remote::new(Arc::new(client), Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn each_request_of_a_redirect_is_checked_for_plain_http() {
+        let server = Server::start(|_| sp_tests::http::Response::new(200, "x"));
+        let remote = remote(Client::default(), "https://127.0.0.1/x.whl");
+        // What `follow` calls for each URL on the way.
+        let target = Url::parse(&server.url("/x.whl")).unwrap();
+        let sent = remote.send(&target, None).map(drop);
+        assert!(matches!(sent, Err(RangeError::Insecure(host)) if host == server.host()));
+        assert!(server.requests().is_empty());
+    }
+
+    #[test]
+    fn redirects_end() {
+        let server =
+            Server::start(|_| sp_tests::http::Response::new(302, "").with("Location", "/x"));
+        let sent = remote(Client::new(true), &server.url("/x"))
+            .get(0..1)
+            .map(drop);
+        assert!(matches!(sent, Err(RangeError::Invalid(_))), "{sent:?}");
+        assert_eq!(server.requests().len(), REDIRECTS_MOST);
+    }
+
+    #[test]
+    fn messages_leave_out_the_query_of_a_redirect() {
+        let server = Server::start(|_| {
+            let signed = "http://127.0.0.1:1/x?signature=secret";
+            sp_tests::http::Response::new(302, "").with("Location", signed)
+        });
+        let sent = remote(Client::new(true), &server.url("/x")).get(0..1);
+        let error = sent.map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains("127.0.0.1:1") && !error.contains("secret"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn parses_content_ranges() {
+        assert_eq!(content_range("bytes 0-9/100"), Some((0..10, 100)));
+        for text in [
+            "bytes */100",
+            "bytes 0-18446744073709551615/1",
+            "0-9/100",
+            "bytes 0-9/*",
+        ] {
+            assert_eq!(content_range(text), None, "{text}");
+        }
+    }
 }

@@ -3,4 +3,5 @@
 
 mod hostile_directory;
 mod lock;
+mod network;
 mod scene;
