@@ -10,6 +10,7 @@ mod crafted;
 pub mod credentials;
 mod directory;
 pub mod exclusive;
+mod fetched;
 pub mod http;
 pub mod index;
 pub mod link;
@@ -26,8 +27,10 @@ pub mod symbols;
 pub mod url;
 pub mod wheel;
 
-use closure::{Closure, Headers};
+use closure::Closure;
 use exclusive::Exclusive;
+pub use fetched::Fetched;
+use fetched::{Admitted, New, admitted};
 use index::Index;
 use lock::{Lock, Locked, hashes};
 use place::Place;
@@ -37,7 +40,6 @@ use release::Release;
 use source::{Identity, Installed, Moved, Source};
 use std::path::{Path, PathBuf};
 use store::Store;
-use tempfile::TempDir;
 use wheel::Wheel;
 
 /// What to import, from where, to where.
@@ -76,24 +78,6 @@ pub trait Watch {
     fn stage(&mut self, what: &str, steps: Option<usize>);
     /// One step done.
     fn step(&mut self, what: &str);
-}
-
-/// A release whose headers were read and agree with the lock.
-#[derive(Debug)]
-pub struct Fetched {
-    /// What the import did, or will have done after [`Fetched::commit`].
-    pub done: Imported,
-    /// Where the release is kept.
-    pub place: Place,
-    new: Option<New>,
-}
-
-/// A release that the lock does not have. Until its headers are parsed, nothing of it is written.
-#[derive(Debug)]
-struct New {
-    entry: Locked,
-    headers: Headers,
-    unpacked: TempDir,
 }
 
 /// Reads one release; several threads may read others for the same place. Headers that the lock has already
@@ -177,59 +161,6 @@ fn read(
         place: request.place.clone(),
         new,
     })
-}
-
-impl New {
-    fn unpack(entry: Locked, headers: Headers) -> Result<Self, Problem> {
-        let unpacked = store::unpack(&headers).map_err(|error| Problem::StoreUnwritable {
-            path: std::env::temp_dir().display().to_string(),
-            detail: error.to_string(),
-        })?;
-        Ok(Self {
-            entry,
-            headers,
-            unpacked,
-        })
-    }
-}
-
-impl Fetched {
-    /// Returns the include root to be parsed.
-    pub fn include(&self) -> &Path {
-        match &self.new {
-            Some(new) => new.unpacked.path(),
-            None => &self.done.include,
-        }
-    }
-
-    /// Calls `write` for what was parsed, and then adds a new release to the store and, last, to the lock.
-    ///
-    /// # Errors
-    /// Returns the error of `write`, or an error if another import has locked other headers meanwhile. The
-    /// lock is unchanged then.
-    pub fn commit<T, E: From<Problem>>(
-        &self,
-        write: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        let Some(new) = &self.new else {
-            return write();
-        };
-        let (release, place) = (self.done.release, &self.place);
-        let _turn = Exclusive::acquire(&place.lock)?;
-        // Another process may have added releases since.
-        let known = Lock::read(&place.lock, place.inherits)?;
-        let mut own = Lock::read(&place.lock, false)?;
-        let appended = match admitted(&known, release, &new.entry, &place.lock)? {
-            Admitted::Locked => None,
-            Admitted::New => {
-                own.add(release, new.entry.clone(), &place.lock)?;
-                Some((&own, &*place.lock))
-            }
-        };
-        let written = write()?;
-        Store::at(place.store.clone()).put(release, &new.headers, appended)?;
-        Ok(written)
-    }
 }
 
 fn open(
@@ -321,14 +252,6 @@ fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
     }
 }
 
-/// How a release stands to the lock.
-enum Admitted {
-    /// The lock has it, with the same headers.
-    Locked,
-    /// The lock may get it.
-    New,
-}
-
 fn admit(
     lock: &Lock,
     release: Release,
@@ -339,22 +262,6 @@ fn admit(
         Admitted::New if request.locked => Err(unlocked(request)),
         admitted => Ok(admitted),
     }
-}
-
-/// Compares headers with the lock, or checks that they can be added to it.
-fn admitted(
-    lock: &Lock,
-    release: Release,
-    entry: &Locked,
-    path: &Path,
-) -> Result<Admitted, Problem> {
-    if let Some(locked) = lock.release.get(&release) {
-        return locked
-            .check(release, &entry.headers, path)
-            .map(|()| Admitted::Locked);
-    }
-    lock.clone().add(release, entry.clone(), path)?;
-    Ok(Admitted::New)
 }
 
 fn unlocked(request: &Request) -> Problem {
