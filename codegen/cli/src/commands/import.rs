@@ -44,6 +44,9 @@ pub struct Args {
     /// Refuse a release that headers/sources.toml does not have
     #[arg(long)]
     locked: bool,
+    /// Fetch the whole wheel, some hundred MB, and compare its sha256 with the index's
+    #[arg(long, conflicts_with = "from")]
+    whole: bool,
     /// Also fetch over plain http, where anyone on the way can change what is imported
     #[arg(long)]
     allow_http: bool,
@@ -262,6 +265,7 @@ fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
             release,
             from: args.from.clone(),
             locked: args.locked,
+            whole: args.whole,
             place,
         })
     };
@@ -301,6 +305,11 @@ fn report(done: &Imported, took: Duration) {
             "TensorFlow {release}: {headers} headers from {origin}{}",
             cost(done.moved, took)
         ),
+    }
+    if done.is_unstated {
+        eprintln!(
+            "  the index states no sha256 of the wheel: only the lock tells whether it changes"
+        );
     }
     eprintln!("  in {}", include.display());
     if done.appended && !release.is_nightly() {

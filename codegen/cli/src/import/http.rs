@@ -58,6 +58,7 @@ pub struct Remote {
     authorization: Option<Authorization>,
     /// Credentials are looked up once, if the server asks for them.
     is_looked_up: bool,
+    accept: &'static str,
 }
 
 impl Remote {
@@ -68,14 +69,16 @@ impl Remote {
             url,
             authorization: None,
             is_looked_up: false,
+            accept: "*/*",
         }
     }
 
-    /// Requests the whole file.
+    /// Requests the whole file, as the media type `accept` if there is one.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached or does not have it.
-    pub fn open(&mut self) -> Result<impl Read + use<>, RangeError> {
+    pub fn open(&mut self, accept: Option<&'static str>) -> Result<impl Read + use<>, RangeError> {
+        self.accept = accept.unwrap_or("*/*");
         let response = self.request(None)?;
         match response.status().as_u16() {
             200 => Ok(response.into_body().into_reader()),
@@ -120,6 +123,7 @@ impl Remote {
         let request = self.client.agent.get(url.to_string()).config();
         let mut request = request.timeout_recv_body(limit).build();
         request = request.header("Accept-Encoding", "identity");
+        request = request.header("Accept", self.accept);
         if let Some(range) = range {
             let last = range.end.saturating_sub(1);
             request = request.header("Range", format!("bytes={}-{last}", range.start));

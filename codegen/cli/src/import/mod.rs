@@ -9,6 +9,7 @@ pub mod closure;
 mod crafted;
 pub mod credentials;
 mod directory;
+pub mod download;
 pub mod exclusive;
 mod fetched;
 pub mod http;
@@ -51,6 +52,8 @@ pub struct Request {
     pub from: Option<PathBuf>,
     /// Refuse a release that is not locked.
     pub locked: bool,
+    /// Fetch whole wheels, and compare their sha256 with the index's.
+    pub whole: bool,
     /// Where headers, lock and snapshots are kept.
     pub place: Place,
 }
@@ -70,6 +73,8 @@ pub struct Imported {
     pub moved: Moved,
     /// Whether the lock has a new entry.
     pub appended: bool,
+    /// Whether the wheel was fetched whole, and the index does not state its sha256.
+    pub is_unstated: bool,
 }
 
 /// What an import is doing, for a progress bar.
@@ -112,6 +117,7 @@ fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Fetched> {
         headers: headers.len(),
         moved: Moved::default(),
         appended: false,
+        is_unstated: false,
     };
     Some(Fetched {
         done,
@@ -143,6 +149,7 @@ fn read(
         headers: found.headers.len(),
         moved: source.moved(),
         appended: false,
+        is_unstated: source.is_unstated(),
     };
     let entry = entry(release, identity, &found);
     let new = match admit(lock, release, &entry, request)? {
@@ -185,6 +192,10 @@ fn open(
     watch.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
         Some(path) => Ok(Box::new(Wheel::open_stated(Path::new(path), &found)?)),
+        None if request.whole => {
+            let download = download::fetch(&found, &index.client())?;
+            Ok(Box::new(Wheel::downloaded(&found, download)?))
+        }
         None => Ok(Box::new(Wheel::fetch(&found.url, index.client())?)),
     }
 }
@@ -306,6 +317,7 @@ mod tests {
                 release: "2.3".parse().unwrap(),
                 from: Some(site),
                 locked: false,
+                whole: false,
                 place: Place {
                     store: home.join("store"),
                     lock: home.join("sources.toml"),

@@ -61,7 +61,7 @@ pub enum Problem {
     #[diagnostic(
         code(sp_gen::import::ranges_refused),
         help(
-            "fetch the wheel yourself (`pip download --no-deps`), then `sp-gen import tensorflow RELEASE --from WHEEL`"
+            "`--whole` fetches all of it, some hundred MB, and compares its sha256 with the index's; `--from` imports a wheel at hand"
         )
     )]
     RangesRefused {

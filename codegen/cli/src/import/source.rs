@@ -53,6 +53,10 @@ pub trait Source {
     fn moved(&self) -> Moved {
         Moved::default()
     }
+    /// Returns true for a wheel that was fetched whole, and whose sha256 the index does not state.
+    fn is_unstated(&self) -> bool {
+        false
+    }
 }
 
 /// Whether a name stays below the folder it is joined to.

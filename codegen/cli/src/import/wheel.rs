@@ -5,6 +5,7 @@
 mod library;
 
 use super::directory::{self, Metered};
+use super::download::{Download, hexadecimal};
 use super::http::{Client, Remote};
 use super::link::Found;
 use super::problem::Problem;
@@ -32,6 +33,9 @@ pub struct Wheel<R> {
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
+    /// What was moved for a wheel that was fetched whole.
+    downloaded: Option<Moved>,
+    is_unstated: bool,
     /// How many bytes of headers may still be read.
     left: u64,
 }
@@ -62,6 +66,23 @@ impl Wheel<BufReader<File>> {
             }
         }
         Self::open(path)
+    }
+}
+
+impl Wheel<File> {
+    /// Opens a wheel that was fetched whole; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if it is no wheel of TensorFlow.
+    pub fn downloaded(link: &Found, download: Download) -> Result<Self, Problem> {
+        let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
+        let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
+        wheel.downloaded = Some(Moved {
+            bytes: download.length,
+            requests: 1,
+        });
+        wheel.is_unstated = !download.is_stated;
+        Ok(wheel)
     }
 }
 
@@ -116,6 +137,8 @@ impl<R: Read + Seek> Wheel<R> {
             names,
             members,
             remote,
+            downloaded: None,
+            is_unstated: false,
             left: HEADERS_MOST,
         })
     }
@@ -213,7 +236,12 @@ impl<R: Read + Seek> Source for Wheel<R> {
         self.remote
             .as_ref()
             .map(RangeReader::moved)
+            .or(self.downloaded)
             .unwrap_or_default()
+    }
+
+    fn is_unstated(&self) -> bool {
+        self.is_unstated
     }
 }
 
@@ -280,8 +308,7 @@ fn sha256(mut file: File) -> io::Result<String> {
             length => digest.update(&block[..length]),
         }
     }
-    let digest = digest.finalize();
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 #[cfg(test)]
@@ -357,10 +384,7 @@ mod tests {
         let path = scratch.path().join("x.whl");
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
         std::fs::write(&path, &bytes).unwrap();
-        let digest: String = Sha256::digest(&bytes)
-            .iter()
-            .map(|one| format!("{one:02x}"))
-            .collect();
+        let digest = hexadecimal(&Sha256::digest(&bytes));
         let opened = |sha256: Option<String>| {
             let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
             let (mut links, _) = crate::import::link::links("tensorflow-cpu", line);

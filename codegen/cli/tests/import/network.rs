@@ -233,3 +233,25 @@ fn a_server_that_states_an_endless_wheel_is_rejected() {
         stderr(&done)
     );
 }
+
+#[test]
+fn a_whole_wheel_is_fetched_from_a_server_without_parts() {
+    let Some(scene) = scene() else { return };
+    let bytes = wheel();
+    let index = private_index(move |_| Response::new(200, bytes.clone()));
+    let url = with_user(&index.url("/simple"));
+    let refused = import(&scene, &url, &["--allow-http"]);
+    assert!(
+        stderr(&refused).contains("`--whole` fetches"),
+        "{}",
+        stderr(&refused)
+    );
+    let done = import(&scene, &url, &["--allow-http", "--whole"]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(
+        stderr(&done).contains("the index states no sha256"),
+        "{}",
+        stderr(&done)
+    );
+    assert_hidden(&scene, &done);
+}

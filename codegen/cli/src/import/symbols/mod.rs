@@ -15,7 +15,7 @@ use super::problem::Problem;
 use super::release::Release;
 use super::source::{Identity, Moved, Source};
 use super::wheel::Wheel;
-use super::{Request, Watch};
+use super::{Request, Watch, download};
 use crate::demands::{Demands, DemandsError};
 use crate::symbols::table::{Column, Table};
 use crate::symbols::{Symbols, SymbolsError};
@@ -129,6 +129,10 @@ pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found
             let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
                 Some(path) => read(task, Wheel::open_stated(Path::new(path), &found)?, watch),
+                None if request.whole => {
+                    let download = download::fetch(&found, &index.client())?;
+                    read(task, Wheel::downloaded(&found, download)?, watch)
+                }
                 None => read(task, Wheel::fetch(&found.url, index.client())?, watch),
             }
         }
@@ -323,6 +327,7 @@ mod tests {
             release: "2.3".parse().unwrap(),
             from: Some(from),
             locked: false,
+            whole: false,
             place: Place {
                 store: folder.join("store"),
                 lock: folder.join("sources.toml"),
