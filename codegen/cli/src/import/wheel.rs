@@ -23,7 +23,7 @@ use zip::result::{ZipError, ZipResult};
 
 pub use library::Library;
 
-/// The most bytes of all headers that are read; TensorFlow's have 10 MiB.
+/// The most bytes of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
 const HEADERS_MOST: u64 = 256 << 20;
 
 /// A wheel that is open.

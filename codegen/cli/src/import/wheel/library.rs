@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use zip::result::ZipError;
 
-/// The largest library that is read, unpacked: TensorFlow's are below 1.5 GiB.
+/// The largest library that is read, unpacked. One above 2 GiB cannot be linked in the usual code model.
 const LIBRARY_MOST: u64 = 3 << 30;
 
 impl<R: Read + Seek> Wheel<R> {
