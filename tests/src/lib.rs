@@ -3,6 +3,7 @@
 
 pub mod c_declarations;
 pub mod futures;
+pub mod http;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -20,6 +20,7 @@ pub mod import;
 pub mod lint;
 pub mod operand;
 pub mod plugin;
+mod python;
 pub mod report;
 pub mod scaffold;
 pub mod snapshots;

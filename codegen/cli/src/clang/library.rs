@@ -4,7 +4,6 @@
 //! Python. It is looked for once in a process; each thread then has to name it to clang-sys.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use clang_sys::SharedLibrary;
@@ -12,6 +11,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use super::cursor::text;
+use crate::python;
 
 /// No libclang can be loaded.
 #[derive(Debug, Clone, Error, Diagnostic)]
@@ -97,7 +97,7 @@ fn pythons_folder() -> Option<PathBuf> {
 
 fn ask(python: &Path) -> Option<PathBuf> {
     let script = "import clang, os; print(os.path.join(list(clang.__path__)[0], 'native'))";
-    let output = Command::new(python).args(["-c", script]).output().ok()?;
+    let output = python::run(python, &["-c", script]).ok()?;
     let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     (output.status.success() && folder.is_dir()).then_some(folder)
 }
@@ -105,6 +105,7 @@ fn ask(python: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn says_its_version() {
@@ -116,6 +117,37 @@ mod tests {
             ),
             Err(missing) => eprintln!("skipped: no libclang: {missing}"),
         }
+    }
+
+    /// Runs in a process of its own, whose current directory is hostile.
+    #[test]
+    #[ignore = "started by imports_no_clang_from_the_current_directory"]
+    fn asks_python() {
+        eprintln!("{:?}", ask(Path::new("python3")));
+    }
+
+    #[test]
+    fn imports_no_clang_from_the_current_directory() {
+        let hostile = tempfile::tempdir().unwrap();
+        let marker = hostile.path().join("executed");
+        let trap = format!("open({marker:?}, 'w').close(); __path__ = ['/']");
+        let package = hostile.path().join("clang");
+        std::fs::create_dir(&package).unwrap();
+        std::fs::write(package.join("__init__.py"), &trap).unwrap();
+        let in_hostile = |mut command: Command| {
+            command.current_dir(hostile.path()).env("PYTHONPATH", ".:");
+            command.output().is_ok_and(|output| output.status.success())
+        };
+        let mut plain = Command::new("python3");
+        plain.args(["-c", "import clang"]);
+        if !in_hostile(plain) {
+            return eprintln!("skipped: there is no python3");
+        }
+        std::fs::remove_file(&marker).expect("the trap works");
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--ignored", "--exact", "clang::library::tests::asks_python"]);
+        assert!(in_hostile(child));
+        assert!(!marker.exists());
     }
 
     #[test]

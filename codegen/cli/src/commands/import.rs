@@ -9,11 +9,11 @@ use crate::import::lock::Lock;
 use crate::import::place::Place;
 use crate::import::problem::Problem;
 use crate::import::release::{Release, Requested};
-use crate::import::snapshot::SnapshotError;
+use crate::import::snapshot::{SnapshotError, Written};
 use crate::import::source::Moved;
 use crate::import::store::Store;
 use crate::import::symbols::{self, Task};
-use crate::import::{Imported, Request, Watch, import, newest_nightly, snapshot};
+use crate::import::{Fetched, Imported, Request, Watch, fetch, newest_nightly, snapshot};
 use crate::symbols::Symbols;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -44,6 +44,12 @@ pub struct Args {
     /// Refuse a release that headers/sources.toml does not have
     #[arg(long)]
     locked: bool,
+    /// Fetch the whole wheel, some hundred MB, and compare its sha256 with the index's
+    #[arg(long, conflicts_with = "from")]
+    whole: bool,
+    /// Also fetch over plain http, where anyone on the way can change what is imported
+    #[arg(long)]
+    allow_http: bool,
     /// Read which library exports which function, instead of headers; moves 20 to 300 MB a release
     #[arg(long, conflicts_with = "store")]
     symbols: bool,
@@ -75,7 +81,7 @@ impl FromStr for Wanted {
 pub fn run(args: Args) -> Result {
     let What::Tensorflow = args.what;
     let here = std::env::current_dir().into_diagnostic()?;
-    let (place, index) = (Place::find(&here)?, Index::default());
+    let (place, index) = (Place::find(&here)?, Index::new(args.allow_http));
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
         return symbols_of(&requests, &index).and_then(|done| {
@@ -83,29 +89,48 @@ pub fn run(args: Args) -> Result {
             Ok(done)
         });
     }
-    let mut imported = import_each(&requests, &index);
-    imported.retain(|done| !is_withdrawn(done, &args.releases));
-    let stored: Vec<&Imported> = imported.iter().flatten().collect();
-    let places = stored
-        .iter()
-        .map(|done| Ok((done, place.clone().of_release(done.release)?)));
-    let places: Vec<_> = places.collect::<Result<_>>()?;
-    let read = crew::each(&places, |(done, place)| {
-        snapshot::read(&done.include, done.release, place)
+    let mut fetched = fetch_each(&requests, &index);
+    fetched.retain(|one| !is_withdrawn(one, &args.releases));
+    let (fetched, failures): (Vec<_>, Vec<_>) = fetched.into_iter().partition(|one| one.is_ok());
+    let fetched: Vec<(Fetched, Duration)> = fetched.into_iter().flatten().collect();
+    let read = crew::each(&fetched, |(one, _)| {
+        snapshot::read(one.include(), one.done.release, &one.place)
     });
-    let written = places.iter().zip(read);
-    let written = written.map(|((done, place), apis)| snapshots(done.release, apis, place));
-    let written: Vec<Result<()>> = written.collect();
-    let mut failures = imported
-        .into_iter()
-        .filter_map(|done| done.err().map(Report::from));
-    let mut unwritten = written.into_iter().filter_map(Result::err);
-    end(failures.by_ref().chain(unwritten.by_ref()).collect())
+    let finished = fetched.iter().zip(read);
+    let finished = finished.map(|((one, took), apis)| finish(one, *took, apis));
+    let unfinished = finished.filter_map(Result::err);
+    let failures = failures.into_iter().filter_map(|one| one.err());
+    end(failures.map(Report::from).chain(unfinished).collect())
+}
+
+/// Writes what was parsed, and last the lock. A release of which an API cannot be parsed leaves the lock
+/// unchanged; snapshots of its other APIs are written.
+fn finish(
+    fetched: &Fetched,
+    took: Duration,
+    extracted: std::result::Result<Extracted, SnapshotError>,
+) -> Result<()> {
+    let (release, place) = (fetched.done.release, &fetched.place);
+    let is_new = fetched.done.appended;
+    let extracted = extracted.inspect_err(|_| match is_new {
+        true => eprintln!("TensorFlow {release}: not imported, nothing was written:"),
+        false => report(&fetched.done, took),
+    })?;
+    let write = || -> Result<Written> { Ok(snapshot::write(&extracted, release, place)?) };
+    let written = match is_new && !extracted.unread.is_empty() {
+        true => write().inspect(|_| {
+            eprintln!("TensorFlow {release}: not stored, since some APIs cannot be read:")
+        }),
+        false => fetched
+            .commit(write)
+            .inspect(|_| report(&fetched.done, took)),
+    };
+    describe(release, &written?, extracted, place)
 }
 
 /// Returns true, and says so, for a locked pre-release that the index no longer has and that was not
 /// asked for by name.
-fn is_withdrawn(done: &std::result::Result<Imported, Problem>, asked: &[Wanted]) -> bool {
+fn is_withdrawn(done: &Attempt, asked: &[Wanted]) -> bool {
     let Err(Problem::UnknownRelease { release, .. }) = done else {
         return false;
     };
@@ -152,7 +177,9 @@ fn restate(requests: &[Request]) -> Result<()> {
     });
     for ((release, _, place), apis) in stored.iter().zip(read) {
         eprintln!("TensorFlow {release}:");
-        snapshots(*release, apis, place)?;
+        let extracted = apis?;
+        let written = snapshot::write(&extracted, *release, place)?;
+        describe(*release, &written, extracted, place)?;
     }
     Ok(())
 }
@@ -187,19 +214,22 @@ fn end(mut failures: Vec<Report>) -> Result {
     Err(last)
 }
 
-fn import_each(requests: &[Request], index: &Index) -> Vec<std::result::Result<Imported, Problem>> {
+type Attempt = std::result::Result<(Fetched, Duration), Problem>;
+
+fn fetch_each(requests: &[Request], index: &Index) -> Vec<Attempt> {
     let (bars, start) = (MultiProgress::new(), Instant::now());
     let work = |request: &Request| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
-        let imported = import(request, index, &mut bar);
+        let fetched = fetch(request, index, &mut bar);
         bar.0.finish_and_clear();
-        imported.inspect(|imported| bars.suspend(|| report(imported, start.elapsed())))
+        fetched.map(|fetched| (fetched, start.elapsed()))
     };
-    let imported = crew::among(AT_ONCE, requests, work);
+    let fetched = crew::among(AT_ONCE, requests, work);
     if requests.len() > 1 {
-        total(imported.iter().flatten(), start.elapsed());
+        let done = fetched.iter().flatten();
+        total(done.map(|(one, _)| &one.done), start.elapsed());
     }
-    imported
+    fetched
 }
 
 fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
@@ -235,6 +265,7 @@ fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
             release,
             from: args.from.clone(),
             locked: args.locked,
+            whole: args.whole,
             place,
         })
     };
@@ -275,6 +306,11 @@ fn report(done: &Imported, took: Duration) {
             cost(done.moved, took)
         ),
     }
+    if done.is_unstated {
+        eprintln!(
+            "  the index states no sha256 of the wheel: only the lock tells whether it changes"
+        );
+    }
     eprintln!("  in {}", include.display());
     if done.appended && !release.is_nightly() {
         eprintln!(
@@ -283,15 +319,12 @@ fn report(done: &Imported, took: Duration) {
     }
 }
 
-/// The headers stay stored where this fails, for instance for want of a libclang.
-fn snapshots(
+fn describe(
     release: Release,
-    extracted: std::result::Result<Extracted, SnapshotError>,
+    written: &Written,
+    extracted: Extracted,
     place: &Place,
 ) -> Result<()> {
-    let (written, extracted) = extracted
-        .and_then(|found| Ok((snapshot::write(&found, release, place)?, found)))
-        .inspect_err(|_| eprintln!("  the headers are stored; snapshots were not written:"))?;
     let folder = place.snapshots.display();
     match written.files.len() {
         0 => eprintln!("  snapshots in {folder} are up to date"),

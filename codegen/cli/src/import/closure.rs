@@ -12,6 +12,9 @@ use crate::extract::LeftOut;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// As many headers as clang lets include each other.
+const DEPTH_MOST: usize = 200;
+
 /// Headers by name below the include root.
 pub type Headers = BTreeMap<String, Vec<u8>>;
 
@@ -105,6 +108,8 @@ struct Reading<'a> {
     step: &'a mut dyn FnMut(&str),
     read: BTreeMap<String, Rc<Page>>,
     obstacles: BTreeMap<String, Option<Obstacle>>,
+    /// How many headers include each other on the way to the current one.
+    depth: usize,
 }
 
 /// What counts of a header.
@@ -145,6 +150,7 @@ impl<'a> Reading<'a> {
             step,
             read: BTreeMap::new(),
             obstacles: BTreeMap::new(),
+            depth: 0,
         }
     }
 
@@ -184,8 +190,15 @@ impl<'a> Reading<'a> {
         let Some(page) = self.page(name)? else {
             return Ok(None);
         };
+        if self.depth == DEPTH_MOST {
+            return Err(Problem::SourceUnreadable {
+                origin: self.source.origin(),
+                detail: format!("{name} is included through more than {DEPTH_MOST} headers"),
+            });
+        }
         // A cycle is as plain as the rest of it.
         self.obstacles.insert(name.to_owned(), None);
+        self.depth += 1;
         let mut obstacle = page.cpp.clone().map(|include| Obstacle {
             include,
             place: name.to_owned(),
@@ -196,17 +209,19 @@ impl<'a> Reading<'a> {
             }
             obstacle = self.obstacle(include)?;
         }
+        self.depth -= 1;
         self.obstacles.insert(name.to_owned(), obstacle.clone());
         Ok(obstacle)
     }
 
     fn keep(&mut self, name: &str, kept: &mut Headers) -> Result<(), Problem> {
-        let Some(page) = self.page(name)? else {
-            return Ok(());
-        };
-        if kept.insert(name.to_owned(), page.bytes.clone()).is_none() {
-            for include in &page.quoted {
-                self.keep(include, kept)?;
+        let mut open = vec![name.to_owned()];
+        while let Some(name) = open.pop() {
+            let Some(page) = self.page(&name)? else {
+                continue;
+            };
+            if kept.insert(name, page.bytes.clone()).is_none() {
+                open.extend(page.quoted.iter().cloned());
             }
         }
         Ok(())
@@ -303,6 +318,23 @@ mod tests {
             .headers
             .into_keys()
             .collect()
+    }
+
+    #[test]
+    fn rejects_headers_that_include_each_other_without_end() {
+        let name = |index: usize| format!("t/c/{index:06}.h");
+        let text = |index: usize| format!("#include \"{}\"\nextern \"C\" {{}}", name(index + 1));
+        let texts: Vec<_> = (0..100_000)
+            .map(|index| (name(index), text(index)))
+            .collect();
+        let texts: Vec<_> = texts
+            .iter()
+            .map(|(name, text)| (&**name, &**text))
+            .collect();
+        let error = of(&mut Memory::new(&texts), &mut |_| {})
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("more than 200 headers"), "{error}");
     }
 
     #[test]

@@ -78,6 +78,60 @@ fn a_size_that_is_only_claimed_takes_no_memory() {
 }
 
 #[test]
+fn rejects_libraries_over_the_limit() {
+    let mut bytes = two();
+    let size = last_entry(&bytes) + 24;
+    bytes[size..size + 4].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
+    let read = read_all(bytes);
+    assert!(
+        matches!(read, Err(Problem::MemberTooLarge { .. })),
+        "{read:?}"
+    );
+}
+
+/// An archive whose zip64 directory states `members` at `offset`.
+fn zip64(members: u64, offset: u64) -> Vec<u8> {
+    let mut bytes = two();
+    bytes.truncate(bytes.len() - 22);
+    let end = bytes.len() as u64;
+    bytes.extend(b"PK\x06\x06");
+    for number in [44_u64, 0x2d_002d, members, members, members * 46, offset] {
+        bytes.extend(number.to_le_bytes());
+        if number == 0x2d_002d {
+            bytes.truncate(bytes.len() - 4);
+            bytes.extend([0; 8]);
+        }
+    }
+    bytes.extend(b"PK\x06\x07\0\0\0\0");
+    bytes.extend(end.to_le_bytes());
+    bytes.extend([1, 0, 0, 0]);
+    bytes.extend(b"PK\x05\x06\0\0\0\0");
+    bytes.extend([0xff; 12]);
+    bytes.extend([0; 2]);
+    bytes
+}
+
+#[test]
+fn rejects_zip64_directories_that_state_millions_of_members() {
+    let start = |bytes: &[u8]| bytes.windows(4).position(|head| head == b"PK\x01\x02");
+    let offset = start(&two()).unwrap() as u64;
+    assert!(read_all(zip64(2, offset)).is_err_and(|error| !error.to_string().contains("members")));
+    for members in [1 << 20, 1 << 26, u64::MAX / 46] {
+        let read = read_all(zip64(members, 1 << 40)).unwrap_err().to_string();
+        assert!(read.contains("states too many members"), "{read}");
+    }
+}
+
+#[test]
+fn rejects_zip64_directories_that_are_searched_for() {
+    let mut bytes = zip64(2, 0);
+    let locator = bytes.len() - 22 - 20;
+    bytes[locator + 8] -= 1;
+    let read = read_all(bytes).unwrap_err().to_string();
+    assert!(read.contains("not at its end"), "{read}");
+}
+
+#[test]
 fn a_directory_that_is_cut_is_an_error() {
     let bytes = two();
     let start = bytes

@@ -4,11 +4,17 @@
 //! which links stand on it, and fails: one small page is moved. Asked for the release itself
 //! (`install --dry-run --report`), pip 23 downloads the whole wheel, `fast-deps` or not.
 
+use super::http::Client;
+pub use super::link::Found;
+use super::link::links;
 use super::platform::Platform;
 use super::problem::Problem;
 use super::release::Release;
+use super::url::{Url, redact};
+use crate::python;
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The package that has the headers and no accelerator's libraries.
@@ -31,19 +37,6 @@ const PYTHON: &str = "cp311";
 /// The first release with a C API for plugin devices.
 const FIRST: Release = Release::from_minor(2, 4);
 
-/// A wheel that stands on the index's page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// `https://...` or `file:///...`
-    pub url: String,
-    /// The exact patch.
-    pub release: Release,
-    /// `cp311`
-    pub python: String,
-    /// What its tag says.
-    pub platform: Platform,
-}
-
 /// What the index says of a package.
 #[derive(Debug)]
 pub struct Page {
@@ -52,13 +45,27 @@ pub struct Page {
     candidates: Vec<String>,
 }
 
-/// The pages that were asked for, each once.
+/// The pages that were asked for, each once, and the client for what they link to.
 #[derive(Debug, Default)]
 pub struct Index {
     pages: Mutex<BTreeMap<String, Arc<Page>>>,
+    client: Arc<Client>,
 }
 
 impl Index {
+    /// Makes an index whose links may be plain http if `allow_http`.
+    pub fn new(allow_http: bool) -> Self {
+        Self {
+            client: Arc::new(Client::new(allow_http)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the client for what the pages link to.
+    pub fn client(&self) -> Arc<Client> {
+        self.client.clone()
+    }
+
     /// The page of a package, through pip.
     pub fn page(&self, package: &str) -> Result<Arc<Page>, Problem> {
         // Who waits here would ask the same.
@@ -70,15 +77,33 @@ impl Index {
         pages.insert(package.to_owned(), page.clone());
         Ok(page)
     }
+
+    /// Returns the wheel of a release, as [`Page::find`].
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if the link to it came over plain http and may have been
+    /// changed on its way.
+    pub fn find(
+        &self,
+        package: &str,
+        release: Release,
+        platform: Platform,
+        python: Option<&str>,
+    ) -> Result<Found, Problem> {
+        let found = self.page(package)?.find(release, platform, python)?;
+        let page = found.page.as_deref().and_then(Url::parse);
+        match page.map(|page| self.client.check(&page)) {
+            Some(Err(error)) => Err(Problem::from_server(&found.url, error)),
+            _ => Ok(found),
+        }
+    }
 }
 
 impl Page {
     fn ask(package: &str) -> Result<Self, Problem> {
-        let output = question(package)
-            .output()
-            .map_err(|error| Problem::PipMissing {
-                detail: format!("python3: {error}"),
-            })?;
+        let output = question(package).map_err(|error| Problem::PipMissing {
+            detail: format!("python3: {error}"),
+        })?;
         let page = Self::read(package, &said(&output));
         if page.links.is_empty() {
             refusal(&said(&output))?;
@@ -132,24 +157,18 @@ impl Page {
     }
 }
 
-fn question(package: &str) -> Command {
-    let mut command = Command::new("python3");
-    command.args([
-        "-m",
-        "pip",
-        "download",
-        "-vv",
-        "--no-deps",
-        "--only-binary=:all:",
-    ]);
-    command.args([
+/// Asks pip for a version that does not exist.
+fn question(package: &str) -> std::io::Result<Output> {
+    let wanted = format!("{package}==0");
+    let quiet = [
         "--no-input",
         "--disable-pip-version-check",
         "--retries",
         "1",
-    ]);
-    command.arg(format!("{package}==0"));
-    command
+    ];
+    let pip = ["-m", "pip", "download", "-vv", "--no-deps"];
+    let arguments = [&pip[..], &["--only-binary=:all:"], &quiet, &[&wanted]];
+    python::run(Path::new("python3"), &arguments.concat())
 }
 
 fn said(output: &Output) -> String {
@@ -158,50 +177,6 @@ fn said(output: &Output) -> String {
         String::from_utf8_lossy(&output.stderr),
     );
     format!("{out}\n{err}")
-}
-
-/// Returns the wheels, and the versions that have no wheel sp-gen reads: those with a suffix other than
-/// `rcN` and `.devN`.
-fn links(package: &str, said: &str) -> (Vec<Found>, Vec<String>) {
-    let prefix = format!("{}-", package.replace('-', "_"));
-    let (mut links, mut candidates) = (Vec::new(), Vec::new());
-    for url in said.split_whitespace().filter_map(wheel_url) {
-        match link(&prefix, url) {
-            Some(Ok(found)) => links.push(found),
-            Some(Err(version)) => candidates.push(version),
-            None => {}
-        }
-    }
-    (links, candidates)
-}
-
-/// `https://.../x.whl` of `https://.../x.whl#sha256=...`
-fn wheel_url(word: &str) -> Option<&str> {
-    let url = word.split_once('#').map_or(word, |(url, _)| url);
-    let is_url = ["https://", "http://", "file://"]
-        .iter()
-        .any(|scheme| url.starts_with(scheme));
-    (is_url && url.ends_with(".whl")).then_some(url)
-}
-
-/// Reads a wheel's file name; `Err` has a version that is no [`Release`].
-fn link(prefix: &str, url: &str) -> Option<Result<Found, String>> {
-    let name = url.rsplit('/').next()?.strip_suffix(".whl")?;
-    let (version, tags) = name.strip_prefix(prefix)?.split_once('-')?;
-    let mut tags = tags.rsplit('-');
-    let (platform, _abi, python) = (tags.next()?, tags.next()?, tags.next()?);
-    let platform = Platform::of_tag(platform)?;
-    Some(
-        version
-            .parse()
-            .map_err(|_| version.to_owned())
-            .map(|release| Found {
-                url: url.to_owned(),
-                release,
-                python: python.to_owned(),
-                platform,
-            }),
-    )
 }
 
 /// The newest patch, built for `python` or else for the newest Python.
@@ -263,7 +238,7 @@ fn refusal(said: &str) -> Result<(), Problem> {
     }
     if let Some(detail) = line("No module named pip").or(line("no such option")) {
         return Err(Problem::PipMissing {
-            detail: detail.to_owned(),
+            detail: redact(detail),
         });
     }
     if line("No matching distribution found").is_some() {
@@ -271,7 +246,7 @@ fn refusal(said: &str) -> Result<(), Problem> {
     }
     let last = said.lines().rev().find(|line| !line.trim().is_empty());
     Err(Problem::PipFailed {
-        detail: last.unwrap_or("it said nothing").trim().to_owned(),
+        detail: redact(last.unwrap_or("it said nothing").trim()),
     })
 }
 
@@ -282,7 +257,7 @@ fn reason(line: &str) -> String {
         .and_then(|(_, rest)| rest.split_once(": "));
     let rest = rest.map_or(line, |(_, rest)| rest);
     let (reason, _) = rest.split_once("')").unwrap_or((rest, ""));
-    format!("pip says: {reason}")
+    format!("pip says: {}", redact(reason))
 }
 
 #[cfg(test)]
@@ -401,6 +376,41 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         );
         let refused = "Could not fetch URL https://x/: 403 Client Error: Forbidden - skipping";
         assert!(matches!(refusal(refused), Err(Problem::NetworkAway { .. })));
+    }
+
+    #[test]
+    fn messages_hide_credentials_that_pip_prints() {
+        for said in [
+            "Could not fetch URL https://me:secret@x.example/: 403 Client Error",
+            "ERROR: no luck with https://secret@x.example/",
+        ] {
+            let error = refusal(said).unwrap_err().to_string();
+            assert!(
+                error.contains("x.example") && !error.contains("secret"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn rejects_a_link_on_a_page_that_came_over_plain_http() {
+        let index = |allow_http: bool| {
+            let index = Index::new(allow_http);
+            let page = Page::read(PACKAGE, &SAID.replace("https://index", "http://index"));
+            index
+                .pages
+                .lock()
+                .unwrap()
+                .insert(PACKAGE.into(), Arc::new(page));
+            index
+        };
+        let find = |index: Index| {
+            let release = "2.21".parse().unwrap();
+            index.find(PACKAGE, release, Platform::LinuxX86_64, None)
+        };
+        assert!(find(index(true)).is_ok());
+        let error = find(index(false)).unwrap_err();
+        assert!(matches!(error, Problem::PlainHttp { .. }), "{error}");
     }
 
     #[test]

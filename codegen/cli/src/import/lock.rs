@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The lock of the checkout that this binary was built from.
 const EMBEDDED: &str = include_str!("../../../../headers/sources.toml");
+
+/// The embedded lock's name in messages.
+const BUILT_IN: &str = "the lock that is built into sp-gen";
 
 const HEADING: &str = "\
 # What `sp-gen import` took from each release of TensorFlow: the package, the sha256 of every header, and why
@@ -51,14 +55,14 @@ pub struct Locked {
 }
 
 impl Lock {
-    /// The lock in a file, which need not exist; with `inherits`, over the one in the binary.
+    /// Reads the lock in a file, which need not exist; with `inherits`, over the one in the binary.
+    ///
+    /// # Errors
+    /// Returns an error if the file exists and cannot be read, or is not a lock.
     pub fn read(path: &Path, inherits: bool) -> Result<Self, Problem> {
-        let mut lock = match fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, &path.display().to_string())?,
-            Err(_) => Self::default(),
-        };
+        let mut lock = Self::parse(&text_of(path)?, &path.display().to_string())?;
         if inherits {
-            let base = Self::parse(EMBEDDED, "the built-in lock")?;
+            let base = Self::parse(EMBEDDED, BUILT_IN)?;
             for (release, locked) in base.release {
                 lock.release.entry(release).or_insert(locked);
             }
@@ -66,20 +70,30 @@ impl Lock {
         Ok(lock)
     }
 
-    /// One release of what [`Lock::read`] reads, without the time for the others.
+    /// Reads one release of what [`Lock::read`] reads, without the time for the others.
+    ///
+    /// # Errors
+    /// Returns an error if the file exists and cannot be read, or the release's part of it is malformed.
     pub fn read_one(
         path: &Path,
         inherits: bool,
         release: Release,
     ) -> Result<Option<Locked>, Problem> {
-        let text = fs::read_to_string(path).unwrap_or_default();
         let parse = |text: &str, name: &str| {
             let lock = Self::parse(&part(text, release), name)?;
             Ok(lock.release.into_values().next())
         };
-        match parse(&text, &path.display().to_string())? {
-            None if inherits => parse(EMBEDDED, "the built-in lock"),
+        match parse(&text_of(path)?, &path.display().to_string())? {
+            None if inherits => parse(EMBEDDED, BUILT_IN),
             found => Ok(found),
+        }
+    }
+
+    /// Returns where the entry of `release` is, for messages: `path`, or the lock in the binary.
+    pub fn holder(path: &Path, release: Release) -> String {
+        match Self::read_one(path, false, release) {
+            Ok(None) => BUILT_IN.to_owned(),
+            _ => path.display().to_string(),
         }
     }
 
@@ -100,14 +114,19 @@ impl Lock {
     /// pre-release that of earlier ones.
     ///
     /// # Errors
-    /// Returns an error for a pre-release if a final or newer version of its minor release is locked.
-    pub fn add(&mut self, release: Release, locked: Locked) -> Result<(), Problem> {
+    /// Returns an error for a pre-release if a final or newer version of its minor release is locked; `path`
+    /// is the lock's, for the message.
+    pub fn add(&mut self, release: Release, locked: Locked, path: &Path) -> Result<(), Problem> {
         let same_minor = |one: &Release| one.minor() == release.minor();
         let known = self.release.keys().copied().filter(same_minor);
         let newest = known.max_by_key(|one| (one.is_final(), *one));
         let wins = |newest: &Release| newest.is_final() || *newest > release;
         if let Some(newest) = newest.filter(|newest| !release.is_final() && wins(newest)) {
-            return Err(Problem::ReleaseSuperseded { release, newest });
+            return Err(Problem::ReleaseSuperseded {
+                release,
+                newest,
+                lock: Self::holder(path, newest),
+            });
         }
         self.release
             .retain(|one, _| one.is_final() || !same_minor(one));
@@ -123,9 +142,16 @@ impl Lock {
 }
 
 impl Locked {
-    /// Checks that the headers are the locked ones, none more and none less.
-    pub fn check(&self, release: Release, headers: &Headers) -> Result<(), Problem> {
-        let found = hashes(headers);
+    /// Checks that headers with these hashes are the locked ones, none more and none less.
+    ///
+    /// # Errors
+    /// Returns an error that names the first header that differs, and the lock in the file `path`.
+    pub fn check(
+        &self,
+        release: Release,
+        found: &BTreeMap<String, String>,
+        path: &Path,
+    ) -> Result<(), Problem> {
         let names = self.headers.keys().chain(found.keys());
         let differs = |name: &&String| self.headers.get(*name) != found.get(*name);
         let Some(header) = names.into_iter().find(differs) else {
@@ -141,8 +167,22 @@ impl Locked {
             header: header.clone(),
             release,
             locked: shown(&self.headers),
-            found: shown(&found),
+            found: shown(found),
+            lock: Lock::holder(path, release),
         })
+    }
+}
+
+/// Returns the text of a lock, which is empty if there is no file.
+fn text_of(path: &Path) -> Result<String, Problem> {
+    let unreadable = |detail: String| Problem::LockUnreadable {
+        lock: path.display().to_string(),
+        detail,
+    };
+    match fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| unreadable(error.to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(unreadable(error.to_string())),
     }
 }
 
@@ -192,6 +232,10 @@ mod tests {
         }
     }
 
+    fn nowhere() -> &'static Path {
+        Path::new("no such lock")
+    }
+
     fn lock(releases: &[&str]) -> Lock {
         let release = releases
             .iter()
@@ -203,13 +247,12 @@ mod tests {
     #[test]
     fn one_release_is_read_as_with_the_others() {
         let lock = Lock::parse(EMBEDDED, "lock").unwrap();
-        let nowhere = Path::new("no such lock");
         for (release, locked) in &lock.release {
-            let one = Lock::read_one(nowhere, true, *release).unwrap();
+            let one = Lock::read_one(nowhere(), true, *release).unwrap();
             assert_eq!(one.as_ref(), Some(locked), "{release}");
         }
         let unlocked = "2.3.1".parse().unwrap();
-        assert_eq!(Lock::read_one(nowhere, true, unlocked).unwrap(), None);
+        assert_eq!(Lock::read_one(nowhere(), true, unlocked).unwrap(), None);
     }
 
     #[test]
@@ -233,8 +276,8 @@ mod tests {
         let mut lock = lock(&["2.21.0", "2.22.0rc0"]);
         let release = |text: &str| text.parse::<Release>().unwrap();
         assert_eq!(lock.resolve(release("2.22")), Some(release("2.22.0rc0")));
-        lock.add(release("2.22.0rc1"), locked()).unwrap();
-        lock.add(release("2.22.0"), locked()).unwrap();
+        lock.add(release("2.22.0rc1"), locked(), nowhere()).unwrap();
+        lock.add(release("2.22.0"), locked(), nowhere()).unwrap();
         let left: Vec<String> = lock.release.keys().map(Release::to_string).collect();
         assert_eq!(left, ["2.21.0", "2.22.0"]);
     }
@@ -243,7 +286,7 @@ mod tests {
     fn rejects_candidate_if_its_final_release_is_locked() {
         let mut lock = lock(&["2.22.0"]);
         let before = lock.clone();
-        let late = lock.add("2.22.0rc1".parse().unwrap(), locked());
+        let late = lock.add("2.22.0rc1".parse().unwrap(), locked(), nowhere());
         let error = late.unwrap_err().to_string();
         assert_eq!(
             error,
@@ -257,7 +300,7 @@ mod tests {
         let mut changed = headers();
         changed.insert("tensorflow/c/ops.h".into(), b"abd".to_vec());
         let error = locked()
-            .check("2.21.0".parse().unwrap(), &changed)
+            .check("2.21.0".parse().unwrap(), &hashes(&changed), nowhere())
             .unwrap_err()
             .to_string();
         assert!(
@@ -270,7 +313,7 @@ mod tests {
         );
         assert!(
             locked()
-                .check("2.21.0".parse().unwrap(), &headers())
+                .check("2.21.0".parse().unwrap(), &hashes(&headers()), nowhere())
                 .is_ok()
         );
     }
@@ -282,14 +325,14 @@ mod tests {
         more.insert("tensorflow/c/new.h".into(), Vec::new());
         assert!(
             locked()
-                .check(release, &more)
+                .check(release, &hashes(&more), nowhere())
                 .unwrap_err()
                 .to_string()
                 .contains("locked absent")
         );
         assert!(
             locked()
-                .check(release, &Headers::new())
+                .check(release, &BTreeMap::new(), nowhere())
                 .unwrap_err()
                 .to_string()
                 .contains("found  absent")
@@ -313,6 +356,38 @@ mod tests {
             Lock::read(&path, true),
             Err(Problem::LockMalformed { .. })
         ));
+    }
+
+    #[test]
+    fn rejects_a_lock_that_is_not_text_or_not_a_file() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("sources.toml");
+        let release = "2.21.0".parse().unwrap();
+        let assert_unreadable = || {
+            for found in [
+                Lock::read(&path, true).map(drop),
+                Lock::read_one(&path, true, release).map(drop),
+            ] {
+                let error = found.unwrap_err();
+                assert!(matches!(error, Problem::LockUnreadable { .. }), "{error}");
+                assert!(error.to_string().contains("sources.toml"), "{error}");
+            }
+        };
+        fs::write(&path, b"# \xff\n").unwrap();
+        assert_unreadable();
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_unreadable();
+    }
+
+    #[test]
+    fn names_the_lock_that_has_the_entry() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("sources.toml");
+        fs::write(&path, lock(&["2.3.0"]).text()).unwrap();
+        let holder = |release: &str| Lock::holder(&path, release.parse().unwrap());
+        assert_eq!(holder("2.3.0"), path.display().to_string());
+        assert_eq!(holder("2.21.0"), BUILT_IN);
     }
 
     #[test]

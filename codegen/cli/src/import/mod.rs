@@ -1,12 +1,20 @@
 //! A release's headers, from an index, a wheel or an installed TensorFlow into the store.
 //!
-//! Everything is read and checked in memory first: what fails has written nothing.
+//! Everything is read and checked in memory first, and a new release is parsed before it is written: a failed
+//! import leaves the store and the lock unchanged.
 
 pub mod changes;
 pub mod closure;
 #[cfg(test)]
 mod crafted;
+pub mod credentials;
+mod directory;
+pub mod download;
+pub mod exclusive;
+mod fetched;
+pub mod http;
 pub mod index;
+pub mod link;
 pub mod lock;
 pub mod place;
 pub mod platform;
@@ -17,19 +25,21 @@ pub mod snapshot;
 pub mod source;
 pub mod store;
 pub mod symbols;
+pub mod url;
 pub mod wheel;
 
 use closure::Closure;
+use exclusive::Exclusive;
+pub use fetched::Fetched;
+use fetched::{Admitted, New, admitted};
 use index::Index;
 use lock::{Lock, Locked, hashes};
 use place::Place;
 use platform::Platform;
 use problem::Problem;
-use range::RangeReader;
 use release::Release;
 use source::{Identity, Installed, Moved, Source};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use store::Store;
 use wheel::Wheel;
 
@@ -42,6 +52,8 @@ pub struct Request {
     pub from: Option<PathBuf>,
     /// Refuse a release that is not locked.
     pub locked: bool,
+    /// Fetch whole wheels, and compare their sha256 with the index's.
+    pub whole: bool,
     /// Where headers, lock and snapshots are kept.
     pub place: Place,
 }
@@ -61,6 +73,8 @@ pub struct Imported {
     pub moved: Moved,
     /// Whether the lock has a new entry.
     pub appended: bool,
+    /// Whether the wheel was fetched whole, and the index does not state its sha256.
+    pub is_unstated: bool,
 }
 
 /// What an import is doing, for a progress bar.
@@ -71,12 +85,12 @@ pub trait Watch {
     fn step(&mut self, what: &str);
 }
 
-/// Imports one release; several threads may import others into the same place.
-pub fn import(
-    request: &Request,
-    index: &Index,
-    watch: &mut dyn Watch,
-) -> Result<Imported, Problem> {
+/// Reads one release; several threads may read others for the same place. Headers that the lock has already
+/// are stored.
+///
+/// # Errors
+/// Returns an error, and has written nothing, if the headers cannot be read or are not the locked ones.
+pub fn fetch(request: &Request, index: &Index, watch: &mut dyn Watch) -> Result<Fetched, Problem> {
     let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
     // A minor release that is locked as a pre-release may be final by now.
@@ -86,33 +100,39 @@ pub fn import(
     }
     match exact.and_then(|exact| stored(request, &lock, exact)) {
         Some(done) => Ok(done),
-        None => fetch(request, index, &lock, exact, watch),
+        None => read(request, index, &lock, exact, watch),
     }
 }
 
 /// What needs no fetching, since the store has the locked headers.
-fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Imported> {
+fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Fetched> {
     let store = Store::at(request.place.store.clone());
     let headers = store
         .read(exact, &lock.release[&exact])
         .filter(|_| request.from.is_none())?;
-    Some(Imported {
+    let done = Imported {
         release: exact,
         origin: None,
         include: store.include(exact),
         headers: headers.len(),
         moved: Moved::default(),
         appended: false,
+        is_unstated: false,
+    };
+    Some(Fetched {
+        done,
+        place: request.place.clone(),
+        new: None,
     })
 }
 
-fn fetch(
+fn read(
     request: &Request,
     index: &Index,
     lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
-) -> Result<Imported, Problem> {
+) -> Result<Fetched, Problem> {
     let mut source = open(request, index, lock, exact, watch)?;
     let identity = source.identity()?;
     let release = agree(request, &identity, exact, source.as_ref())?;
@@ -121,35 +141,33 @@ fn fetch(
         Some(closure::roots(source.as_ref()).0.len()),
     );
     let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
-    let headers = found.headers.len();
-    let appended = file(request, release, identity, &found)?;
     let store = Store::at(request.place.store.clone());
-    Ok(Imported {
+    let mut done = Imported {
         release,
         origin: Some(source.origin()),
         include: store.include(release),
-        headers,
+        headers: found.headers.len(),
         moved: source.moved(),
-        appended,
+        appended: false,
+        is_unstated: source.is_unstated(),
+    };
+    let entry = entry(release, identity, &found);
+    let new = match admit(lock, release, &entry, request)? {
+        Admitted::Locked => {
+            let _turn = Exclusive::acquire(&request.place.lock)?;
+            store.put(release, &found.headers, None)?;
+            None
+        }
+        Admitted::New => {
+            done.appended = true;
+            Some(New::unpack(entry, found.headers)?)
+        }
+    };
+    Ok(Fetched {
+        done,
+        place: request.place.clone(),
+        new,
     })
-}
-
-/// Puts what was read into the store and the lock, one release after the other.
-fn file(
-    request: &Request,
-    release: Release,
-    identity: Identity,
-    found: &Closure,
-) -> Result<bool, Problem> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // Another release may have been added since.
-    let mut lock = Lock::read(&request.place.lock, request.place.inherits)?;
-    let appended = check(request, &mut lock, release, identity, found)?;
-    let store = Store::at(request.place.store.clone());
-    let changed = appended.then_some((&lock, &*request.place.lock));
-    store.put(release, &found.headers, changed)?;
-    Ok(appended)
 }
 
 fn open(
@@ -169,13 +187,16 @@ fn open(
         None,
     );
     let python = exact.and_then(|exact| lock.release[&exact].python.clone());
-    let page = index.page(package)?;
     let release = exact.unwrap_or(request.release);
-    let found = page.find(release, Platform::LinuxX86_64, python.as_deref())?;
+    let found = index.find(package, release, Platform::LinuxX86_64, python.as_deref())?;
     watch.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
-        Some(path) => open_local(Path::new(path)),
-        None => Ok(Box::new(Wheel::<RangeReader>::fetch(&found.url)?)),
+        Some(path) => Ok(Box::new(Wheel::open_stated(Path::new(path), &found)?)),
+        None if request.whole => {
+            let download = download::fetch(&found, &index.client())?;
+            Ok(Box::new(Wheel::downloaded(&found, download)?))
+        }
+        None => Ok(Box::new(Wheel::fetch(&found.url, index.client())?)),
     }
 }
 
@@ -230,31 +251,28 @@ fn agree(
     })
 }
 
-/// Holds the headers against the lock, or adds them to it; says whether it added them.
-fn check(
-    request: &Request,
-    lock: &mut Lock,
-    release: Release,
-    identity: Identity,
-    found: &Closure,
-) -> Result<bool, Problem> {
-    if let Some(locked) = lock.release.get(&release) {
-        return locked.check(release, &found.headers).map(|()| false);
-    }
-    if request.locked {
-        return Err(unlocked(request));
-    }
+fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
     let package = index::package_of(release);
-    let entry = Locked {
+    Locked {
         package: identity.package.unwrap_or_else(|| package.to_owned()),
         version: release.to_string(),
         python: identity.python,
         platform: identity.platform,
         headers: hashes(&found.headers),
         left_out: found.left_out.clone(),
-    };
-    lock.add(release, entry)?;
-    Ok(true)
+    }
+}
+
+fn admit(
+    lock: &Lock,
+    release: Release,
+    entry: &Locked,
+    request: &Request,
+) -> Result<Admitted, Problem> {
+    match admitted(lock, release, entry, &request.place.lock)? {
+        Admitted::New if request.locked => Err(unlocked(request)),
+        admitted => Ok(admitted),
+    }
 }
 
 fn unlocked(request: &Request) -> Problem {
@@ -299,6 +317,7 @@ mod tests {
                 release: "2.3".parse().unwrap(),
                 from: Some(site),
                 locked: false,
+                whole: false,
                 place: Place {
                     store: home.join("store"),
                     lock: home.join("sources.toml"),
@@ -316,7 +335,9 @@ mod tests {
         }
 
         fn import(&self) -> Result<Imported, Problem> {
-            import(&self.request, &Index::default(), &mut Silent)
+            let fetched = fetch(&self.request, &Index::default(), &mut Silent)?;
+            fetched.commit(|| Ok::<_, Problem>(()))?;
+            Ok(fetched.done)
         }
 
         fn lock(&self) -> String {
@@ -336,6 +357,58 @@ mod tests {
                 .contains("[release.\"2.3.1\"]\npackage = \"tensorflow\"")
         );
         assert!(!scene.import().unwrap().appended);
+    }
+
+    #[test]
+    fn a_failure_to_write_snapshots_leaves_no_entry() {
+        let scene = Scene::new("extern \"C\" {}");
+        let fetched = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
+        let failed = fetched.commit(|| Err::<(), _>(Problem::StoreHomeless));
+        assert!(matches!(failed, Err(Problem::StoreHomeless)));
+        assert!(!scene.request.place.lock.exists());
+        assert!(!scene.request.place.store.exists());
+        assert!(scene.import().unwrap().appended);
+    }
+
+    #[test]
+    fn parallel_commits_lose_no_entry() {
+        let releases = ["2.3.0", "2.3.1", "2.3.2", "2.3.3"];
+        let scene = Scene::new("extern \"C\" {}");
+        let fetched: Vec<Fetched> = releases
+            .iter()
+            .map(|release| {
+                let metadata = format!("Name: tensorflow\nVersion: {release}\n");
+                let info = "site-packages/tensorflow-2.3.1.dist-info/METADATA";
+                fs::write(scene.scratch.path().join(info), metadata).unwrap();
+                fetch(&scene.request, &Index::default(), &mut Silent).unwrap()
+            })
+            .collect();
+        let slow = || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            Ok::<_, Problem>(())
+        };
+        std::thread::scope(|scope| {
+            for one in &fetched {
+                scope.spawn(move || one.commit(slow).unwrap());
+            }
+        });
+        let lock = scene.lock();
+        for release in releases {
+            assert!(lock.contains(&format!("[release.\"{release}\"]")), "{lock}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_another_import_added_meanwhile_is_checked() {
+        let scene = Scene::new("extern \"C\" {}");
+        let early = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        scene.change("extern \"C\" { int x; }");
+        scene.import().unwrap();
+        let lock = scene.lock();
+        let late = early.commit(|| -> Result<(), Problem> { panic!("nothing may be written") });
+        assert!(matches!(late, Err(Problem::HashDiffers { .. })));
+        assert_eq!(scene.lock(), lock);
     }
 
     #[test]

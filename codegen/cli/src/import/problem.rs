@@ -1,5 +1,6 @@
 //! What can go wrong in an import: one message per kind, each with what to do next.
 
+use super::range::RangeError;
 use super::release::Release;
 use miette::Diagnostic;
 use thiserror::Error;
@@ -60,12 +61,72 @@ pub enum Problem {
     #[diagnostic(
         code(sp_gen::import::ranges_refused),
         help(
-            "fetch the wheel yourself (`pip download --no-deps`), then `sp-gen import tensorflow RELEASE --from WHEEL`"
+            "`--whole` fetches all of it, some hundred MB, and compares its sha256 with the index's; `--from` imports a wheel at hand"
         )
     )]
     RangesRefused {
         /// The wheel's file name.
         wheel: String,
+    },
+    /// The wheel, the page that links to it or a redirect is plain http.
+    #[error("{wheel} would be read over plain http from {host}")]
+    #[diagnostic(
+        code(sp_gen::import::plain_http),
+        help(
+            "anyone between here and {host} can change it. Use an https index; `--allow-http` allows plain http"
+        )
+    )]
+    PlainHttp {
+        /// The wheel's file name.
+        wheel: String,
+        /// Host and port.
+        host: String,
+    },
+    /// The server answers with an error.
+    #[error("{host} answers with status {status} for {wheel}")]
+    #[diagnostic(
+        code(sp_gen::import::access_denied),
+        help(
+            "credentials are taken from the index URLs of `pip config list` and from netrc, if they are for {host}; keyrings are not read. `--from` imports a wheel that was fetched otherwise"
+        )
+    )]
+    AccessDenied {
+        /// Host and port.
+        host: String,
+        /// The wheel's file name.
+        wheel: String,
+        /// The HTTP status.
+        status: u16,
+    },
+    /// A file of a wheel or an installed TensorFlow is larger than any header.
+    #[error("{member} in {origin} has more than {limit} bytes")]
+    #[diagnostic(
+        code(sp_gen::import::member_too_large),
+        help("TensorFlow's own wheels have no such header; do not use this one")
+    )]
+    MemberTooLarge {
+        /// The wheel or folder.
+        origin: String,
+        /// The file.
+        member: String,
+        /// How many bytes are read at most.
+        limit: u64,
+    },
+    /// The wheel is not the one that the index links to.
+    #[error(
+        "{wheel} is not what the index states\n  stated sha256 {stated}\n  found  sha256 {found}"
+    )]
+    #[diagnostic(
+        code(sp_gen::import::wheel_differs),
+        help("nothing was written. The wheel was changed or is damaged; do not use it")
+    )]
+    WheelDiffers {
+        /// The wheel's file name.
+        wheel: String,
+        /// The sha256 of the link.
+        stated: String,
+        /// The sha256 of the file.
+        found: String,
     },
     /// The wheel, or a file in an installed TensorFlow, cannot be read.
     #[error("cannot read {origin}: {detail}")]
@@ -157,7 +218,7 @@ pub enum Problem {
     #[diagnostic(
         code(sp_gen::import::release_superseded),
         help(
-            "snapshots hold one version of each minor release: remove {newest} from the lock first"
+            "snapshots hold one version of each minor release: remove {newest} from {lock} first"
         )
     )]
     ReleaseSuperseded {
@@ -165,13 +226,15 @@ pub enum Problem {
         release: Release,
         /// The locked version.
         newest: Release,
+        /// The lock that has it.
+        lock: String,
     },
     /// A header is not the one that was locked.
     #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
     #[diagnostic(
         code(sp_gen::import::hash_differs),
         help(
-            "nothing was written. The source was changed, or is another build of this release; if the lock is wrong, remove the release from it and import again"
+            "nothing was written. The source was changed, or is another build of this release. Its hashes are in {lock}: if they are wrong, remove {release} there and import again"
         )
     )]
     HashDiffers {
@@ -183,6 +246,8 @@ pub enum Problem {
         locked: String,
         /// Its sha256 in the source, or `absent`.
         found: String,
+        /// The lock that has the release.
+        lock: String,
     },
     /// A library in a wheel is not what it should be.
     #[error("cannot read the symbols of {library}: {detail}")]
@@ -207,6 +272,34 @@ pub enum Problem {
     PlatformUnknown {
         /// The wheel or folder.
         origin: String,
+    },
+    /// The lock exists and is not readable text.
+    #[error("cannot read the lock {lock}: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::lock_unreadable),
+        help(
+            "nothing was written. Make it readable, or move it away: `sp-gen import` then writes a new one"
+        )
+    )]
+    LockUnreadable {
+        /// The lock file.
+        lock: String,
+        /// Why not.
+        detail: String,
+    },
+    /// No lock on the file that parallel imports exclude each other with.
+    #[error("cannot lock {path}: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::lock_unavailable),
+        help(
+            "parallel imports exclude each other with this file: set XDG_CACHE_HOME to a folder that is writable and whose file system has file locks"
+        )
+    )]
+    LockUnavailable {
+        /// The file.
+        path: String,
+        /// Why not.
+        detail: String,
     },
     /// The lock is not one.
     #[error("{lock} is not a lock of headers: {detail}")]
@@ -245,4 +338,27 @@ pub enum Problem {
     #[error("no folder to keep headers in: neither HOME nor XDG_CACHE_HOME is set")]
     #[diagnostic(code(sp_gen::import::store_homeless), help("say where: `--store DIR`"))]
     StoreHomeless,
+}
+
+impl Problem {
+    /// Returns what a failed request for `wheel`, a URL or file name, means.
+    pub fn from_server(wheel: &str, error: RangeError) -> Self {
+        let wheel = wheel.rsplit('/').next().unwrap_or(wheel).to_owned();
+        match error {
+            RangeError::Refused => Self::RangesRefused { wheel },
+            RangeError::Insecure(host) => Self::PlainHttp { wheel, host },
+            RangeError::Denied { host, status } => Self::AccessDenied {
+                host,
+                wheel,
+                status,
+            },
+            RangeError::Invalid(detail) => Self::SourceUnreadable {
+                origin: wheel,
+                detail,
+            },
+            RangeError::Away(detail) => Self::NetworkAway {
+                detail: format!("{wheel}: {detail}"),
+            },
+        }
+    }
 }

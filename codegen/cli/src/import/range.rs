@@ -1,8 +1,11 @@
-//! A remote file as `Read + Seek`, by HTTP range requests.
+//! A remote file as `Read + Seek`, by requests for parts of it.
 //!
 //! What was fetched is kept a while. Reading on where the last fetch ended fetches twice as much each time,
 //! so that a central directory costs a handful of requests; scattered reads stay small. Of a library
 //! that is read through, only the last blocks are kept.
+//!
+//! The server is not trusted: a part that is not the requested one, or a length that is too large or
+//! changes, is an error, and no request asks for more than [`REQUEST_MOST`] bytes.
 
 use super::source::Moved;
 use std::cell::RefCell;
@@ -10,34 +13,67 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::rc::Rc;
-use std::time::Duration;
-use ureq::tls::{RootCerts, TlsConfig};
 
 const BLOCK: u64 = 64 * 1024;
 const AHEAD_MOST: u64 = 32;
+/// The most bytes of one request.
+const REQUEST_MOST: u64 = AHEAD_MOST * BLOCK;
 /// The blocks kept: more than all headers of a wheel have, and less than one of its libraries.
 const KEPT_MOST: usize = 512;
+/// The largest file that is read: no wheel of TensorFlow has 1 GiB.
+pub const LENGTH_MOST: u64 = 4 << 30;
 const TRIES: u32 = 3;
+
+/// What requests parts of one remote file.
+pub trait Transport {
+    /// Requests a range, which is not empty.
+    ///
+    /// # Errors
+    /// Returns an error if there is no answer with a part of the file.
+    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError>;
+}
+
+/// A part of a file, as a server states it.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Which part it is.
+    pub range: Range<u64>,
+    /// The length of the file.
+    pub length: u64,
+    /// The bytes; the implementation reads at most one more than requested.
+    pub bytes: Vec<u8>,
+}
 
 /// A position in a remote file; clones share what was fetched.
 #[derive(Clone)]
 pub struct RangeReader {
-    file: Rc<RefCell<Remote>>,
+    file: Rc<RefCell<Blocks>>,
     position: u64,
 }
 
 /// Why a remote file could not be opened or read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum RangeError {
     /// The server sends the whole file whatever is asked.
     Refused,
-    /// It cannot be reached, or answers with an error.
+    /// It cannot be reached, or the connection fails.
     Away(String),
+    /// What it sends cannot be true.
+    Invalid(String),
+    /// It would be asked over plain http; has its host.
+    Insecure(String),
+    /// It answers with an error.
+    Denied {
+        /// The host.
+        host: String,
+        /// The HTTP status.
+        status: u16,
+    },
 }
 
-struct Remote {
-    agent: ureq::Agent,
-    url: String,
+struct Blocks {
+    transport: Box<dyn Transport>,
+    /// 0 until the first answer.
     length: u64,
     blocks: BTreeMap<u64, Vec<u8>>,
     /// The same blocks, the oldest first.
@@ -49,20 +85,29 @@ struct Remote {
 
 impl RangeReader {
     /// Asks for the length of the file; moves one byte.
-    pub fn open(url: &str) -> Result<Self, RangeError> {
-        let mut remote = Remote {
-            agent: agent(),
-            url: url.to_owned(),
-            length: 1,
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached, serves no parts, or states a length above
+    /// [`LENGTH_MOST`].
+    pub fn open(transport: impl Transport + 'static) -> Result<Self, RangeError> {
+        let mut file = Blocks {
+            transport: Box::new(transport),
+            length: 0,
             blocks: BTreeMap::new(),
             order: VecDeque::new(),
             next: 0,
             ahead: 1,
             moved: Moved::default(),
         };
-        remote.length = remote.get(0..1)?.1;
+        let length = file.get(0..1)?.length;
+        if length == 0 || length > LENGTH_MOST {
+            return Err(RangeError::Invalid(format!(
+                "the server states a length of {length} bytes"
+            )));
+        }
+        file.length = length;
         Ok(Self {
-            file: Rc::new(RefCell::new(remote)),
+            file: Rc::new(RefCell::new(file)),
             position: 0,
         })
     }
@@ -72,12 +117,19 @@ impl RangeReader {
         self.file.borrow().moved
     }
 
-    /// Fetches the ranges that will be read soon, near ones in one request.
+    /// Fetches the ranges that will be read soon, near ones in one request; no more than is kept.
+    ///
+    /// # Errors
+    /// Returns an error if a part cannot be fetched.
     pub fn expect(&self, mut ranges: Vec<Range<u64>>) -> Result<(), RangeError> {
         ranges.sort_by_key(|range| range.start);
         let mut file = self.file.borrow_mut();
+        let mut left = KEPT_MOST as u64;
         for range in coalesce(ranges) {
-            file.fetch_missing(range.start / BLOCK, range.end.div_ceil(BLOCK))?;
+            let (from, to) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
+            let to = to.min(from.saturating_add(left));
+            left -= to.saturating_sub(from);
+            file.fetch_missing(from, to)?;
         }
         Ok(())
     }
@@ -103,7 +155,7 @@ impl Seek for RangeReader {
     }
 }
 
-impl Remote {
+impl Blocks {
     fn read_at(&mut self, position: u64, out: &mut [u8]) -> Result<usize, RangeError> {
         if position >= self.length || out.is_empty() {
             return Ok(0);
@@ -132,14 +184,15 @@ impl Remote {
         while from < to && self.blocks.contains_key(&(to - 1)) {
             to -= 1;
         }
-        if from == to {
-            return Ok(());
+        while from < to {
+            let end = to.min(from + REQUEST_MOST / BLOCK);
+            let part = self.get(from * BLOCK..(end * BLOCK).min(self.length))?;
+            for (index, block) in (from..end).zip(part.bytes.chunks(BLOCK as usize)) {
+                self.keep(index, block.to_vec());
+            }
+            self.next = end;
+            from = end;
         }
-        let (bytes, _) = self.get(from * BLOCK..(to * BLOCK).min(self.length))?;
-        for (index, block) in (from..to).zip(bytes.chunks(BLOCK as usize)) {
-            self.keep(index, block.to_vec());
-        }
-        self.next = to;
         Ok(())
     }
 
@@ -154,65 +207,37 @@ impl Remote {
         }
     }
 
-    /// One request, repeated where the connection fails: the bytes, and the length of the file.
-    fn get(&mut self, range: Range<u64>) -> Result<(Vec<u8>, u64), RangeError> {
-        let mut failure = None;
+    /// Requests a range, again if the connection fails.
+    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
+        let mut failure = RangeError::Refused;
         for _ in 0..TRIES {
             match self.get_once(&range) {
-                Err(RangeError::Away(detail)) => failure = Some(RangeError::Away(detail)),
+                Err(RangeError::Away(detail)) => failure = RangeError::Away(detail),
                 done => return done,
             }
         }
-        Err(failure.unwrap_or(RangeError::Refused))
+        Err(failure)
     }
 
-    fn get_once(&mut self, range: &Range<u64>) -> Result<(Vec<u8>, u64), RangeError> {
-        let wanted = format!("bytes={}-{}", range.start, range.end - 1);
+    fn get_once(&mut self, range: &Range<u64>) -> Result<Part, RangeError> {
         self.moved.requests += 1;
-        let request = self.agent.get(&self.url).header("Range", wanted);
-        let mut response = request
-            .header("Accept-Encoding", "identity")
-            .call()
-            .map_err(away)?;
-        if response.status() != 206 {
-            return Err(RangeError::Refused);
+        let part = self.transport.get(range.clone())?;
+        let moved = part.bytes.len() as u64;
+        self.moved.bytes += moved;
+        let is_cut = moved < range.end - range.start;
+        if part.range != *range || (self.length != 0 && part.length != self.length) {
+            let detail = "the server sent another part than it was asked for";
+            return Err(RangeError::Invalid(detail.into()));
         }
-        let total = response
-            .headers()
-            .get("content-range")
-            .and_then(|value| value.to_str().ok());
-        let total = total.and_then(|value| value.rsplit('/').next()?.parse().ok());
-        let total = total.ok_or(RangeError::Refused)?;
-        let expected = range.end - range.start;
-        let bytes = response
-            .body_mut()
-            .with_config()
-            .limit(expected + 1)
-            .read_to_vec()
-            .map_err(away)?;
-        self.moved.bytes += bytes.len() as u64;
-        if bytes.len() as u64 != expected {
-            return Err(RangeError::Away(format!(
-                "{} bytes came of {expected}",
-                bytes.len()
-            )));
+        if moved != range.end - range.start {
+            let detail = format!("{moved} bytes came of {}", range.end - range.start);
+            return Err(match is_cut {
+                true => RangeError::Away(detail),
+                false => RangeError::Invalid(detail),
+            });
         }
-        Ok((bytes, total))
+        Ok(part)
     }
-}
-
-fn agent() -> ureq::Agent {
-    // The platform's verifier knows the certificates that the user's environment adds.
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::PlatformVerifier)
-        .build();
-    let config = ureq::Agent::config_builder()
-        .tls_config(tls)
-        .timeout_connect(Some(Duration::from_secs(20)))
-        .timeout_recv_response(Some(Duration::from_secs(60)))
-        .timeout_recv_body(Some(Duration::from_secs(120)))
-        .user_agent(concat!("sp-gen/", env!("CARGO_PKG_VERSION")));
-    config.build().new_agent()
 }
 
 /// Joins sorted ranges whose gap is smaller than what another request costs.
@@ -220,22 +245,22 @@ fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
         match joined.last_mut() {
-            Some(last) if range.start <= last.end + 2 * BLOCK => last.end = last.end.max(range.end),
+            Some(last) if range.start <= last.end.saturating_add(2 * BLOCK) => {
+                last.end = last.end.max(range.end)
+            }
             _ => joined.push(range),
         }
     }
     joined
 }
 
-fn away(error: ureq::Error) -> RangeError {
-    RangeError::Away(error.to_string())
-}
-
 impl std::fmt::Display for RangeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused => f.write_str("the server does not serve parts of a file"),
-            Self::Away(detail) => f.write_str(detail),
+            Self::Away(detail) | Self::Invalid(detail) => f.write_str(detail),
+            Self::Insecure(host) => write!(f, "{host} is asked over plain http"),
+            Self::Denied { host, status } => write!(f, "{host} answers with status {status}"),
         }
     }
 }
@@ -251,66 +276,23 @@ impl From<RangeError> for io::Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use std::io::{BufRead, BufReader, Write};
-    use std::net::{TcpListener, TcpStream};
+    use crate::import::http::{Client, Remote};
+    use crate::import::url::Url;
+    use sp_tests::http::{Response, Server};
+    use std::net::TcpListener;
+    use std::sync::Arc;
 
     /// Serves `body` on a loopback port for as long as the test runs.
-    pub fn serve(body: Vec<u8>, ranges: bool) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!(
-            "http://{}/tensorflow_cpu-2.21.0-cp311-cp311-any.whl",
-            listener.local_addr().unwrap()
-        );
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // A client that goes away ends its connection only.
-                let _ = answer(stream, &body, ranges);
-            }
+    pub fn serve(body: Vec<u8>, ranges: bool) -> Remote {
+        let server = Server::start(move |request| match ranges {
+            true => Response::part(request, &body),
+            false => Response::new(200, body.clone()),
         });
-        url
+        remote(&server.url("/tensorflow_cpu-2.21.0-cp311-cp311-any.whl"))
     }
 
-    fn answer(stream: TcpStream, body: &[u8], ranges: bool) -> io::Result<()> {
-        let mut lines = BufReader::new(stream.try_clone()?).lines();
-        let mut out = stream;
-        loop {
-            let mut range = None;
-            for line in lines.by_ref() {
-                let line = line?.to_ascii_lowercase();
-                if let Some(value) = line.strip_prefix("range: bytes=") {
-                    range = value.split_once('-').map(|(from, to)| {
-                        (from.parse::<usize>().unwrap(), to.parse::<usize>().unwrap())
-                    });
-                }
-                if line.is_empty() {
-                    break;
-                }
-            }
-            let Some((from, to)) = range else {
-                return Ok(());
-            };
-            if ranges {
-                let part = &body[from..=to.min(body.len() - 1)];
-                write!(
-                    out,
-                    "HTTP/1.1 206 Partial Content\r\nContent-Length: {}\r\n",
-                    part.len()
-                )?;
-                write!(
-                    out,
-                    "Content-Range: bytes {from}-{to}/{}\r\n\r\n",
-                    body.len()
-                )?;
-                out.write_all(part)?;
-            } else {
-                write!(
-                    out,
-                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
-                    body.len()
-                )?;
-                out.write_all(body)?;
-            }
-        }
+    pub fn remote(url: &str) -> Remote {
+        Remote::new(Arc::new(Client::new(true)), Url::parse(url).unwrap())
     }
 
     fn body() -> Vec<u8> {
@@ -322,7 +304,7 @@ pub(super) mod tests {
     #[test]
     fn reads_any_part_as_a_file_would() {
         let body = body();
-        let mut reader = RangeReader::open(&serve(body.clone(), true)).unwrap();
+        let mut reader = RangeReader::open(serve(body.clone(), true)).unwrap();
         for (at, length) in [
             (0, 10),
             (65_530, 20),
@@ -342,7 +324,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_scattered_read_moves_one_block() {
-        let mut reader = RangeReader::open(&serve(body(), true)).unwrap();
+        let mut reader = RangeReader::open(serve(body(), true)).unwrap();
         reader.seek(SeekFrom::Start(700_000)).unwrap();
         reader.read_exact(&mut [0; 100]).unwrap();
         assert_eq!(
@@ -357,7 +339,7 @@ pub(super) mod tests {
     #[test]
     fn reading_on_takes_few_requests_and_nothing_twice() {
         let body = body();
-        let mut reader = RangeReader::open(&serve(body.clone(), true)).unwrap();
+        let mut reader = RangeReader::open(serve(body.clone(), true)).unwrap();
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, body);
@@ -367,7 +349,7 @@ pub(super) mod tests {
 
     #[test]
     fn near_ranges_are_fetched_together() {
-        let reader = RangeReader::open(&serve(body(), true)).unwrap();
+        let reader = RangeReader::open(serve(body(), true)).unwrap();
         reader
             .expect(vec![900_000..900_010, 10..20, 70_000..80_000])
             .unwrap();
@@ -376,7 +358,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_server_without_ranges_is_refused() {
-        let opened = RangeReader::open(&serve(vec![7; 50], false));
+        let opened = RangeReader::open(serve(vec![7; 50], false));
         assert!(matches!(opened, Err(RangeError::Refused)));
     }
 
@@ -385,6 +367,78 @@ pub(super) mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/x", listener.local_addr().unwrap());
         drop(listener);
-        assert!(matches!(RangeReader::open(&url), Err(RangeError::Away(_))));
+        assert!(matches!(
+            RangeReader::open(remote(&url)),
+            Err(RangeError::Away(_))
+        ));
+    }
+
+    /// A server that states whatever a test makes it state.
+    struct Lying(Box<dyn FnMut(Range<u64>) -> Part>);
+
+    impl Transport for Lying {
+        fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
+            Ok((self.0)(range))
+        }
+    }
+
+    fn open(answer: impl FnMut(Range<u64>) -> Part + 'static) -> Result<RangeReader, RangeError> {
+        RangeReader::open(Lying(Box::new(answer)))
+    }
+
+    fn part(range: Range<u64>, length: u64) -> Part {
+        let bytes = vec![7; (range.end - range.start) as usize];
+        Part {
+            range,
+            length,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn rejects_lengths_that_no_wheel_has() {
+        for length in [0, LENGTH_MOST + 1, u64::MAX] {
+            let opened = open(move |range| part(range, length));
+            assert!(matches!(opened, Err(RangeError::Invalid(_))), "{length}");
+        }
+    }
+
+    #[test]
+    fn rejects_parts_that_were_not_asked_for() {
+        let shifted = |range: Range<u64>| range.start + 1..range.end + 1;
+        let lies: [fn(Range<u64>) -> Part; 3] = [
+            |range| part(range, 999_999),
+            |range| Part {
+                range: 3..4,
+                ..part(range, 1_000_000)
+            },
+            |range| part(range.start..range.end + 1, 1_000_000),
+        ];
+        for (index, lie) in lies.into_iter().enumerate() {
+            let answer = move |range: Range<u64>| match range == (0..1) {
+                true => part(range, 1_000_000),
+                false => lie(range),
+            };
+            let mut reader = open(answer).unwrap();
+            assert!(reader.read(&mut [0; 4]).is_err(), "{index}");
+        }
+        assert!(open(move |range| part(shifted(range), 9)).is_err());
+    }
+
+    #[test]
+    fn asks_for_bounded_parts_whatever_is_expected() {
+        let answer = |range: Range<u64>| {
+            assert!(range.end - range.start <= REQUEST_MOST);
+            part(range, LENGTH_MOST)
+        };
+        let reader = open(answer).unwrap();
+        reader
+            .expect(vec![0..LENGTH_MOST, 5..u64::MAX, u64::MAX - 1..u64::MAX])
+            .unwrap();
+        let kept = KEPT_MOST as u64 * BLOCK;
+        assert!(reader.moved().bytes <= kept + 1, "{:?}", reader.moved());
+        let mut seeking = reader.clone();
+        seeking.seek(SeekFrom::Start(u64::MAX)).unwrap();
+        assert_eq!(seeking.read(&mut [0; 4]).unwrap(), 0);
     }
 }

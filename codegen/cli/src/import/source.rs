@@ -4,8 +4,14 @@
 
 use super::problem::Problem;
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// No C header comes near this; a crafted one could otherwise be read without end.
+pub const HEADER_MOST: u64 = 16 << 20;
+/// The most files and folders below an include root. That of 2.21 has 13 thousand.
+const ENTRIES_MOST: usize = 1 << 18;
 
 /// What a package says of itself in its dist-info.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +52,10 @@ pub trait Source {
     /// What it cost so far.
     fn moved(&self) -> Moved {
         Moved::default()
+    }
+    /// Returns true for a wheel that was fetched whole, and whose sha256 the index does not state.
+    fn is_unstated(&self) -> bool {
+        false
     }
 }
 
@@ -89,8 +99,15 @@ impl Installed {
     /// Opens an include root, whatever it holds.
     pub fn at(include: &Path) -> Result<Self, Problem> {
         let include = include.to_owned();
-        let mut names = BTreeSet::new();
-        collect(&include, &include, &mut names).map_err(|error| unreadable(&include, &error))?;
+        let mut walk = Walk {
+            root: &include,
+            above: Vec::new(),
+            entries: 0,
+            names: BTreeSet::new(),
+        };
+        walk.collect(&include)
+            .map_err(|error| unreadable(&include, &error))?;
+        let names = walk.names;
         Ok(Self { include, names })
     }
 }
@@ -131,7 +148,18 @@ impl Source for Installed {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
         let path = self.include.join(name);
-        fs::read(&path).map_err(|error| unreadable(&path, &error))
+        let mut bytes = Vec::new();
+        let file =
+            open_file(&path).and_then(|file| file.take(HEADER_MOST + 1).read_to_end(&mut bytes));
+        file.map_err(|error| unreadable(&path, &error))?;
+        match bytes.len() as u64 > HEADER_MOST {
+            true => Err(Problem::MemberTooLarge {
+                origin: self.origin(),
+                member: name.to_owned(),
+                limit: HEADER_MOST,
+            }),
+            false => Ok(bytes),
+        }
     }
 }
 
@@ -196,16 +224,54 @@ fn environments(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn collect(root: &Path, folder: &Path, names: &mut BTreeSet<String>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(root, &path, names)?;
-        } else if let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str) {
-            names.insert(name.replace(std::path::MAIN_SEPARATOR, "/"));
+/// A walk through the folders below an include root.
+struct Walk<'a> {
+    root: &'a Path,
+    /// The folders that lead to the current one, without symbolic links.
+    above: Vec<PathBuf>,
+    entries: usize,
+    names: BTreeSet<String>,
+}
+
+impl Walk<'_> {
+    /// Collects the files below `folder`. Pipes and devices, which have no end, are not collected, and a
+    /// symbolic link to a folder above is not followed.
+    fn collect(&mut self, folder: &Path) -> io::Result<()> {
+        let real = folder.canonicalize()?;
+        if self.above.contains(&real) {
+            return Ok(());
+        }
+        self.above.push(real);
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            self.entries += 1;
+            if self.entries > ENTRIES_MOST {
+                return Err(io::Error::other("it has more files than any include root"));
+            }
+            if path.is_dir() {
+                self.collect(&path)?;
+            } else if path.is_file() {
+                self.insert(&path);
+            }
+        }
+        self.above.pop();
+        Ok(())
+    }
+
+    fn insert(&mut self, path: &Path) {
+        if let Some(name) = path.strip_prefix(self.root).ok().and_then(Path::to_str) {
+            let name = name.replace(std::path::MAIN_SEPARATOR, "/");
+            self.names.insert(name);
         }
     }
-    Ok(())
+}
+
+/// Opens a file that has an end: reading a pipe or a device could wait or continue without end.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    match path.metadata()?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::other("it is not a file")),
+    }
 }
 
 #[cfg(test)]
@@ -242,6 +308,34 @@ mod tests {
         assert_eq!(found.version.as_deref(), Some("2.21.0"));
         assert_eq!(found.python.as_deref(), Some("cp311"));
         assert_eq!(found.platform.as_deref(), Some("manylinux_2_27_x86_64"));
+    }
+
+    #[test]
+    fn rejects_headers_over_the_limit() {
+        let scratch = tempfile::tempdir().unwrap();
+        let header = File::create(scratch.path().join("x.h")).unwrap();
+        header.set_len(HEADER_MOST + 1).unwrap();
+        let mut source = Installed::at(scratch.path()).unwrap();
+        let read = source.read("x.h");
+        assert!(matches!(read, Err(Problem::MemberTooLarge { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_tree_with_loops_and_devices_ends() {
+        use std::os::unix::fs::symlink;
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("c");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("x.h"), "").unwrap();
+        // Followed, these would be 2^40 folders.
+        for name in ["a", "b"] {
+            symlink(&folder, folder.join(name)).unwrap();
+        }
+        symlink("/dev/zero", folder.join("zero.h")).unwrap();
+        symlink("/nonexistent", folder.join("gone.h")).unwrap();
+        let found = Installed::at(scratch.path()).unwrap();
+        assert_eq!(found.names(), &BTreeSet::from(["c/x.h".to_owned()]));
     }
 
     #[test]

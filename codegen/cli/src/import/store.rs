@@ -3,7 +3,7 @@
 //! A release appears whole or not at all: it is written beside its place and renamed into it.
 
 use super::closure::Headers;
-use super::lock::{Lock, Locked};
+use super::lock::{Lock, Locked, hashes};
 use super::problem::Problem;
 use super::release::Release;
 use super::source::stays_inside;
@@ -40,7 +40,7 @@ impl Store {
         let include = self.include(release);
         let read = |name: &String| Some((name.clone(), fs::read(include.join(name)).ok()?));
         let headers: Headers = locked.headers.keys().map(read).collect::<Option<_>>()?;
-        locked.check(release, &headers).ok().map(|()| headers)
+        (locked.headers == hashes(&headers)).then_some(headers)
     }
 
     /// Writes a release and the lock that has it; on failure both are as they were.
@@ -74,17 +74,31 @@ impl Store {
         let staged = tempfile::Builder::new()
             .prefix(".importing-")
             .tempdir_in(&self.folder)?;
-        let release = staged.path().join("release");
-        for (name, bytes) in headers {
-            if !stays_inside(name) {
-                return Err(io::Error::other(format!("`{name}` leads out of the store")));
-            }
-            let path = release.join("include").join(name);
-            fs::create_dir_all(path.parent().unwrap_or(&release))?;
-            fs::write(path, bytes)?;
-        }
+        write_below(&staged.path().join("release/include"), headers)?;
         Ok(staged)
     }
+}
+
+/// Writes headers into a temporary folder, to be parsed.
+///
+/// # Errors
+/// Returns an error if a file cannot be written, or if a name leads out of the folder.
+pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new().prefix("sp-gen-").tempdir()?;
+    write_below(folder.path(), headers)?;
+    Ok(folder)
+}
+
+fn write_below(folder: &Path, headers: &Headers) -> io::Result<()> {
+    for (name, bytes) in headers {
+        if !stays_inside(name) {
+            return Err(io::Error::other(format!("`{name}` leads out of the store")));
+        }
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, bytes)?;
+    }
+    Ok(())
 }
 
 /// Renames `staged/release` to `place`; what was there moves into `staged`, which is removed.
@@ -136,7 +150,6 @@ fn unwritable(path: &Path, error: &io::Error) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::lock::hashes;
 
     fn release() -> Release {
         "2.21.0".parse().unwrap()

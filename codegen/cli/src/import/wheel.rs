@@ -2,47 +2,113 @@
 //!
 //! A wheel with a member name that leads out of its folder is refused whole.
 
+mod library;
+
+use super::directory::{self, Metered};
+use super::download::{Download, hexadecimal};
+use super::http::{Client, Remote};
+use super::link::Found;
 use super::problem::Problem;
-use super::range::{RangeError, RangeReader};
-use super::source::{Identity, Moved, Source, identity_of, stays_inside};
-use super::symbols::binary::{Binary, PART};
+use super::range::{RangeReader, Transport};
+use super::source::{HEADER_MOST, Identity, Moved, Source, identity_of, open_file, stays_inside};
+use super::url::Url;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
-use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::{ZipError, ZipResult};
 
-/// No C header comes near this; a crafted one could otherwise unpack without end.
-const HEADER_MOST: u64 = 16 << 20;
+pub use library::Library;
+
+/// The most bytes of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
+const HEADERS_MOST: u64 = 256 << 20;
 
 /// A wheel that is open.
 pub struct Wheel<R> {
     origin: String,
-    archive: ZipArchive<R>,
+    archive: ZipArchive<Metered<R>>,
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
+    /// What was moved for a wheel that was fetched whole.
+    downloaded: Option<Moved>,
+    is_unstated: bool,
+    /// How many bytes of headers may still be read.
+    left: u64,
 }
 
 impl Wheel<BufReader<File>> {
     /// Opens a wheel file.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let origin = path.display().to_string();
-        let file = File::open(path).map_err(|error| Problem::SourceUnreadable {
-            origin: origin.clone(),
-            detail: error.to_string(),
-        })?;
+        let file = open_file(path).map_err(|error| lost(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
+    }
+
+    /// Opens a wheel file that an index links to, and compares its sha256 with the link's.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or differs.
+    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, Problem> {
+        if let Some(stated) = &link.sha256 {
+            let origin = path.display().to_string();
+            let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+            let found = sha256(file).map_err(|error| lost(&origin, &error))?;
+            if found != *stated {
+                return Err(Problem::WheelDiffers {
+                    wheel: origin,
+                    stated: stated.clone(),
+                    found,
+                });
+            }
+        }
+        Self::open(path)
+    }
+}
+
+impl Wheel<File> {
+    /// Opens a wheel that was fetched whole; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if it is no wheel of TensorFlow.
+    pub fn downloaded(link: &Found, download: Download) -> Result<Self, Problem> {
+        let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
+        let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
+        wheel.downloaded = Some(Moved {
+            bytes: download.length,
+            requests: 1,
+        });
+        wheel.is_unstated = !download.is_stated;
+        Ok(wheel)
     }
 }
 
 impl Wheel<RangeReader> {
     /// Opens a wheel on a server; moves its central directory.
-    pub fn fetch(url: &str) -> Result<Self, Problem> {
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached or serves no wheel.
+    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, Problem> {
         let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
-        let reader = RangeReader::open(url).map_err(|error| not_served(&origin, error))?;
+        let Some(url) = Url::parse(url) else {
+            return Err(Problem::SourceUnreadable {
+                origin,
+                detail: "the index links to it with a URL that cannot be read".into(),
+            });
+        };
+        Self::over(origin, Remote::new(client, url))
+    }
+
+    /// Opens a wheel through any transport; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if the transport fails or transports no wheel.
+    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, Problem> {
+        let opened = RangeReader::open(transport);
+        let reader = opened.map_err(|error| Problem::from_server(&origin, error))?;
         Self::read_directory(origin, reader.clone(), Some(reader))
     }
 }
@@ -58,7 +124,7 @@ impl<R: Read + Seek> Wheel<R> {
         reader: R,
         remote: Option<RangeReader>,
     ) -> Result<Self, Problem> {
-        let archive = ZipArchive::new(reader).map_err(|error| unreadable(&origin, error))?;
+        let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
         let members = members(&origin, &archive)?;
         let include = |name: &String| header_name(name).map(str::to_owned);
         let names: BTreeSet<String> = members.keys().filter_map(include).collect();
@@ -71,6 +137,9 @@ impl<R: Read + Seek> Wheel<R> {
             names,
             members,
             remote,
+            downloaded: None,
+            is_unstated: false,
+            left: HEADERS_MOST,
         })
     }
 
@@ -89,13 +158,22 @@ impl<R: Read + Seek> Wheel<R> {
     }
 
     fn text(&mut self, index: usize) -> Result<Vec<u8>, Problem> {
+        let origin = &self.origin;
+        let member = self.archive.by_index(index);
+        let member = member.map_err(|error| unreadable(origin, error))?;
+        let name = member.name().map(|name| name.escape_default().to_string());
+        let limit = HEADER_MOST.min(self.left);
         let mut bytes = Vec::new();
-        let member = self
-            .archive
-            .by_index(index)
-            .map_err(|error| unreadable(&self.origin, error))?;
-        let read = member.take(HEADER_MOST).read_to_end(&mut bytes);
-        read.map_err(|error| unreadable(&self.origin, ZipError::Io(error)))?;
+        let read = member.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
+        if bytes.len() as u64 > limit {
+            return Err(Problem::MemberTooLarge {
+                origin: origin.clone(),
+                member: name.unwrap_or_default(),
+                limit,
+            });
+        }
+        self.left -= bytes.len() as u64;
         Ok(bytes)
     }
 
@@ -112,124 +190,6 @@ impl<R: Read + Seek> Wheel<R> {
         let bytes = found.map(|index| self.text(index)).transpose()?;
         Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
-}
-
-impl<R: Read + Seek> Wheel<R> {
-    /// TensorFlow's own libraries, by the path of their member.
-    pub fn libraries(&self) -> Vec<String> {
-        let names = self.members.keys();
-        names.filter(|name| is_library(name)).cloned().collect()
-    }
-
-    /// One of them, to be read in parts.
-    pub fn library(&mut self, member: &str) -> Result<Library<'_, R>, Problem> {
-        let found = self.members.get(member).copied();
-        let index = found.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
-        let data = self.archive.by_index_data(index);
-        let data = data.map_err(|error| unreadable(&self.origin, error))?;
-        let (length, copy) = (data.size(), data.crc32());
-        drop(data);
-        Ok(Library {
-            wheel: self,
-            member: member.to_owned(),
-            index,
-            length,
-            copy,
-        })
-    }
-}
-
-/// A library in a wheel. What lies behind a part is inflated only up to that part.
-pub struct Library<'a, R> {
-    wheel: &'a mut Wheel<R>,
-    member: String,
-    index: usize,
-    length: u64,
-    copy: u32,
-}
-
-impl<R> Library<'_, R> {
-    /// Equal for copies of a library, which wheels for macOS have.
-    pub fn fingerprint(&self) -> (u64, u32) {
-        (self.length, self.copy)
-    }
-}
-
-impl<R: Read + Seek> Binary for Library<'_, R> {
-    fn name(&self) -> String {
-        format!("{} in {}", self.member, self.wheel.origin)
-    }
-
-    fn length(&self) -> u64 {
-        self.length
-    }
-
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem> {
-        let origin = &self.wheel.origin;
-        let lost = |error| unreadable(origin, ZipError::Io(error));
-        let mut member = self
-            .wheel
-            .archive
-            .by_index(self.index)
-            .map_err(|error| unreadable(origin, error))?;
-        let (mut at, mut parts) = (0, Vec::new());
-        for range in ranges {
-            if range.start < at {
-                // Deflate runs forwards only.
-                drop(member);
-                member = self
-                    .wheel
-                    .archive
-                    .by_index(self.index)
-                    .map_err(|error| unreadable(origin, error))?;
-                at = 0;
-            }
-            let skipped = io::copy(&mut member.by_ref().take(range.start - at), &mut io::sink());
-            at += skipped.map_err(lost)?;
-            let mut part = Vec::new();
-            let wanted = range.end.saturating_sub(range.start);
-            member
-                .by_ref()
-                .take(wanted)
-                .read_to_end(&mut part)
-                .map_err(lost)?;
-            at += part.len() as u64;
-            parts.push(part);
-        }
-        Ok(parts)
-    }
-
-    /// Inflates the member once; reading part by part would begin anew for each.
-    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
-        let origin = &self.wheel.origin;
-        let lost = |error| unreadable(origin, ZipError::Io(error));
-        let member = self.wheel.archive.by_index(self.index);
-        let mut member = member.map_err(|error| unreadable(origin, error))?;
-        io::copy(&mut member.by_ref().take(range.start), &mut io::sink()).map_err(lost)?;
-        let mut rest = member.take(range.end.saturating_sub(range.start));
-        let mut part = vec![0; PART as usize];
-        loop {
-            match rest.read(&mut part).map_err(lost)? {
-                0 => return Ok(()),
-                length => see(&part[..length]),
-            }
-        }
-    }
-}
-
-/// Libraries of TensorFlow's own directly in `tensorflow/` or `tensorflow/python/`; of the hundred
-/// extension modules around them none exports a C function (looked at in 2.5, 2.12, 2.20 and 2.21).
-fn is_library(member: &str) -> bool {
-    let Some((folder, name)) = member.rsplit_once('/') else {
-        return false;
-    };
-    let data = folder.split_once(".data/").map_or(folder, |(_, rest)| {
-        rest.strip_prefix("purelib/")
-            .or(rest.strip_prefix("platlib/"))
-            .unwrap_or(rest)
-    });
-    let shared = name.ends_with(".so") || name.contains(".so.") || name.ends_with(".dylib");
-    shared && name.contains("tensorflow") && matches!(data, "tensorflow" | "tensorflow/python")
 }
 
 impl<R: Read + Seek> Source for Wheel<R> {
@@ -260,8 +220,8 @@ impl<R: Read + Seek> Source for Wheel<R> {
         let ranges = indices.map(|index| {
             self.archive.by_index_data(index).map(|member| {
                 // The local header repeats the name and may add fields of its own.
-                let end = member.header_start() + member.compressed_size() + 1024;
-                member.header_start()..end
+                let packed = member.compressed_size().saturating_add(1024);
+                member.header_start()..member.header_start().saturating_add(packed)
             })
         });
         let ranges = ranges
@@ -269,14 +229,19 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map_err(|error| unreadable(&self.origin, error))?;
         remote
             .expect(ranges)
-            .map_err(|error| not_served(&self.origin, error))
+            .map_err(|error| Problem::from_server(&self.origin, error))
     }
 
     fn moved(&self) -> Moved {
         self.remote
             .as_ref()
             .map(RangeReader::moved)
+            .or(self.downloaded)
             .unwrap_or_default()
+    }
+
+    fn is_unstated(&self) -> bool {
+        self.is_unstated
     }
 }
 
@@ -314,15 +279,8 @@ fn header_name(member: &str) -> Option<&str> {
 }
 
 fn unreadable(origin: &str, error: ZipError) -> Problem {
-    let lost = |error: &std::io::Error| {
-        error
-            .get_ref()
-            .is_some_and(|inner| inner.is::<RangeError>())
-    };
     match error {
-        ZipError::Io(error) if lost(&error) => Problem::NetworkAway {
-            detail: format!("{origin}: {error}"),
-        },
+        ZipError::Io(error) => lost(origin, &error),
         error => Problem::SourceUnreadable {
             origin: origin.to_owned(),
             detail: error.to_string(),
@@ -330,15 +288,27 @@ fn unreadable(origin: &str, error: ZipError) -> Problem {
     }
 }
 
-fn not_served(origin: &str, error: RangeError) -> Problem {
-    match error {
-        RangeError::Refused => Problem::RangesRefused {
-            wheel: origin.to_owned(),
-        },
-        RangeError::Away(detail) => Problem::NetworkAway {
-            detail: format!("{origin}: {detail}"),
+fn lost(origin: &str, error: &io::Error) -> Problem {
+    let of_server = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match of_server.cloned() {
+        Some(error) => Problem::from_server(origin, error),
+        None => Problem::SourceUnreadable {
+            origin: origin.to_owned(),
+            detail: error.to_string(),
         },
     }
+}
+
+/// Returns the sha256 of a file in hexadecimal.
+fn sha256(mut file: File) -> io::Result<String> {
+    let (mut digest, mut block) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            length => digest.update(&block[..length]),
+        }
+    }
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 #[cfg(test)]
@@ -391,6 +361,51 @@ mod tests {
     }
 
     #[test]
+    fn rejects_headers_over_the_limit() {
+        let large = vec![b'x'; HEADER_MOST as usize + 1];
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
+        let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
+        assert!(matches!(read, Err(Problem::MemberTooLarge { .. })));
+    }
+
+    #[test]
+    fn rejects_headers_that_are_together_over_the_limit() {
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"12345")]);
+        let mut wheel = open(bytes).unwrap();
+        wheel.left = 12;
+        let mut read = || wheel.read("tensorflow/c/ops.h");
+        assert!(read().is_ok() && read().is_ok());
+        assert!(matches!(read(), Err(Problem::MemberTooLarge { .. })));
+    }
+
+    #[test]
+    fn compares_a_file_with_the_hash_of_its_link() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.whl");
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
+        std::fs::write(&path, &bytes).unwrap();
+        let digest = hexadecimal(&Sha256::digest(&bytes));
+        let opened = |sha256: Option<String>| {
+            let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+            let (mut links, _) = crate::import::link::links("tensorflow-cpu", line);
+            let link = Found {
+                sha256,
+                ..links.remove(0)
+            };
+            Wheel::open_stated(&path, &link).map(drop)
+        };
+        assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
+        let differs = opened(Some("00".repeat(32)));
+        assert!(matches!(differs, Err(Problem::WheelDiffers { .. })));
+    }
+
+    #[test]
+    fn rejects_what_is_not_a_file() {
+        let opened = Wheel::open(Path::new("/dev/zero"));
+        assert!(matches!(opened, Err(Problem::SourceUnreadable { .. })));
+    }
+
+    #[test]
     fn what_is_no_wheel_is_said_to_be_none() {
         assert!(matches!(
             open(b"not a zip".to_vec()),
@@ -420,7 +435,7 @@ mod tests {
             ),
         ]);
         let length = bytes.len() as u64;
-        let mut wheel = Wheel::fetch(&serve(bytes, true)).unwrap();
+        let mut wheel = Wheel::over("x.whl".into(), serve(bytes, true)).unwrap();
         wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
         assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));

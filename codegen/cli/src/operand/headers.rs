@@ -83,7 +83,11 @@ impl Promise {
     fn holds(&self, name: &str, bytes: &[u8]) -> bool {
         let locked = self.locked.get_or_init(|| {
             let Place { lock, inherits, .. } = &self.place;
-            Lock::read_one(lock, *inherits, self.release).ok()?
+            let found = Lock::read_one(lock, *inherits, self.release);
+            found.unwrap_or_else(|problem| {
+                eprintln!("headers of {} are not quoted: {problem}", self.release);
+                None
+            })
         });
         let wanted = locked.as_ref().and_then(|locked| locked.headers.get(name));
         let found: String = Sha256::digest(bytes)

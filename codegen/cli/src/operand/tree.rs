@@ -4,17 +4,16 @@
 use std::fs;
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::{Headers, Reading, Result, Side, exports};
 use crate::abi::Surface;
 use crate::contract::{Known, Notes};
 use crate::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
-use crate::import::closure::{self, Headers as Texts};
+use crate::import::closure;
 use crate::import::problem::Problem;
 use crate::import::release::Release;
 use crate::import::snapshot::mark_preview;
 use crate::import::source::{Identity, Source, identity_beside};
+use crate::import::store::unpack;
 use crate::import::wheel::Wheel;
 use crate::snapshots;
 
@@ -60,17 +59,6 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
         unread: extracted.unread,
         is_parsed: true,
     })
-}
-
-/// A wheel refuses names that lead out of it when it is opened.
-fn unpack(headers: &Texts) -> std::io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("sp-gen-").tempdir()?;
-    for (name, bytes) in headers {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
-        fs::write(path, bytes)?;
-    }
-    Ok(folder)
 }
 
 /// Parses the headers below `include`, those of the APIs asked for if there are any. What facts hold

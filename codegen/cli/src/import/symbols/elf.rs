@@ -12,7 +12,9 @@ const PROGRAM_HEADER: usize = 56;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 /// No library has a table near this; a crafted one is not read without end.
-const TABLE_MOST: u64 = 1 << 30;
+const TABLE_MOST: u64 = 256 << 20;
+/// A dynamic section has some dozens of entries of 16 bytes.
+const DYNAMIC_MOST: u64 = 1 << 20;
 
 /// Tags of the dynamic section.
 mod tag {
@@ -122,7 +124,7 @@ pub fn names(
         return Err(binary.malformed("it has no 64-bit little-endian ELF header"));
     };
     let dynamic = segments.iter().find(|segment| segment.kind == DYNAMIC);
-    let Some(dynamic) = dynamic.filter(|found| found.size < TABLE_MOST) else {
+    let Some(dynamic) = dynamic.filter(|found| found.size < DYNAMIC_MOST) else {
         return Err(binary.malformed("it has no dynamic section"));
     };
     let end = dynamic.offset.saturating_add(dynamic.size);

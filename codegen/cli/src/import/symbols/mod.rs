@@ -7,15 +7,15 @@ pub mod macho;
 pub mod messages;
 pub mod prefix;
 
+use super::exclusive::Exclusive;
 use super::index::{Index, NIGHTLY, PACKAGE, package_of};
 use super::lock::Lock;
 use super::platform::Platform;
 use super::problem::Problem;
-use super::range::RangeReader;
 use super::release::Release;
 use super::source::{Identity, Moved, Source};
 use super::wheel::Wheel;
-use super::{Request, Watch};
+use super::{Request, Watch, download};
 use crate::demands::{Demands, DemandsError};
 use crate::symbols::table::{Column, Table};
 use crate::symbols::{Symbols, SymbolsError};
@@ -24,7 +24,6 @@ use miette::Diagnostic;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// What C functions of TensorFlow's plugin APIs are called.
@@ -126,12 +125,15 @@ pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found
                 &format!("asking pip for {} {}", task.package, request.release),
                 None,
             );
-            let page = index.page(task.package)?;
             let release = exact.unwrap_or(request.release);
-            let found = page.find(release, task.platform, python.as_deref())?;
+            let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
-                Some(path) => read(task, Wheel::open(Path::new(path))?, watch),
-                None => read(task, Wheel::<RangeReader>::fetch(&found.url)?, watch),
+                Some(path) => read(task, Wheel::open_stated(Path::new(path), &found)?, watch),
+                None if request.whole => {
+                    let download = download::fetch(&found, &index.client())?;
+                    read(task, Wheel::downloaded(&found, download)?, watch)
+                }
+                None => read(task, Wheel::fetch(&found.url, index.client())?, watch),
             }
         }
     }
@@ -257,8 +259,7 @@ fn keep(
     platform: Platform,
     column: Column,
 ) -> Result<(), StepError> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = Exclusive::acquire(&request.place.lock)?;
     let known = Symbols::at(&request.place)?;
     let is_it = |table: &&Table| table.package == package && table.platform == platform;
     let table = known.tables().iter().find(is_it).cloned();
@@ -326,6 +327,7 @@ mod tests {
             release: "2.3".parse().unwrap(),
             from: Some(from),
             locked: false,
+            whole: false,
             place: Place {
                 store: folder.join("store"),
                 lock: folder.join("sources.toml"),

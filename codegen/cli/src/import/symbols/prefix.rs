@@ -12,8 +12,8 @@ use crate::import::problem::Problem;
 const WINDOW: usize = 4096;
 /// Enough to see the first table; then as much as the tables say.
 const FIRST: u64 = 1 << 20;
-/// Beyond this the tables are not at the front.
-const MOST: u64 = 512 << 20;
+/// Beyond this the tables are not at the front. Those of TensorFlow 2.21 end at 100 MiB.
+const MOST: u64 = 256 << 20;
 /// Names of libraries and versions that stand behind the symbols' names.
 const BEHIND: usize = 16 << 10;
 

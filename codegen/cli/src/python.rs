@@ -1,0 +1,70 @@
+//! Runs the user's Python without importing anything from the current directory.
+//!
+//! `python -m` and `python -c` put the current directory first on `sys.path`, where a file named `pip.py`
+//! would be imported in place of pip. Two measures, because no single one serves Python 3.8 to 3.13:
+//!
+//! - The working directory is an empty private one. This works in every release, and also for empty and
+//!   relative entries of `PYTHONPATH`.
+//! - `PYTHONSAFEPATH` leaves the working directory out of `sys.path`. Python 3.10 and older ignore it; the
+//!   option `-P` would be an error there.
+//!
+//! Isolated mode, `-I`, is not used: it also ignores the user's site-packages, where pip may be installed,
+//! and the `PYTHON*` variables that may be needed to find it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs `program`, a path or a name to be looked up in `PATH`, to its end and returns its output.
+///
+/// # Errors
+/// Returns an error if there is no private directory to run in, or if the program cannot be started.
+pub fn run(program: &Path, arguments: &[&str]) -> io::Result<Output> {
+    let folder = private_folder()?;
+    Command::new(absolute(program)?)
+        .args(arguments)
+        .current_dir(folder.path())
+        .env("PYTHONSAFEPATH", "1")
+        .output()
+}
+
+/// An empty folder that is deleted when it is dropped.
+fn private_folder() -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("sp-gen-python-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
+}
+
+/// Resolves a relative path, which would otherwise be looked up in the private directory.
+fn absolute(program: &Path) -> io::Result<PathBuf> {
+    match program.components().count() {
+        1 => Ok(program.to_owned()),
+        _ => std::path::absolute(program),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_in_an_empty_private_folder() {
+        let script = "import os, sys; print(os.listdir('.'), oct(os.stat('.').st_mode)[-3:])";
+        match run(Path::new("python3"), &["-c", script]) {
+            Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "[] 700"),
+            Err(error) => eprintln!("skipped: no python3: {error}"),
+        }
+    }
+
+    #[test]
+    fn keeps_a_relative_program_path_relative_to_the_caller() {
+        let program = absolute(Path::new("environment/bin/python")).unwrap();
+        assert!(program.is_absolute() && program.ends_with("environment/bin/python"));
+        assert_eq!(
+            absolute(Path::new("python3")).unwrap(),
+            Path::new("python3")
+        );
+    }
+}

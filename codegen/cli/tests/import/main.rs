@@ -1,0 +1,7 @@
+//! `sp-gen import` under hostile conditions: working directories, locks, servers and wheels. No test leaves
+//! the machine: servers listen on loopback addresses, and pip is pointed at them.
+
+mod hostile_directory;
+mod lock;
+mod network;
+mod scene;

@@ -1,0 +1,72 @@
+//! Any bytes as a wheel on a server that lies: about lengths, about which part it sends, and about how much.
+//! What is read is the wheel's or an error, and no request is without bounds.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sp_gen::import::range::{Part, RangeError, Transport};
+use sp_gen::import::source::{Source, stays_inside};
+use sp_gen::import::wheel::Wheel;
+use sp_gen::import::{closure, symbols};
+use std::ops::Range;
+
+/// The most bytes of a request.
+const REQUEST_MOST: u64 = 2 << 20;
+
+struct Lying {
+    wheel: Vec<u8>,
+    /// How each answer lies, from the first on; later ones do not.
+    lies: std::vec::IntoIter<u8>,
+}
+
+impl Transport for Lying {
+    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
+        assert!(range.start < range.end && range.end - range.start <= REQUEST_MOST);
+        let byte = |at| usize::try_from(at).ok().and_then(|at| self.wheel.get(at));
+        let mut part = Part {
+            bytes: range
+                .clone()
+                .map(|at| byte(at).copied().unwrap_or(0))
+                .collect(),
+            length: self.wheel.len() as u64,
+            range,
+        };
+        match self.lies.next().unwrap_or(0) {
+            1 => part.length = u64::MAX,
+            2 => part.length += 70_000,
+            3 => part.length /= 2,
+            4 => part.bytes.truncate(part.bytes.len() / 2),
+            5 => part.bytes.push(0),
+            6 => part.range = part.range.start + 1..part.range.end + 1,
+            7 => part.range = u64::MAX - 1..u64::MAX,
+            8 => return Err(RangeError::Away("gone".into())),
+            9 => part.bytes.iter_mut().for_each(|byte| *byte ^= 0x40),
+            _ => {}
+        }
+        Ok(part)
+    }
+}
+
+// A count, as many lies, and the wheel.
+fuzz_target!(|bytes: &[u8]| {
+    let Some((count, rest)) = bytes.split_first() else {
+        return;
+    };
+    let (lies, wheel) = rest.split_at(rest.len().min((*count).into()));
+    let server = Lying {
+        wheel: wheel.to_vec(),
+        lies: lies.to_vec().into_iter(),
+    };
+    let Ok(mut wheel) = Wheel::over("fuzzed.whl".into(), server) else {
+        return;
+    };
+    let _ = wheel.identity();
+    if let Ok(found) = closure::of(&mut wheel, &mut |_| {}) {
+        assert!(found.headers.keys().all(|name| stays_inside(name)));
+    }
+    for member in wheel.libraries() {
+        if let Ok(mut library) = wheel.library(&member) {
+            let _ = symbols::exports(&mut library);
+        }
+    }
+});
