@@ -27,6 +27,12 @@ use crate::plugin::{Platform, Plugin, entry_points};
 use crate::release::Release;
 use crate::{Error, Host};
 
+/// The id of the check that loads the plugin and asks it nothing.
+pub(crate) const LOADING: &str = "entry_points";
+
+/// The id of the check that counts devices.
+pub(crate) const DEVICES: &str = "devices";
+
 /// What a check is handed.
 pub(crate) struct Session<'a> {
     pub release: Release<'a>,
