@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::fault::{self, HANG_STATUS, LOST_STATUS};
@@ -84,7 +85,7 @@ pub(crate) fn perform(run: impl FnOnce() -> Seen) -> ! {
     let has_parent = channel::open().is_ok();
     limits::set();
     fault::install();
-    std::thread::spawn(watch);
+    start_watchdog();
     let outcome = Outcome::new("", run());
     let kind = match outcome.status {
         Verdict::Pass => kind::PASS,
@@ -97,6 +98,18 @@ pub(crate) fn perform(run: impl FnOnce() -> Seen) -> ! {
     };
     // SAFETY: ends the process, at once: what the plugin still runs has no say any more.
     unsafe { libc::_exit(if is_done { 0 } else { LOST_STATUS }) }
+}
+
+/// Starts [`watch`] and waits until it runs: a thread's start takes the loader's lock, which a
+/// plugin that hangs in a constructor holds for ever.
+fn start_watchdog() {
+    let barrier = Arc::new(Barrier::new(2));
+    let is_running = Arc::clone(&barrier);
+    std::thread::spawn(move || {
+        is_running.wait();
+        watch();
+    });
+    barrier.wait();
 }
 
 /// Ends the process when its time is over, and with all that it started if the parent is gone.
