@@ -71,6 +71,7 @@ pub use judge::{Options, ask, conformance, judge};
 pub use ledger::{Kind, Tally};
 pub use op::Op;
 pub use outcome::{Outcome, Verdict, exit_code, summary};
+pub use plugin::ENTRY_POINTS;
 pub use release::{Exports, Installation, PLAYED, Release};
 pub use stand_in::unimplemented;
 pub use suite::{Suite, child_main, plugin_beside_exe};

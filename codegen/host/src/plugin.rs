@@ -17,6 +17,14 @@ use crate::record::{Record, Shapes};
 use crate::release::Release;
 use crate::{Error, fault, ledger, stand_in};
 
+/// All entry points that some release looks for.
+pub const ENTRY_POINTS: [&str; 4] = [
+    "SE_InitPlugin",
+    "TF_InitKernel",
+    "TF_InitGraph",
+    "TF_InitProfiler",
+];
+
 /// The entry points that a release looks for, in the order in which it calls them.
 pub(crate) fn entry_points(release: Release<'_>) -> Vec<&'static str> {
     let (kernel, graph) = (["TF_InitKernel"], ["TF_InitGraph"]);

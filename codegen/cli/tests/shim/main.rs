@@ -120,7 +120,12 @@ fn passes_everything(place: &Place, release: &str, plugin: &Path) {
 
 /// Every check of `sp-gen verify`, and our own tests.
 fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<Outcome> {
-    let judged = sp_host::judge(&[release.to_owned()], plugin, |_, _| ());
+    let judged = sp_host::judge(
+        &[release.to_owned()],
+        plugin,
+        &sp_host::Options::default(),
+        |_, _| (),
+    );
     let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
     rows.extend(own_tests(place, release, plugin));
     rows
@@ -139,7 +144,12 @@ fn plays(place: &Place, future: &Future, plugin: &Path) {
 
 /// A declined host has no devices, and nothing fails.
 fn declines(release: &str, plugin: &Path) {
-    let rows = sp_host::judge(&[release.to_owned()], plugin, |_, _| ());
+    let rows = sp_host::judge(
+        &[release.to_owned()],
+        plugin,
+        &sp_host::Options::default(),
+        |_, _| (),
+    );
     let bad: Vec<_> = rows
         .iter()
         .filter(|(_, row)| row.status == Verdict::Fail)
