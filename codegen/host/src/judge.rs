@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::check::{self, CHECKS, DEVICES, LOADING};
 use crate::child::{self, Answer};
+use crate::contract::{self, Contract};
 use crate::outcome::{Causes, Stop};
 use crate::owners::Breaches;
 use crate::release::Release;
@@ -16,7 +17,7 @@ use crate::{Outcome, Verdict};
 
 /// Settings of [`judge`].
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub struct Options<'a> {
     /// The time that a check may take, rounded up to seconds; by default `SP_HOST_SECONDS`, or 30 seconds.
     pub timeout: Option<Duration>,
     /// How many children run at a time; by default two for each core, since children wait much of
@@ -24,9 +25,11 @@ pub struct Options {
     pub jobs: Option<NonZero<usize>>,
     /// True if a release without a device of the plugin's is a failure.
     pub require_device: bool,
+    /// The other releases, for the check `release_contract`; without them it is skipped.
+    pub contract: Option<Contract<'a>>,
 }
 
-impl Options {
+impl Options<'_> {
     fn limit(&self) -> Duration {
         let limit = self.timeout.unwrap_or_else(child::limit);
         Duration::from_secs(limit.as_secs() + u64::from(limit.subsec_nanos() > 0))
@@ -59,7 +62,7 @@ pub fn ask<'a>(check: &str, release: impl Into<Release<'a>>, plugin: &Path) -> O
 pub fn judge(
     releases: &[String],
     plugin: &Path,
-    options: &Options,
+    options: &Options<'_>,
     seen: impl Fn(&str, &Outcome) + Sync,
 ) -> Vec<(String, Outcome)> {
     let run = |release: &str, check: &str| {
@@ -89,7 +92,7 @@ pub fn judge(
     let rows = releases.iter().zip(loaded).flat_map(|(release, loaded)| {
         let others = others.by_ref().take(CHECKS.len() - 1);
         let answers = [loaded].into_iter().chain(others).collect();
-        let rows = attributed(answers, options.require_device);
+        let rows = attributed(release, answers, options);
         rows.into_iter().map(|row| (release.clone(), row))
     });
     rows.collect()
@@ -109,7 +112,7 @@ pub(crate) fn unloaded(check: &str, loading: &Outcome) -> Answer {
 
 /// The outcomes of one release: what all checks have seen of the fields' writers is one check's failure,
 /// and one cause is one failure.
-fn attributed(answers: Vec<Answer>, require_device: bool) -> Vec<Outcome> {
+fn attributed(release: &str, answers: Vec<Answer>, options: &Options<'_>) -> Vec<Outcome> {
     let found = answers.iter().flat_map(|answer| answer.breaches.clone());
     let found: Breaches = found.collect();
     let is_loaded = answers.first().is_some_and(|answer| answer.is_loaded);
@@ -120,9 +123,13 @@ fn attributed(answers: Vec<Answer>, require_device: bool) -> Vec<Outcome> {
             row if row.check == check::OWNERS && !found.is_empty() => {
                 Outcome::new(check::OWNERS, Err(check::broken(&found)))
             }
-            row if row.check == DEVICES && require_device && is_loaded => {
+            row if row.check == DEVICES && options.require_device && is_loaded => {
                 required_device(answer.outcome, devices)
             }
+            row if row.check == check::CONTRACT => match &options.contract {
+                Some(contract) => compared(release, &answer, contract),
+                None => answer.outcome,
+            },
             _ => answer.outcome,
         }
     });
@@ -137,6 +144,35 @@ fn required_device(outcome: Outcome, devices: Option<i32>) -> Outcome {
         _ => "the plugin reports 0 devices, and one is required".into(),
     };
     Outcome::new(&outcome.check, Err(Stop::Fail(text)))
+}
+
+/// The check of the release's contract: the child has reported what the plugin fills.
+fn compared(release: &str, answer: &Answer, contract: &Contract<'_>) -> Outcome {
+    if answer.written.is_empty() {
+        let skipped = answer.outcome.status == Verdict::Skip && answer.is_loaded;
+        return match skipped {
+            true => Outcome::new(
+                check::CONTRACT,
+                Err(Stop::Skip("no struct is filled".into())),
+            ),
+            false => answer.outcome.clone(),
+        };
+    }
+    let found = contract.compare(release, &answer.written);
+    let is_complete = answer.outcome.status != Verdict::Fail;
+    let seen = match found.differences.is_empty() {
+        false => Err(Stop::Fail(found.differences.join("; "))),
+        true if !is_complete => return answer.outcome.clone(),
+        true => {
+            let sizes = format!(
+                "struct sizes of {}",
+                contract::release_range(&found.built_for)
+            );
+            let parts: Vec<String> = [sizes].into_iter().chain(found.unclear).collect();
+            Ok(parts.join("; "))
+        }
+    };
+    Outcome::new(check::CONTRACT, seen)
 }
 
 /// `work` on each piece, `jobs` at a time; what comes out is in the order of what went in.
@@ -178,10 +214,14 @@ mod tests {
 
     #[test]
     fn a_required_device_that_is_absent_is_a_failure() {
+        let required = Options {
+            require_device: true,
+            ..Options::default()
+        };
         let status = |status, devices| {
             let loaded = answer(LOADING, Verdict::Pass, None);
             let asked = answer(DEVICES, status, devices);
-            attributed(vec![loaded, asked], true)[1].status
+            attributed("2.21", vec![loaded, asked], &required)[1].status
         };
         assert_eq!(status(Verdict::Pass, Some(1)), Verdict::Pass);
         assert_eq!(status(Verdict::Pass, Some(0)), Verdict::Fail);
@@ -190,7 +230,10 @@ mod tests {
             answer(LOADING, Verdict::Pass, None),
             answer(DEVICES, Verdict::Pass, Some(0)),
         ];
-        assert_eq!(attributed(optional, false)[1].status, Verdict::Pass);
+        assert_eq!(
+            attributed("2.21", optional, &Options::default())[1].status,
+            Verdict::Pass
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@
 mod call;
 mod check;
 mod child;
+mod contract;
 mod core;
 mod demands;
 mod dl;
@@ -63,6 +64,7 @@ mod variable;
 
 pub use check::{CHECKS, Check};
 pub use child::{child_plugin, child_release, is_child};
+pub use contract::Contract;
 pub use core::Attr;
 pub use dtype::{DType, Element};
 pub use error::{Code, Error};

@@ -76,6 +76,7 @@ pub fn run(args: Args) -> Result {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
         require_device: args.require_device,
+        contract: None,
     };
     let release = args.release.0.map(operand::resolve).transpose()?;
     let report = verify(&args.plugin, release, &options, |release, row| {

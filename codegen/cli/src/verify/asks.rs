@@ -6,7 +6,6 @@ use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::symbols::is_wanted;
 use crate::plugin::names::Names;
-use crate::snapshots;
 use crate::symbols::Symbols;
 use serde::Serialize;
 use sp_host::escape_control;
@@ -64,13 +63,12 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 }
 
 /// Sorts the names.
-pub(super) fn of(closure: &Closure, place: &Place) -> Result<Asked> {
+pub(super) fn of(closure: &Closure, apis: &[Api], place: &Place) -> Result<Asked> {
     let (names, wanted) = (&closure.names, closure.wanted());
     let symbols = Symbols::at(place)?;
-    let apis = snapshots::of(place, None)?;
     let function = |name: &String| Function {
         name: escape_control(name),
-        api: declaring(&apis, name),
+        api: declaring(apis, name),
         releases: exporting(&symbols, name),
         imported: wanted.contains(name),
     };

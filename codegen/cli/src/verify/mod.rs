@@ -16,7 +16,8 @@ use crate::snapshots;
 use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_host::{ENTRY_POINTS, Exports, Options, Outcome, PLAYED, Verdict, escape_control};
+use sp_host::{Contract, ENTRY_POINTS, Exports, Options, Outcome, PLAYED, Verdict, escape_control};
+use sp_ir::{Api, History};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -165,7 +166,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
 pub fn verify(
     plugin: &Path,
     release: Option<Release>,
-    options: &Options,
+    options: &Options<'_>,
     seen: impl Fn(&str, &Outcome) + Sync,
 ) -> Result<Report> {
     let shown = escape_control(&plugin.display().to_string());
@@ -177,14 +178,33 @@ pub fn verify(
     let releases = releases(&place, release)?;
     // A bare name would be looked for in the loader's folders, not here.
     let path = plugin.canonicalize().into_diagnostic()?;
-    let rows = sp_host::judge(&releases, &path, options, seen);
+    // A nightly build is no release of the checkout.
+    let nightly = release.filter(|release| release.is_nightly());
+    let apis = snapshots::of(&place, nightly)?;
+    let history = played(&apis);
+    let imports = closure.wanted();
+    let options = Options {
+        contract: Some(Contract {
+            history: &history,
+            imports: &imports,
+        }),
+        ..*options
+    };
+    let rows = sp_host::judge(&releases, &path, &options, seen);
     Ok(Report {
         plugin: shown,
         previews: previews(&place, &releases)?,
         rows,
         releases,
-        asked: asks::of(&closure, &place)?,
+        asked: asks::of(&closure, &apis, &place)?,
     })
+}
+
+/// Returns the history of the APIs that the host plays.
+fn played(apis: &[Api]) -> History {
+    let played = apis.iter();
+    let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
+    History::of(&played.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.

@@ -12,9 +12,11 @@ mod owners;
 mod parts;
 mod profiler;
 mod stream;
+mod written;
 
 pub use list::{CHECKS, Check};
 pub(crate) use owners::{OWNERS, broken};
+pub(crate) use written::CONTRACT;
 
 use std::path::Path;
 use std::sync::Arc;

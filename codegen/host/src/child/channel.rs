@@ -16,6 +16,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::contract::Written;
 use crate::outcome::{Seen, Stop};
 use crate::owners::Breaches;
 use crate::text::{clip, escape_control};
@@ -51,6 +52,8 @@ pub(crate) mod kind {
     pub const BREACH: &str = "breach";
     /// A function that the plugin called and the host does not implement.
     pub const MISSING: &str = "missing";
+    /// A struct that the plugin filled.
+    pub const WRITTEN: &str = "written";
     /// The host's words about a crash or a hang.
     pub const NOTE: &str = "note";
 }
@@ -174,6 +177,8 @@ pub(super) struct Reports {
     pub devices: Option<i32>,
     /// What calls wrote against the structs' contract.
     pub breaches: Breaches,
+    /// The structs that the plugin filled.
+    pub written: Vec<Written>,
     /// Functions that were called and the host does not implement.
     pub missing: BTreeSet<String>,
     /// The host's words about a crash or a hang.
@@ -237,6 +242,7 @@ impl Reports {
             kind::MISSING => {
                 self.missing.insert(text);
             }
+            kind::WRITTEN => self.written.extend(Written::parse(&text)),
             kind::NOTE => self.notes.push(text),
             kind::BREACH => {
                 let parts = text.split_once(SEPARATOR);

@@ -20,6 +20,7 @@ use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use crate::contract::Written;
 use crate::fault::{self, HANG_STATUS, LOST_STATUS};
 use crate::outcome::{Outcome, Seen, Stop, Verdict};
 use crate::owners::Breaches;
@@ -137,6 +138,8 @@ pub(crate) struct Answer {
     pub is_loaded: bool,
     /// The number of devices that the plugin reported, if it was asked.
     pub devices: Option<i32>,
+    /// The structs that the plugin filled.
+    pub written: Vec<Written>,
 }
 
 impl Answer {
@@ -147,6 +150,7 @@ impl Answer {
             breaches: Breaches::new(),
             is_loaded: false,
             devices: None,
+            written: vec![],
         }
     }
 }
@@ -175,6 +179,7 @@ fn answer(check: &str, ended: process::Ended) -> Answer {
         breaches: ended.reports.breaches,
         is_loaded: ended.reports.is_loaded,
         devices: ended.reports.devices,
+        written: ended.reports.written,
     }
 }
 
