@@ -1,12 +1,15 @@
 //! Crashes, said in words. In a child, a signal handler looks the address up among the guarded
 //! records, says which of the host's structs was overrun, in which call, and ends the process.
 //!
-//! Invariant: what the handler runs is safe in a signal handler: atomics, `write` and `_exit`.
+//! Invariant: what the handler runs is safe in a signal handler: atomics, `sendmsg`, `write` and `_exit`.
 
 use std::ffi::{c_int, c_void};
+use std::io::Write;
 use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use crate::child::channel::{self, kind};
 
 /// The exit status of a child that touched a guarded page.
 pub(crate) const GUARD_STATUS: i32 = 86;
@@ -16,6 +19,9 @@ pub(crate) const HANG_STATUS: i32 = 87;
 
 /// The exit status of a child whose plugin called what this host cannot have.
 pub(crate) const UNFIT_STATUS: i32 = 88;
+
+/// The exit status of a child that could not report its verdict.
+pub(crate) const LOST_STATUS: i32 = 89;
 
 struct Guard {
     taken: AtomicBool,
@@ -129,7 +135,7 @@ extern "C" fn on_fault(_signal: c_int, info: *mut libc::siginfo_t, _context: *mu
             unsafe { libc::_exit(GUARD_STATUS) }
         }
         // The handler is reset by now: the access is tried again and ends the process.
-        None => say(&["sp-host: crashed in ", last_call(), "\n"]),
+        None => say(&["crashed in ", last_call()]),
     }
 }
 
@@ -149,29 +155,40 @@ fn tell_guard(guard: &Guard, address: usize) {
     let mut digits = [0; 20];
     let offset = decimal(address.wrapping_sub(record), &mut digits);
     match guard.retired.load(Ordering::Acquire) {
-        true => say(&[
-            "sp-host: ",
-            last_call(),
-            " used a ",
-            name,
-            " after its life ended\n",
-        ]),
+        true => say(&[last_call(), " used a ", name, " after its life ended"]),
         false => say(&[
-            "sp-host: ",
             last_call(),
             " touched byte ",
             offset,
             " of ",
             name,
-            ", past its end\n",
+            ", past its end",
         ]),
     }
 }
 
+/// Reports these words to the parent, or writes them to stderr if there is none.
 fn say(parts: &[&str]) {
-    for part in parts {
+    if channel::is_open() {
+        channel::send_parts(kind::NOTE, parts);
+        return;
+    }
+    for part in ["sp-host: "].iter().chain(parts).chain(&["\n"]) {
         // SAFETY: writes bytes that are there.
         unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+    }
+}
+
+/// Reports `text` to the parent, or writes it to stderr if there is none. Not for signal handlers.
+pub(crate) fn note(text: &str) {
+    match channel::is_open() {
+        true => {
+            channel::send(kind::NOTE, text);
+        }
+        false => {
+            // Nothing is left to do if stderr is closed.
+            let _ = writeln!(std::io::stderr(), "sp-host: {text}");
+        }
     }
 }
 

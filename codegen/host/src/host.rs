@@ -13,7 +13,7 @@ use crate::optimizer::Optimizer;
 use crate::plugin::{Platform, Plugin};
 use crate::profiler::Profiler;
 use crate::release::Release;
-use crate::{Code, DType, Error, demands};
+use crate::{Code, DType, Error, demands, fault};
 
 /// Plugins register kernels with the process, so one is loaded at a time.
 static OPENING: Mutex<()> = Mutex::new(());
@@ -262,7 +262,7 @@ impl fmt::Debug for Host {
 impl Drop for Host {
     fn drop(&mut self) {
         if let Err(error) = self.shut() {
-            eprintln!("sp-host: on closing: {error}");
+            fault::note(&format!("on closing: {error}"));
         }
     }
 }

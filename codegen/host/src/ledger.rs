@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::child::channel::{self, kind};
+use crate::fault;
+
 /// The kinds of object that core hands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -121,17 +124,21 @@ pub(crate) fn find<'a, T: Object>(pointer: *mut T) -> Option<&'a T> {
 
 /// Records that the plugin broke the C contract.
 pub(crate) fn fault(text: String) {
-    eprintln!("sp-host: {text}");
+    fault::note(&text);
     ledger().faults.insert(text);
 }
-
-/// How a line on stderr ends that says so.
-pub(crate) const MISSING: &str = " was called, and this host does not implement it";
 
 /// Records that the plugin called a function that the host does not implement.
 pub(crate) fn missing(function: &str) {
     if ledger().missing.insert(function.to_owned()) {
-        eprintln!("sp-host: {function}{MISSING}");
+        match channel::is_open() {
+            true => {
+                channel::send(kind::MISSING, function);
+            }
+            false => fault::note(&format!(
+                "{function} was called, and this host does not implement it"
+            )),
+        }
     }
 }
 

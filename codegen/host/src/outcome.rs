@@ -5,6 +5,8 @@ use std::fmt;
 use std::process::ExitCode;
 
 use crate::Error;
+use crate::child::channel::TEXT_LIMIT;
+use crate::text::{clip, escape_control};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +36,19 @@ pub struct Outcome {
     pub check: String,
     /// How it ended.
     pub status: Verdict,
-    /// What was seen, or why it failed or was skipped.
+    /// What was seen, or why it failed or was skipped. It has no control characters.
     pub detail: String,
+    /// Bytes of the plugin's output that were not kept.
+    pub dropped_bytes: u64,
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  {:<24} {}", self.status, self.check, self.detail)
+        write!(f, "{}  {:<24} {}", self.status, self.check, self.detail)?;
+        match self.dropped_bytes {
+            0 => Ok(()),
+            bytes => write!(f, " ({bytes} bytes of output dropped)"),
+        }
     }
 }
 
@@ -48,7 +56,7 @@ impl fmt::Display for Outcome {
 pub(crate) type Seen = Result<String, Stop>;
 
 /// Why a check stopped.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Stop {
     Fail(String),
     Skip(String),
@@ -73,7 +81,8 @@ impl Outcome {
         Self {
             check: check.to_owned(),
             status,
-            detail,
+            detail: clip(&escape_control(&detail), TEXT_LIMIT),
+            dropped_bytes: 0,
         }
     }
 }
@@ -92,7 +101,11 @@ impl Causes {
         match self.0.get(&outcome.detail) {
             Some(first) => {
                 let detail = format!("stopped as {first} was");
-                Outcome::new(&outcome.check, Err(Stop::Skip(detail)))
+                Outcome {
+                    status: Verdict::Skip,
+                    detail,
+                    ..outcome
+                }
             }
             None => {
                 let (check, detail) = (outcome.check.clone(), outcome.detail.clone());

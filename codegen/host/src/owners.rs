@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 
 use crate::call::Ptr;
+use crate::child::channel;
 use crate::record::{Shape, read_live};
 use crate::{demands, ledger};
 
@@ -201,11 +202,8 @@ fn value(field: &Field, bytes: &[u8]) -> u64 {
     u64::from_le_bytes(wide)
 }
 
-/// True if breaches are printed for the parent process.
+/// True if breaches are reported to the parent process.
 static FOR_PARENT: AtomicBool = AtomicBool::new(false);
-
-/// How a line on stdout begins that reports a breach: this, its place, a tab, its text.
-const MARK: &str = "@sp-owner ";
 
 /// Breaches by their place, which is a call and a field or parameter: one example of each is enough.
 pub(crate) type Breaches = BTreeMap<String, String>;
@@ -217,7 +215,7 @@ fn recorded() -> MutexGuard<'static, Breaches> {
 }
 
 /// Records that a call wrote what it must not, or left what TensorFlow cannot use. In a check's own
-/// process it is printed for the parent, which reports it once for all checks; elsewhere it is a fault.
+/// process it is sent to the parent, which reports it once for all checks; elsewhere it is a fault.
 pub(crate) fn breach(place: &str, text: String) {
     let mut breaches = recorded();
     if breaches.contains_key(place) {
@@ -225,38 +223,19 @@ pub(crate) fn breach(place: &str, text: String) {
     }
     breaches.insert(place.to_owned(), text.clone());
     match FOR_PARENT.load(Ordering::Relaxed) {
-        true => println!("\n{MARK}{place}\t{}", text.replace('\n', " / ")),
+        true => {
+            channel::send_breach(place, &text);
+        }
         false => ledger::fault(text),
     }
 }
 
-/// Prints breaches for the parent from now on.
-pub(crate) fn print_breaches() {
+/// Sends breaches to the parent from now on.
+pub(crate) fn send_breaches() {
     FOR_PARENT.store(true, Ordering::Relaxed);
 }
 
 /// The breaches that this process has recorded.
 pub(crate) fn breaches() -> Breaches {
     recorded().clone()
-}
-
-/// The breaches among the lines that a child printed.
-pub(crate) fn printed(stdout: &str) -> Breaches {
-    let lines = stdout.lines().filter_map(|line| line.strip_prefix(MARK));
-    let parts = lines.filter_map(|line| line.split_once('\t'));
-    parts
-        .map(|(place, text)| (place.to_owned(), text.to_owned()))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_breaches_between_other_lines() {
-        let stdout = "noise\n@sp-owner f S.ext\tf left S.ext non-null\n@sp-host pass done\n";
-        let expected = [("f S.ext".to_owned(), "f left S.ext non-null".to_owned())];
-        assert_eq!(printed(stdout), Breaches::from(expected));
-    }
 }

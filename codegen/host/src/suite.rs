@@ -2,94 +2,18 @@
 //! own tests, each in a child.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use crate::check::{self, CHECKS, Session};
+use crate::check::{CHECKS, Session};
 use crate::child::{self, Task};
+use crate::judge;
 use crate::ledger::Tally;
 use crate::outcome::{Causes, Seen, Stop, exit_code, summary};
-use crate::owners::{self, Breaches};
+use crate::owners;
 use crate::release::Release;
 use crate::{Error, Host, Outcome};
-
-/// Runs every check on `plugin`, each in a child process: this executable again, which must call
-/// [`child_main`] first thing in its `main`.
-pub fn conformance<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Vec<Outcome> {
-    let release = release.into().name().to_owned();
-    let rows = judge(&[release], plugin, |_, _| ());
-    rows.into_iter().map(|(_, outcome)| outcome).collect()
-}
-
-/// Runs one check on `plugin`, in a child as of [`conformance`].
-pub fn ask<'a>(check: &str, release: impl Into<Release<'a>>, plugin: &Path) -> Outcome {
-    child::spawn(check, plugin, release.into().name())
-}
-
-/// Runs every check on `plugin` in every one of `releases`, several children at a time for each
-/// core, each as of [`conformance`]. `seen` is told each outcome as it comes; what is returned is
-/// in order.
-pub fn judge(
-    releases: &[String],
-    plugin: &Path,
-    seen: impl Fn(&str, &Outcome) + Sync,
-) -> Vec<(String, Outcome)> {
-    let asked = |release| CHECKS.iter().map(move |check| (release, check.id));
-    let questions: Vec<(&String, &str)> = releases.iter().flat_map(asked).collect();
-    let breaches: Mutex<BTreeMap<String, Breaches>> = Mutex::default();
-    let mut rows = spread(&questions, |(release, check)| {
-        let (outcome, found) = child::spawn_watched(check, plugin, release);
-        seen(release, &outcome);
-        let mut breaches = breaches.lock().unwrap_or_else(PoisonError::into_inner);
-        breaches
-            .entry((*release).clone())
-            .or_default()
-            .extend(found);
-        ((*release).clone(), outcome)
-    });
-    let breaches = breaches
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    for (release, outcome) in &mut rows {
-        let found = breaches.get(release).filter(|it| !it.is_empty());
-        if let Some(found) = found.filter(|_| outcome.check == check::OWNERS) {
-            *outcome = Outcome::new(check::OWNERS, Err(check::broken(found)));
-        }
-    }
-    let mut causes: BTreeMap<String, Causes> = BTreeMap::new();
-    let attribute = |(release, outcome): (String, Outcome)| {
-        let causes = causes.entry(release.clone()).or_default();
-        (release, causes.attribute(outcome))
-    };
-    rows.into_iter().map(attribute).collect()
-}
-
-/// `work` on each piece, on all cores; what comes out is in the order of what went in.
-fn spread<P: Sync, R: Send>(pieces: &[P], work: impl Fn(&P) -> R + Sync) -> Vec<R> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let serve = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
-            && let Some(piece) = pieces.get(at)
-        {
-            let result = work(piece);
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.push((at, result));
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, Into::into);
-    // Children wait much of their time.
-    let hands = 2 * cores;
-    std::thread::scope(|scope| {
-        (0..hands.min(pieces.len())).for_each(|_| drop(scope.spawn(serve)));
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
-}
 
 /// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
 /// otherwise does nothing. `release` must be the one that the parent handed to [`conformance`]; where
@@ -112,7 +36,7 @@ fn run_check(release: Release<'_>, task: &Task) -> Seen {
         release,
         plugin: &task.plugin,
     };
-    owners::print_breaches();
+    owners::send_breaches();
     let seen = (check.run)(&session).map_err(unless_missing)?;
     let faults = Tally::now().faults;
     match faults.is_empty() {
@@ -189,8 +113,7 @@ impl<'a> Suite<'a> {
             return ExitCode::SUCCESS;
         }
         let mut causes = Causes::default();
-        let rows = names.iter().map(|name| {
-            let outcome = child::spawn(name, &self.plugin, self.release.name());
+        let rows = self.outcomes(&names).map(|outcome| {
             match CHECKS.iter().any(|check| check.id == outcome.check) {
                 true => causes.attribute(outcome),
                 false => outcome,
@@ -204,10 +127,25 @@ impl<'a> Suite<'a> {
     /// Runs the author's own tests, without a word.
     pub fn own_tests(self) -> Vec<Outcome> {
         self.serve();
-        self.tests
-            .iter()
-            .map(|(name, _)| child::spawn(name, &self.plugin, self.release.name()))
-            .collect()
+        let names: Vec<String> = self.tests.iter().map(|(name, _)| name.clone()).collect();
+        self.outcomes(&names).collect()
+    }
+
+    /// Runs these checks and tests one after the other. Once the plugin did not get past its loading, no
+    /// other is run: a hang there would cost each its whole time.
+    fn outcomes(&self, names: &[String]) -> impl Iterator<Item = Outcome> {
+        let mut stopped: Option<Outcome> = None;
+        names.iter().map(move |name| {
+            if let Some(loading) = &stopped {
+                return judge::unloaded(name, loading).outcome;
+            }
+            let release = self.release.name();
+            let answer = child::spawn_watched(name, &self.plugin, release, child::limit());
+            if !answer.is_loaded {
+                stopped = Some(answer.outcome.clone());
+            }
+            answer.outcome
+        })
     }
 
     /// In a child, runs the one test that the parent asked for and ends the process.

@@ -1,24 +1,45 @@
 //! `sp-gen verify PLUGIN.so`: whether a built plugin keeps the contract, one row per check and release.
 
-use crate::diagnostic::{Outcome, Result, interactive};
+use crate::diagnostic::{Outcome, Result, interactive, show};
 use crate::import::release::Requested;
 use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::IntoDiagnostic;
+use sp_host::Options;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
+
+/// What `--help` says of safety, and of the exit status.
+const NOTES: &str = "\
+verify runs the plugin's code. Each check has a process of its own, with bounded time and output, but that \
+is not a sandbox: the plugin can do whatever you can do, such as delete your files. Run a plugin that you do \
+not trust in a container or a virtual machine.
+
+Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
 
 /// Arguments of `verify`.
 #[derive(clap::Args)]
+#[command(after_help = NOTES)]
 pub struct Args {
     /// The plugin's shared object, in whatever language it is written
     plugin: PathBuf,
     /// The release to play, or all of them
     #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
     release: Wanted,
+    /// Fail in each release in which the plugin has no device
+    #[arg(long)]
+    require_device: bool,
+    /// The seconds that a check may take [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: Option<u64>,
+    /// How many checks run at a time [default: two for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -51,8 +72,14 @@ enum Format {
 /// Judges the plugin and prints the report; found is a failed check.
 pub fn run(args: Args) -> Result {
     let bar = bar(args.release.0.is_some());
+    let options = Options {
+        timeout: args.timeout.map(Duration::from_secs),
+        jobs: args.jobs,
+        require_device: args.require_device,
+        contract: None,
+    };
     let release = args.release.0.map(operand::resolve).transpose()?;
-    let report = verify(&args.plugin, release, |release, row| {
+    let report = verify(&args.plugin, release, &options, |release, row| {
         bar.set_message(format!("{} in {release}", row.check));
         bar.inc(1);
     });
@@ -65,6 +92,10 @@ pub fn run(args: Args) -> Result {
     std::io::stdout()
         .write_all(page.as_bytes())
         .into_diagnostic()?;
+    if let Some(error) = report.nothing_checked() {
+        show(&error.into());
+        return Ok(Outcome::Incomplete);
+    }
     Ok(match report.found() {
         true => Outcome::Found,
         false => Outcome::Done,

@@ -6,9 +6,9 @@ use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::symbols::is_wanted;
 use crate::plugin::names::Names;
-use crate::snapshots;
 use crate::symbols::Symbols;
 use serde::Serialize;
+use sp_host::escape_control;
 use sp_ir::{Api, Item};
 use std::collections::BTreeSet;
 use std::fs;
@@ -63,13 +63,12 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 }
 
 /// Sorts the names.
-pub(super) fn of(closure: &Closure, place: &Place) -> Result<Asked> {
+pub(super) fn of(closure: &Closure, apis: &[Api], place: &Place) -> Result<Asked> {
     let (names, wanted) = (&closure.names, closure.wanted());
     let symbols = Symbols::at(place)?;
-    let apis = snapshots::of(place, None)?;
     let function = |name: &String| Function {
-        name: name.clone(),
-        api: declaring(&apis, name),
+        name: escape_control(name),
+        api: declaring(apis, name),
         releases: exporting(&symbols, name),
         imported: wanted.contains(name),
     };
@@ -79,10 +78,19 @@ pub(super) fn of(closure: &Closure, place: &Place) -> Result<Asked> {
     let known = functions.filter(|it| it.imported || it.api.is_some());
     let cplusplus = wanted.iter().filter(|name| is_cplusplus(name));
     Ok(Asked {
-        libraries: closure.libraries.clone(),
+        libraries: closure.libraries.iter().map(escaped).collect(),
         functions: known.collect(),
-        cplusplus: cplusplus.cloned().collect(),
+        cplusplus: cplusplus.map(|name| escape_control(name)).collect(),
     })
+}
+
+/// The names in a file are whatever its author wrote.
+fn escaped(library: &Library) -> Library {
+    Library {
+        name: escape_control(&library.name),
+        needed_by: escape_control(&library.needed_by),
+        ..library.clone()
+    }
 }
 
 fn is_cplusplus(name: &str) -> bool {

@@ -12,6 +12,7 @@ const SCHEMA: u32 = 1;
 struct Page<'a> {
     schema: u32,
     plugin: &'a str,
+    verdict: &'static str,
     releases: &'a [String],
     previews: &'a BTreeMap<String, String>,
     asks: &'a Asked,
@@ -24,6 +25,12 @@ struct Row<'a> {
     release: &'a str,
     status: &'static str,
     detail: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_bytes: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The report's text.
@@ -35,6 +42,7 @@ pub fn print(report: &Report) -> String {
     let page = Page {
         schema: SCHEMA,
         plugin: &report.plugin,
+        verdict: verdict(report),
         releases: &report.releases,
         previews: &report.previews,
         asks: &report.asked,
@@ -54,5 +62,15 @@ fn row<'a>(release: &'a str, outcome: &'a Outcome) -> Row<'a> {
             Verdict::Skip => "skip",
         },
         detail: &outcome.detail,
+        dropped_bytes: outcome.dropped_bytes,
+    }
+}
+
+/// Returns the verdict on the whole: `unchecked` if all checks of all releases were skipped.
+fn verdict(report: &Report) -> &'static str {
+    match (report.found(), report.is_checked()) {
+        (true, _) => "fail",
+        (false, true) => "pass",
+        (false, false) => "unchecked",
     }
 }

@@ -5,6 +5,7 @@
 pub mod asks;
 pub mod json;
 pub mod needs;
+mod preflight;
 pub mod text;
 
 use crate::diagnostic::Result;
@@ -15,7 +16,8 @@ use crate::snapshots;
 use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_host::{Exports, Outcome, PLAYED, Verdict};
+use sp_host::{Contract, ENTRY_POINTS, Exports, Options, Outcome, PLAYED, Verdict, escape_control};
+use sp_ir::{Api, History};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -46,6 +48,35 @@ pub enum VerifyError {
         help("it plays {1}; `sp-gen import tensorflow {0}` takes in a newer one")
     )]
     NoRelease(Release, String),
+    /// The file is for another machine than this one.
+    #[error(
+        "{plugin} is built for {machine}, and this sp-gen runs on {}",
+        std::env::consts::ARCH
+    )]
+    #[diagnostic(
+        code(sp_gen::verify::wrong_machine),
+        help("run `sp-gen verify` on a machine that can load the plugin")
+    )]
+    WrongMachine {
+        /// The file.
+        plugin: String,
+        /// The machine that it is for.
+        machine: String,
+    },
+    /// TensorFlow would find nothing to call in the file.
+    #[error("{0} exports no entry point of a plugin")]
+    #[diagnostic(
+        code(sp_gen::verify::no_entry_point),
+        help("a plugin exports one or more of: {}", ENTRY_POINTS.join(", "))
+    )]
+    NoEntryPoint(String),
+    /// All checks were skipped.
+    #[error("nothing could be checked: {0}")]
+    #[diagnostic(
+        code(sp_gen::verify::nothing_checked),
+        help("the report has the reason of each check that was skipped")
+    )]
+    NothingChecked(String),
 }
 
 /// What became of every check in every release, and what the file asks for.
@@ -68,6 +99,18 @@ impl Report {
     pub fn found(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|(_, outcome)| outcome.status == Verdict::Fail)
+    }
+
+    /// Returns true if at least one check was not skipped.
+    pub fn is_checked(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|(_, outcome)| outcome.status != Verdict::Skip)
+    }
+
+    /// Returns the error of a report in which all checks were skipped.
+    pub fn nothing_checked(&self) -> Option<VerifyError> {
+        let first = self.rows.first().filter(|_| !self.is_checked());
+        first.map(|(_, outcome)| VerifyError::NothingChecked(outcome.detail.clone()))
     }
 }
 
@@ -118,27 +161,50 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
 /// told each outcome as it comes.
 ///
 /// # Errors
-/// Where the plugin cannot be read, or the release is not to be had.
+/// Returns an error if the plugin cannot be read, is for another machine or exports no entry point, or if
+/// there is no such release.
 pub fn verify(
     plugin: &Path,
     release: Option<Release>,
+    options: &Options<'_>,
     seen: impl Fn(&str, &Outcome) + Sync,
 ) -> Result<Report> {
-    let shown = plugin.display().to_string();
+    let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
-    let closure = asks::closure(plugin, fs::read(plugin).map_err(unreadable)?)?;
+    let bytes = fs::read(plugin).map_err(unreadable)?;
+    preflight::check(plugin, &bytes)?;
+    let closure = asks::closure(plugin, bytes)?;
     let place = place()?;
     let releases = releases(&place, release)?;
     // A bare name would be looked for in the loader's folders, not here.
     let path = plugin.canonicalize().into_diagnostic()?;
-    let rows = sp_host::judge(&releases, &path, seen);
+    // A nightly build is no release of the checkout.
+    let nightly = release.filter(|release| release.is_nightly());
+    let apis = snapshots::of(&place, nightly)?;
+    let history = played(&apis);
+    let imports = closure.wanted();
+    let options = Options {
+        contract: Some(Contract {
+            history: &history,
+            imports: &imports,
+        }),
+        ..*options
+    };
+    let rows = sp_host::judge(&releases, &path, &options, seen);
     Ok(Report {
         plugin: shown,
         previews: previews(&place, &releases)?,
         rows,
         releases,
-        asked: asks::of(&closure, &place)?,
+        asked: asks::of(&closure, &apis, &place)?,
     })
+}
+
+/// Returns the history of the APIs that the host plays.
+fn played(apis: &[Api]) -> History {
+    let played = apis.iter();
+    let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
+    History::of(&played.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.

@@ -7,6 +7,7 @@ use crate::import::symbols::binary::Wanted;
 use crate::import::symbols::elf;
 use crate::plugin::names::Names;
 use serde::Serialize;
+use sp_host::escape_control;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,9 @@ pub struct Library {
     pub needed_by: String,
     /// Where it comes from.
     pub found: Found,
+    /// Its file, if it came with the plugin or this machine has it.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
 }
 
 /// Where a library comes from.
@@ -68,10 +72,11 @@ impl Closure {
         let mut waiting = vec![(plugin.to_owned(), bytes)];
         while let Some((path, bytes)) = waiting.pop() {
             let needs = elf::needs(&bytes).unwrap_or_default();
-            closure.add(read(&path.display().to_string(), bytes, wanted)?);
+            let name = escape_control(&path.display().to_string());
+            closure.add(read(&name, bytes, wanted)?);
             for name in &needs.needed {
                 let (found, at) = find(name, &path, &needs.folders);
-                if !closure.add_library(name, &path, found) {
+                if !closure.add_library(name, &path, found, at.clone()) {
                     continue;
                 }
                 let own = at.filter(|_| found == Found::Beside);
@@ -88,7 +93,7 @@ impl Closure {
     }
 
     /// Whether the library is a new one.
-    fn add_library(&mut self, name: &str, by: &Path, found: Found) -> bool {
+    fn add_library(&mut self, name: &str, by: &Path, found: Found, path: Option<PathBuf>) -> bool {
         if self.libraries.iter().any(|known| known.name == name) {
             return false;
         }
@@ -97,6 +102,7 @@ impl Closure {
             name: name.to_owned(),
             needed_by: by.to_string_lossy().into_owned(),
             found,
+            path,
         });
         true
     }
@@ -122,11 +128,14 @@ fn find(name: &str, by: &Path, folders: &[String]) -> (Found, Option<PathBuf>) {
     let listed = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let machine = std::env::split_paths(&listed).chain(SYSTEM.map(PathBuf::from));
     let mut machine = machine.map(|folder| folder.join(name));
+    let is_tensorflow = name.contains("tensorflow");
     match own.into_iter().find(|path| path.is_file()) {
         Some(path) => (Found::Beside, Some(path)),
-        None if name.contains("tensorflow") => (Found::TensorFlow, None),
-        None if machine.any(|path| path.is_file()) => (Found::Machine, None),
-        None => (Found::Nowhere, None),
+        None if is_tensorflow => (Found::TensorFlow, None),
+        None => match machine.find(|path| path.is_file()) {
+            Some(path) => (Found::Machine, Some(path)),
+            None => (Found::Nowhere, None),
+        },
     }
 }
 

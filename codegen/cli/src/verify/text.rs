@@ -21,10 +21,23 @@ pub fn print(report: &Report) -> String {
     };
     let outcomes: Vec<Outcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
     format!(
-        "{rows}{}\n{}\n",
+        "{rows}{}\n{}{}\n",
         asked(&report.asked),
+        dropped(&outcomes),
         sp_host::summary(&outcomes)
     )
+}
+
+/// How much of the plugin's output was not kept; the rows of a table do not tell.
+fn dropped(outcomes: &[Outcome]) -> String {
+    let flooded = outcomes.iter().filter(|row| row.dropped_bytes > 0);
+    match flooded.clone().count() {
+        0 => String::new(),
+        checks => {
+            let bytes: u64 = flooded.map(|row| row.dropped_bytes).sum();
+            format!("dropped {bytes} bytes of the plugin's output, in {checks} checks\n")
+        }
+    }
 }
 
 fn single(report: &Report) -> String {

@@ -9,6 +9,8 @@ mod compiler;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use compiler::{STRICT, compile, folder, headers, source, stored, words};
 use sp_gen::import::place::Place;
 use sp_gen::import::release::Release;
@@ -73,7 +75,11 @@ fn main() {
         plays(&place, future, &after);
     }
     match stored(BUILT) {
-        Some(include) => is_right_on_one(&place, &releases, &before(&include)),
+        Some(include) => {
+            let before = before(&include);
+            is_right_on_one(&place, &releases, &before);
+            compares_releases(&before, &after);
+        }
         None => println!("skipped: the headers of {BUILT} are not stored"),
     }
     decides_alone();
@@ -102,6 +108,55 @@ fn is_right_on_one(place: &Place, releases: &[String], before: &Path) {
     }
 }
 
+/// The command finds in what is loaded and runs that it means something else there.
+fn compares_releases(before: &Path, after: &Path) {
+    let words = [
+        "TP_OptimizerConfigs is filled as in 2.5 to 2.9 (struct_size 88)",
+        "`layout_optimizer` is `pin_to_host_optimization`",
+        "TF_AssignVariable is called as in 2.6 to 2.9",
+        "has `validate_shape` too",
+    ];
+    for (release, status, detail) in compared(before) {
+        let minor: u32 = release.trim_start_matches("2.").parse().expect("a minor");
+        match minor {
+            10..=18 | 22 => {
+                assert_eq!(status, "fail", "before on {release}: {detail}");
+                for words in words {
+                    assert!(detail.contains(words), "before on {release}: {detail}");
+                }
+            }
+            9 => assert_eq!(status, "pass", "before on {release}: {detail}"),
+            _ => {}
+        }
+        println!("before on {release}: {status} {detail}");
+    }
+    for (release, status, detail) in compared(after) {
+        assert_eq!(status, "pass", "after on {release}: {detail}");
+    }
+}
+
+/// Each release, with the status and detail that `sp-gen verify` has of its contract.
+fn compared(plugin: &Path) -> Vec<(String, String, String)> {
+    let ran = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+        .arg("verify")
+        .arg(plugin)
+        .args(["--format", "json"])
+        .output()
+        .expect("the command runs");
+    let report: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let rows = report["rows"].as_array().expect("a list").iter();
+    let rows = rows.filter(|row| row["check"] == "release_contract");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    rows.map(|row| {
+        (
+            text(&row["release"]),
+            text(&row["status"]),
+            text(&row["detail"]),
+        )
+    })
+    .collect()
+}
+
 fn passes_everything(place: &Place, release: &str, plugin: &Path) {
     let rows = rows(place, release, plugin);
     let bad: Vec<&Outcome> = rows
@@ -120,7 +175,12 @@ fn passes_everything(place: &Place, release: &str, plugin: &Path) {
 
 /// Every check of `sp-gen verify`, and our own tests.
 fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<Outcome> {
-    let judged = sp_host::judge(&[release.to_owned()], plugin, |_, _| ());
+    let judged = sp_host::judge(
+        &[release.to_owned()],
+        plugin,
+        &sp_host::Options::default(),
+        |_, _| (),
+    );
     let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
     rows.extend(own_tests(place, release, plugin));
     rows
@@ -139,7 +199,12 @@ fn plays(place: &Place, future: &Future, plugin: &Path) {
 
 /// A declined host has no devices, and nothing fails.
 fn declines(release: &str, plugin: &Path) {
-    let rows = sp_host::judge(&[release.to_owned()], plugin, |_, _| ());
+    let rows = sp_host::judge(
+        &[release.to_owned()],
+        plugin,
+        &sp_host::Options::default(),
+        |_, _| (),
+    );
     let bad: Vec<_> = rows
         .iter()
         .filter(|(_, row)| row.status == Verdict::Fail)

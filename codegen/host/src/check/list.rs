@@ -1,7 +1,7 @@
 //! Every check, in the order of a report, with what `explain` says of it.
 
 use super::{
-    Session, copy, graph, kernel, life, load, memory, op, owners, parts, profiler, stream,
+    Session, copy, graph, kernel, life, load, memory, op, owners, parts, profiler, stream, written,
 };
 use crate::outcome::Seen;
 
@@ -222,6 +222,14 @@ checks! {
      written is the end of a field and not above the host's. A handle is not null after a call that reported no \
      error, sizes and counts are set and not negative. TensorFlow looks at little of this: it goes on with \
      what it finds.";
+
+    release_contract: written::structs,
+    "what the plugin uses means the same in this release",
+    "The sizes that the plugin writes into its structs tell which releases it was built for. A release that moved a \
+     field or gave a function other parameters loads such a plugin and takes what it sets for something else: \
+     from 2.10 on, an optimizer that was switched off at an offset of 2.9 is another one. Build for that release, \
+     or write what each release has, as the crates and headers of sp-gen do. `sp-gen verify` knows the other \
+     releases; a plugin's own tests do not, and skip this.";
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{Session, ensure, unregistered};
 use crate::Error;
+use crate::child::channel::{self, kind};
 use crate::child::unfit;
 use crate::demands;
 use crate::outcome::{Seen, Stop};
@@ -158,6 +159,7 @@ pub(super) fn devices(session: &Session<'_>) -> Seen {
     let platform = session.platform()?;
     let count = platform.device_count()?;
     ensure(count >= 0, || format!("get_device_count gave {count}"))?;
+    channel::send(kind::DEVICES, &count.to_string());
     for round in 0..2 {
         for ordinal in 0..count {
             let device = platform.create_device(ordinal)?;

@@ -12,9 +12,11 @@ mod owners;
 mod parts;
 mod profiler;
 mod stream;
+mod written;
 
 pub use list::{CHECKS, Check};
 pub(crate) use owners::{OWNERS, broken};
+pub(crate) use written::CONTRACT;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +28,12 @@ use crate::outcome::Stop;
 use crate::plugin::{Platform, Plugin, entry_points};
 use crate::release::Release;
 use crate::{Error, Host};
+
+/// The id of the check that loads the plugin and asks it nothing.
+pub(crate) const LOADING: &str = "entry_points";
+
+/// The id of the check that counts devices.
+pub(crate) const DEVICES: &str = "devices";
 
 /// What a check is handed.
 pub(crate) struct Session<'a> {

@@ -12,6 +12,7 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
 const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
+const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
 /// What the compiler is told stands in this file.
 const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/mod.rs");
 const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
@@ -98,6 +99,17 @@ impl Compiler {
         path
     }
 
+    /// A plugin that misbehaves in these ways, separated by spaces.
+    #[allow(dead_code, reason = "each test crate has this module and uses a part")]
+    pub fn hostile(&self, variants: &str) -> PathBuf {
+        let file = variants.to_lowercase().replace(' ', "_");
+        let path = self.folder.join(format!("libhostile_{file}.so"));
+        let defines: Vec<String> = variants.split(' ').map(|it| format!("-D{it}")).collect();
+        let defines: Vec<&str> = defines.iter().map(String::as_str).collect();
+        self.cc(&path, &[&defines[..], &[HOSTILE]].concat());
+        path
+    }
+
     /// A plugin in Rust that panics.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn panicking(&self) -> PathBuf {
@@ -159,6 +171,7 @@ impl Compiler {
             Path::new(PLUGIN),
             Path::new(KERNELS),
             Path::new(EXTRAS),
+            Path::new(HOSTILE),
             Path::new(OPTIONS),
         ];
         let newest = sources.into_iter().filter_map(|path| made(path).ok()).max();

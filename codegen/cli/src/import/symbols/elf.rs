@@ -38,7 +38,30 @@ pub fn is_elf(head: &[u8]) -> bool {
 
 /// Whether such a library is for x86_64.
 pub fn is_x86_64(head: &[u8]) -> bool {
-    is_elf(head) && u16_at(head, 18) == Some(62)
+    machine(head) == Some(X86_64)
+}
+
+/// The number of x86_64 among the machines (`EM_X86_64`).
+const X86_64: u16 = 62;
+
+/// Returns the number of the machine that such a library is for.
+pub fn machine(head: &[u8]) -> Option<u16> {
+    u16_at(head, 18).filter(|_| is_elf(head))
+}
+
+/// Returns the name of a machine as Rust's targets have it, or its number.
+pub fn machine_name(machine: u16) -> String {
+    match machine {
+        3 => "x86".into(),
+        20 | 21 => "powerpc64".into(),
+        22 => "s390x".into(),
+        40 => "arm".into(),
+        X86_64 => "x86_64".into(),
+        183 => "aarch64".into(),
+        243 => "riscv64".into(),
+        258 => "loongarch64".into(),
+        other => format!("machine {other}"),
+    }
 }
 
 /// Where the program headers end, and the headers: type, offset, address, size in the file.

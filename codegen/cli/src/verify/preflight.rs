@@ -1,0 +1,46 @@
+//! Reasons not to run a file at all, read from its ELF headers and symbols in milliseconds.
+
+use super::VerifyError;
+use super::needs::{Closure, Found};
+use crate::diagnostic::Result;
+use crate::import::symbols::elf;
+use crate::plugin::names::Names;
+use sp_host::{ENTRY_POINTS, escape_control};
+use std::collections::BTreeSet;
+use std::env::consts::ARCH;
+use std::fs;
+use std::path::Path;
+
+/// Reads whether the file is for this machine and exports an entry point of a plugin.
+///
+/// # Errors
+/// Returns an error if it is not or does not, or is no library that can be read.
+pub(super) fn check(plugin: &Path, bytes: &[u8]) -> Result<()> {
+    let shown = escape_control(&plugin.display().to_string());
+    let machine = elf::machine(bytes).map(elf::machine_name);
+    if let Some(machine) = machine.filter(|machine| machine != ARCH) {
+        let plugin = shown;
+        return Err(VerifyError::WrongMachine { plugin, machine }.into());
+    }
+    match entry_points(plugin, bytes)?.is_empty() {
+        true => Err(VerifyError::NoEntryPoint(shown).into()),
+        false => Ok(()),
+    }
+}
+
+/// The entry points that `dlsym` finds: those of the file and of the libraries that it needs.
+fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
+    let wanted = |name: &str| ENTRY_POINTS.contains(&name);
+    let closure = Closure::of(plugin, bytes.to_vec(), &wanted, Names::linked)?;
+    let own = closure.names.exported;
+    if !own.is_empty() {
+        return Ok(own);
+    }
+    let machine = closure.libraries.iter();
+    let machine = machine.filter(|library| library.found == Found::Machine);
+    let exported = machine.filter_map(|library| {
+        let bytes = fs::read(library.path.as_ref()?).ok()?;
+        Some(Names::linked(&library.name, bytes, &wanted).ok()?.exported)
+    });
+    Ok(exported.flatten().collect())
+}

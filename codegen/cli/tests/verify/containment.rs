@@ -1,0 +1,169 @@
+//! What a plugin does to the command that checks it: hangs, floods, escapes, processes that stay.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::scene::Scene;
+use crate::{compile, verify};
+
+#[test]
+fn a_plugin_that_hangs_at_loading_costs_one_time_limit_a_release() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &["-DHANGS"]) else {
+        return;
+    };
+    let arguments = ["--timeout", "1", "--jobs", "20", "--format", "json"];
+    let start = Instant::now();
+    let output = verify(&scene, &plugin, &arguments).output().unwrap();
+    // 18 releases of 42 checks, each of a second, would take over 30 seconds.
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for row in report["rows"].as_array().unwrap() {
+        let detail = row["detail"].as_str().unwrap();
+        let status = match row["check"] == "entry_points" {
+            true => "fail",
+            false => "skip",
+        };
+        assert_eq!(row["status"], status, "{row}");
+        assert!(
+            detail.contains("still in the plugin's constructors after 1 s"),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn rows_are_in_the_same_order_for_any_number_of_jobs() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &[]) else {
+        return;
+    };
+    let run = |jobs| {
+        let arguments = ["--release", "2.21", "--format", "json", "--jobs", jobs];
+        verify(&scene, &plugin, &arguments).output().unwrap().stdout
+    };
+    let (one, eight) = (run("1"), run("8"));
+    assert!(!one.is_empty());
+    assert_eq!(
+        String::from_utf8(one).unwrap(),
+        String::from_utf8(eight).unwrap()
+    );
+}
+
+#[test]
+fn rejects_a_time_or_number_of_jobs_of_zero() {
+    let scene = Scene::new();
+    for option in ["--timeout", "--jobs"] {
+        let run = scene.run(&["verify", "plugin.so", option, "0"]);
+        assert_eq!(run.status, 2);
+        assert!(run.stderr.contains("invalid value '0'"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn escapes_control_characters_in_text_and_json() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &["-DESCAPES"]) else {
+        return;
+    };
+    let mut bytes = fs::read(&plugin).unwrap();
+    while let Some(at) = bytes.windows(5).position(|part| part == b"TF_QQ") {
+        bytes[at + 3..at + 5].copy_from_slice(b"\x1b[");
+    }
+    fs::write(&plugin, bytes).unwrap();
+    for format in ["text", "json"] {
+        let arguments = ["--release", "2.21", "--format", format];
+        let output = verify(&scene, &plugin, &arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            text.contains("TF_") && text.contains("1b}[31mRed"),
+            "{text}"
+        );
+        assert!(text.contains("1b}[2Jgone"), "{text}");
+        let mut controls = text.chars().filter(|it| it.is_control() && *it != '\n');
+        assert_eq!(controls.next(), None, "{text}");
+        assert!(
+            !text.contains(r"\u001b"),
+            "a program that prints JSON would send it: {text}"
+        );
+    }
+}
+
+#[test]
+fn counts_output_that_is_dropped() {
+    let scene = Scene::new();
+    let Some(plugin) = compile(&scene, &["-DFLOODS"]) else {
+        return;
+    };
+    let arguments = ["--release", "2.21", "--format", "json"];
+    let output = verify(&scene, &plugin, &arguments).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &report["rows"][0];
+    assert_eq!(row["status"], "pass", "{row}");
+    assert!(row["dropped_bytes"].as_u64().unwrap() > 16 << 19, "{row}");
+    let output = verify(&scene, &plugin, &["--release", "2.21"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("bytes of the plugin's output, in"), "{text}");
+}
+
+/// The plugin and the process that it forked end with the command: by Ctrl-C, and if it is killed.
+#[test]
+fn leaves_no_process_when_the_command_is_ended() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGKILL] {
+        let scene = Scene::new();
+        let Some(plugin) = compile(&scene, &["-DFORKS", "-DHANGS"]) else {
+            return;
+        };
+        let mut command = verify(&scene, &plugin, &["--release", "2.21"]);
+        let mut running = command.stdout(Stdio::null()).spawn().unwrap();
+        let numbers = wait_for("the plugin is loaded", || {
+            let text = fs::read_to_string(scene.path("marker")).unwrap_or_default();
+            let numbers: Vec<String> = text.lines().map(str::to_owned).collect();
+            (numbers.len() == 2 && text.ends_with('\n')).then_some(numbers)
+        });
+        let number = running.id().to_string();
+        let sent = Command::new("kill")
+            .args([format!("-{signal}"), number])
+            .status();
+        assert!(sent.unwrap().success());
+        assert_eq!(running.wait().unwrap().signal(), Some(signal));
+        for number in numbers {
+            wait_for(&format!("signal {signal} ends {number}"), || {
+                let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+                let state = stat.rsplit(") ").next().unwrap_or_default();
+                (state.is_empty() || state.starts_with('Z')).then_some(())
+            });
+        }
+    }
+}
+
+/// Waits, at most for 20 seconds, until `found` gives something.
+#[track_caller]
+fn wait_for<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(Instant::now() < end, "{what}: not within 20 seconds");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn help_states_that_it_is_no_sandbox() {
+    let run = Scene::new().run(&["verify", "--help"]);
+    let words: Vec<&str> = run.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains("not a sandbox"), "{}", run.stdout);
+}

@@ -1,0 +1,196 @@
+//! A child process in a session of its own, supervised to its end: its output is read in bounded
+//! memory, and its process group is killed with it.
+
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::channel::{Receiver, Reports};
+use super::group::Group;
+use super::output::Output;
+
+/// How long the parent waits between two looks at a child that closed its output.
+const TICK: Duration = Duration::from_millis(5);
+
+/// How long output is read after the group was killed. A process that left the group may hold the
+/// pipes open.
+const REST: Duration = Duration::from_millis(250);
+
+/// How a child ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its status, or `None` if it had to be killed.
+    pub status: Option<ExitStatus>,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub reports: Reports,
+}
+
+/// Runs `command` until it ends, at most for `limit`, and kills what it left in its process group.
+///
+/// # Errors
+/// Returns an error if no child can be started, or it cannot be waited for.
+pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
+    let (receiver, stdin) = Receiver::pair()?;
+    command
+        .stdin(Stdio::from(stdin))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // SAFETY: setsid may be called between fork and exec, and allocates nothing.
+    unsafe { command.pre_exec(new_session) };
+    let mut child = command.spawn()?;
+    // The command holds the child's end of the socket.
+    command.stdin(Stdio::null());
+    let group = Group::new(child.id());
+    let mut streams = Streams::new(&mut child, receiver);
+    let in_time = streams.read_until_exit(&child, Instant::now() + limit)?;
+    group.kill();
+    streams.read_rest();
+    // The number of the group is free for others once the child was waited for.
+    drop(group);
+    let status = child.wait()?;
+    Ok(streams.ended(in_time.then_some(status)))
+}
+
+/// A session of its own: no terminal to write to, no signals of the terminal, one process group.
+fn new_session() -> io::Result<()> {
+    // SAFETY: takes nothing; fails only in a process that leads a group, which no new one does.
+    match unsafe { libc::setsid() } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// What the parent reads of a child, each with where it goes; `None` after its end.
+struct Streams {
+    stdout: Option<Box<dyn Source>>,
+    stderr: Option<Box<dyn Source>>,
+    channel: Option<Box<dyn Source>>,
+    output: Output,
+    errors: Output,
+    receiver: Receiver,
+}
+
+trait Source: Read + AsRawFd {}
+
+impl<T: Read + AsRawFd> Source for T {}
+
+impl Streams {
+    fn new(child: &mut Child, receiver: Receiver) -> Self {
+        let boxed = |source| Box::new(source) as Box<dyn Source>;
+        Self {
+            stdout: child
+                .stdout
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Source>),
+            stderr: child
+                .stderr
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Source>),
+            channel: receiver.socket.try_clone().ok().map(boxed),
+            output: Output::default(),
+            errors: Output::default(),
+            receiver,
+        }
+    }
+
+    /// Reads until the child has ended, which is true, or `end` has come.
+    fn read_until_exit(&mut self, child: &Child, end: Instant) -> io::Result<bool> {
+        while !has_exited(child)? {
+            if Instant::now() > end {
+                return Ok(false);
+            }
+            self.read_ready(TICK);
+        }
+        Ok(true)
+    }
+
+    /// Reads what is in the pipes still.
+    fn read_rest(&mut self) {
+        let end = Instant::now() + REST;
+        while self.is_open() && Instant::now() < end {
+            self.read_ready(TICK);
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.stdout.is_some() || self.stderr.is_some() || self.channel.is_some()
+    }
+
+    /// Waits for one of the streams, at most for `wait`, and reads once of each that is ready.
+    fn read_ready(&mut self, wait: Duration) {
+        let sources = [&self.stdout, &self.stderr, &self.channel];
+        let ready = ready(
+            sources.map(|source| source.as_ref().map(|it| it.as_raw_fd())),
+            wait,
+        );
+        let mut bytes = [0; 1 << 16];
+        if ready[0] {
+            read(&mut self.stdout, &mut bytes, |bytes| {
+                self.output.push(bytes)
+            });
+        }
+        if ready[1] {
+            read(&mut self.stderr, &mut bytes, |bytes| {
+                self.errors.push(bytes)
+            });
+        }
+        if ready[2] {
+            read(&mut self.channel, &mut bytes, |bytes| {
+                self.receiver.push(bytes)
+            });
+        }
+    }
+
+    fn ended(self, status: Option<ExitStatus>) -> Ended {
+        Ended {
+            status,
+            stdout: self.output,
+            stderr: self.errors,
+            reports: self.receiver.reports,
+        }
+    }
+}
+
+/// Reads once; the source is `None` after its end.
+fn read(source: &mut Option<Box<dyn Source>>, bytes: &mut [u8], mut take: impl FnMut(&[u8])) {
+    let count = source.as_mut().map(|source| source.read(bytes));
+    match count {
+        Some(Ok(0)) => *source = None,
+        Some(Ok(count)) => take(&bytes[..count]),
+        Some(Err(error)) if error.kind() != io::ErrorKind::Interrupted => *source = None,
+        _ => {}
+    }
+}
+
+/// Returns for each descriptor whether a read of it does not block.
+fn ready(descriptors: [Option<RawFd>; 3], wait: Duration) -> [bool; 3] {
+    // A negative number is skipped.
+    let mut polled = descriptors.map(|descriptor| libc::pollfd {
+        fd: descriptor.unwrap_or(-1),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let wait = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: `polled` is an array of this many.
+    let found = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, wait) };
+    polled.map(|it| found > 0 && it.revents != 0)
+}
+
+/// Returns true if the child has ended. It is not waited for: its number stays taken.
+fn has_exited(child: &Child) -> io::Result<bool> {
+    // SAFETY: zeroes are a siginfo_t.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` is there to be filled.
+    let result = unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut info, options) };
+    // SAFETY: waitid fills this field; it is 0 if the child runs.
+    let process = unsafe { info.si_pid() };
+    match (result, io::Error::last_os_error()) {
+        (0, _) => Ok(process != 0),
+        (_, error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        (_, error) => Err(error),
+    }
+}

@@ -1,0 +1,208 @@
+//! Plugins that misbehave towards the process that checks them: floods, forks, hangs, forged verdicts,
+//! escapes, closed descriptors.
+
+mod c;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use c::Compiler;
+use sp_host::{CHECKS, Options, Outcome, Verdict};
+use sp_ir::Api;
+
+/// The environment variable with the file in which FORKS writes a process number.
+const FILE: &str = "HOSTILE_FILE";
+
+/// A way to misbehave, the check, its verdict, and words of its detail.
+const VARIANTS: &[(&str, &str, Verdict, &str)] = &[
+    (
+        "FORGES",
+        "entry_points",
+        Verdict::Fail,
+        "ended the process with status 0",
+    ),
+    (
+        "FORGES_SKIP",
+        "entry_points",
+        Verdict::Fail,
+        "crashed: abort",
+    ),
+    (
+        "READS_SECRET",
+        "entry_points",
+        Verdict::Pass,
+        "TF_InitKernel",
+    ),
+    (
+        "FORKS_BACK",
+        "entry_points",
+        Verdict::Fail,
+        "crashed: abort",
+    ),
+    (
+        "STOPS",
+        "entry_points",
+        Verdict::Fail,
+        "hung, and was killed",
+    ),
+    (
+        "ESCAPES",
+        "entry_points",
+        Verdict::Fail,
+        r"\u{1b}]0;title\u{7} and \u{1b}[2J and \u{202e} gone",
+    ),
+    (
+        "CLOSES_ALL",
+        "entry_points",
+        Verdict::Fail,
+        "closed the descriptor of sp-host's verdict",
+    ),
+    (
+        "BREAKS_STDERR",
+        "registration",
+        Verdict::Fail,
+        "TF_DeleteStatus",
+    ),
+    (
+        "CLOSES_STDERR",
+        "registration",
+        Verdict::Fail,
+        "TF_DeleteStatus",
+    ),
+    (
+        "LEAVES_CORE",
+        "entry_points",
+        Verdict::Pass,
+        "TF_InitKernel",
+    ),
+    (
+        "FILLS_DISK",
+        "entry_points",
+        Verdict::Fail,
+        "crashed: a file over 1 GiB",
+    ),
+];
+
+fn main() {
+    let apis = c::apis();
+    sp_host::child_main(&apis);
+    let Some(compiler) = Compiler::find(&apis) else {
+        println!("skipped: this machine has no C compiler (cc)");
+        return;
+    };
+    // SAFETY: no other thread runs yet.
+    unsafe { std::env::set_var("SP_HOST_SECONDS", "2") };
+    for (variant, check, status, words) in VARIANTS {
+        let row = sp_host::ask(check, &apis, &compiler.hostile(variant));
+        println!("{variant}: {row}");
+        assert_eq!(row.status, *status, "{variant}: {row}");
+        assert!(row.detail.contains(words), "{variant}: {row}");
+        assert!(!row.to_string().contains(char::is_control), "{row:?}");
+    }
+    bounds_the_memory_of_a_flood(&apis, &compiler.hostile("FLOODS"));
+    kills_what_a_plugin_forked(&apis, &compiler);
+    asks_a_plugin_that_hangs_at_loading_once(&compiler.hostile("HANGS"));
+    requires_a_device_if_asked(&compiler);
+}
+
+fn bounds_the_memory_of_a_flood(apis: &[Api], plugin: &Path) {
+    let before = peak_memory();
+    let row = sp_host::ask("entry_points", apis, plugin);
+    println!("FLOODS: {row}");
+    assert_eq!(row.status, Verdict::Pass, "{row}");
+    assert!(row.dropped_bytes > 255 << 20, "{row:?}");
+    let grown = peak_memory() - before;
+    assert!(grown < 16 << 10, "{grown} KiB for {row}");
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let size = line
+        .expect("the kernel counts")
+        .trim()
+        .trim_end_matches(" kB");
+    size.parse().expect("a number")
+}
+
+/// Both where the check passes and where it is killed.
+fn kills_what_a_plugin_forked(apis: &[Api], compiler: &Compiler) {
+    for (variants, status) in [("FORKS", Verdict::Pass), ("FORKS HANGS", Verdict::Fail)] {
+        let plugin = compiler.hostile(variants);
+        let file = plugin.with_extension("txt");
+        // SAFETY: no other thread reads the environment.
+        unsafe { std::env::set_var(FILE, &file) };
+        let start = Instant::now();
+        let row = sp_host::ask("entry_points", apis, &plugin);
+        assert_eq!(row.status, status, "{variants}: {row}");
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{variants}: {row}"
+        );
+        let number = std::fs::read_to_string(&file).expect("the plugin wrote it");
+        // A killed process may take a moment to end.
+        let end = Instant::now() + Duration::from_secs(5);
+        while runs(number.trim()) {
+            assert!(Instant::now() < end, "{variants}: {number} still runs");
+        }
+        println!("{variants}: {row}, and no process stays");
+    }
+}
+
+/// Returns true if the process is there and not a zombie.
+fn runs(number: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    stat.rsplit(") ")
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
+    let releases = ["2.21".to_owned()];
+    let options = Options {
+        timeout: Some(Duration::from_secs(1)),
+        jobs: std::num::NonZero::new(1),
+        ..Options::default()
+    };
+    let start = Instant::now();
+    let rows = sp_host::judge(&releases, plugin, &options, |_, _| ());
+    let taken = start.elapsed();
+    assert!(taken < Duration::from_secs(15), "{taken:?}");
+    let rows: Vec<Outcome> = rows.into_iter().map(|(_, row)| row).collect();
+    let words = "hung: still in the plugin's constructors after 1 s";
+    assert_eq!(rows.len(), CHECKS.len());
+    assert_eq!(
+        (rows[0].check.as_str(), rows[0].status),
+        ("entry_points", Verdict::Fail)
+    );
+    assert!(rows[0].detail.contains(words), "{}", rows[0]);
+    for row in &rows[1..] {
+        assert_eq!(row.status, Verdict::Skip, "{row}");
+        assert!(
+            row.detail.contains("not run") && row.detail.contains(words),
+            "{row}"
+        );
+    }
+    println!("HANGS: {} in {taken:?}", sp_host::summary(&rows));
+}
+
+fn requires_a_device_if_asked(compiler: &Compiler) {
+    let releases = ["2.21".to_owned()];
+    let status = |variant: &str, require_device| {
+        let options = Options {
+            require_device,
+            ..Options::default()
+        };
+        let rows = sp_host::judge(&releases, &compiler.plugin(variant), &options, |_, _| ());
+        let mut rows = rows.into_iter().map(|(_, row)| row);
+        let row = rows
+            .find(|row| row.check == "devices")
+            .expect("it is asked");
+        println!("{variant}, require_device {require_device}: {row}");
+        row.status
+    };
+    assert_eq!(status("NO_DEVICE", false), Verdict::Pass);
+    assert_eq!(status("NO_DEVICE", true), Verdict::Fail);
+    assert_eq!(status("GOOD", true), Verdict::Pass);
+}
