@@ -278,7 +278,7 @@ fn a_handle_that_goes_out_is_the_result() {
     );
     has(
         &shims(create()),
-        "stream.write(SP_Stream(handle::give(made)))",
+        "stream.write(SP_Stream(handle::give_by(this, made)))",
     );
 }
 
