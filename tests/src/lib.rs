@@ -46,6 +46,17 @@ fn read(path: &Path) -> Api {
     Api::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The plugin that `examples/NAME.rs` is. Cargo builds the examples before the tests, beside them.
+///
+/// # Panics
+/// Never: a test lies two folders below its examples.
+pub fn example(name: &str) -> PathBuf {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let this = std::env::current_exe().expect("a test is a file");
+    let folder = this.ancestors().nth(2).expect("a test lies in deps/");
+    folder.join(format!("examples/{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+}
+
 /// Runs `body` of the test called `test` in a process of its own, since a process decides once what its
 /// host is; what it said on stderr, or nothing in that process itself.
 ///

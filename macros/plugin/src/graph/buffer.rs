@@ -54,13 +54,24 @@ unsafe extern "C" fn release(data: *mut c_void, length: usize) {
     drop(unsafe { Box::from_raw(bytes) });
 }
 
-/// An empty buffer for TensorFlow to fill; deleted when dropped.
-pub(super) struct Own(NonNull<TF_Buffer>);
+/// A buffer of TensorFlow's that the plugin owns; deleted when dropped.
+pub(crate) struct Own(NonNull<TF_Buffer>);
 
 impl Own {
+    /// Creates an empty buffer for TensorFlow to fill.
     pub fn new() -> Result<Self> {
-        // SAFETY: takes no arguments.
-        let buffer = unsafe { TF_NewBuffer.get()?() };
+        // SAFETY: takes no arguments, and the caller owns what it returns.
+        unsafe { Self::from_raw(TF_NewBuffer.get()?()) }
+    }
+
+    /// Takes over a buffer.
+    ///
+    /// # Safety
+    /// `buffer` is null, or a live buffer that is the plugin's to delete and that nobody changes.
+    ///
+    /// # Errors
+    /// Returns an error if it is null.
+    pub unsafe fn from_raw(buffer: *mut TF_Buffer) -> Result<Self> {
         let none = || Error::exhausted("TensorFlow made no buffer");
         NonNull::new(buffer).map(Self).ok_or_else(none)
     }

@@ -71,8 +71,21 @@ impl Construction<'_> {
             )
         };
         self.status.check()?;
-        Ok((list.try_into().unwrap_or(0), total.try_into().unwrap_or(0)))
+        Ok((length(name, list)?, length(name, total)?))
     }
+}
+
+/// No attribute that a kernel reads is longer; what is comes from a damaged host.
+const LONGEST: i32 = 1 << 26;
+
+/// Returns the length of an attribute as TensorFlow states it; that of an absent list or text is -1.
+fn length(name: &CStr, stated: i32) -> Result<usize> {
+    if stated > LONGEST {
+        let message =
+            format!("attribute {name:?} has {stated} elements, at most {LONGEST} are read");
+        return Err(Error::invalid_argument(message));
+    }
+    Ok(stated.try_into().unwrap_or(0))
 }
 
 /// A type that an attribute can have.

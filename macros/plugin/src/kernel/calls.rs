@@ -7,9 +7,12 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The counts of one registered kernel.
+use super::host_argument::HostArguments;
+
+/// One registered kernel: its host arguments, and the counts of its calls.
 pub struct Calls {
     label: String,
+    host: HostArguments,
     ran: AtomicU64,
     staged: AtomicU64,
 }
@@ -18,6 +21,11 @@ impl Calls {
     /// The op and its types.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// The arguments that it was registered to have in host memory.
+    pub fn host(&self) -> &HostArguments {
+        &self.host
     }
 
     /// Counts one call.
@@ -39,9 +47,10 @@ fn table() -> MutexGuard<'static, Vec<(TypeId, &'static Calls)>> {
 }
 
 /// Begins to count the kernel with this type. It is registered once in a process's life.
-pub fn begin(kernel: TypeId, label: String) {
+pub fn begin(kernel: TypeId, label: String, host: HostArguments) {
     let calls = Calls {
         label,
+        host,
         ran: AtomicU64::new(0),
         staged: AtomicU64::new(0),
     };

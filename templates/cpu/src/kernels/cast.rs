@@ -9,7 +9,5 @@ use crate::compute::cast::Cast;
     DstT = [bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64]
 )]
 fn cast<S: Element + Cast<D>, D: Element>(cx: &Host<'_>) -> Result<()> {
-    let x = cx.input::<S>(0)?;
-    compute::cast::cast(x.data(), cx.output::<D>(0, x.dims())?);
-    Ok(())
+    unary(cx, S::cast)
 }

@@ -19,8 +19,8 @@ sp_plugin::kernels! {
 /// What a kernel file begins with.
 mod prelude {
     pub(super) use super::elementwise::{binary, binary_at, unary};
+    pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
-    pub(super) use crate::compute::{self, Cost};
     pub(super) use sp_plugin::kernel::{Attributes, Host, kernel};
     pub(super) use sp_plugin::{Element, Error, Result};
 }
