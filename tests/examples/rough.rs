@@ -5,8 +5,10 @@ use std::ffi::c_void;
 
 use sp_abi::stream_executor::{DeviceFns, SP_DeviceMemoryBase, StreamExecutor, TimerFns};
 use sp_cpu::CpuDevice;
+use sp_plugin::graph::Item;
 use sp_plugin::kernel::Entry;
-use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
+use sp_plugin::profiler::Space;
+use sp_plugin::{Device, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
 use sp_runtime::PrefixMut;
 
 const POISON: u8 = 0xA5;
@@ -129,9 +131,36 @@ fn table() -> Vec<Entry<Rough>> {
     tables.into_iter().flatten().collect()
 }
 
+/// Panics over every graph.
+#[derive(Default)]
+struct Panicking;
+
+impl Optimizer for Panicking {
+    fn optimize(&mut self, _: &Item<'_>) -> Result<Option<Vec<u8>>> {
+        panic!("expected")
+    }
+}
+
+impl Profiler for Panicking {
+    fn start(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Space> {
+        panic!("expected")
+    }
+}
+
 sp_plugin::plugin! {
     device: Rough,
     device_type: c"ROUGH",
     platform_name: c"ROUGH",
     kernels: [table, sp_cpu::kernels::table],
+    optimizer: Panicking,
+    profiler: Panicking,
+    min_release: "2.8",
 }

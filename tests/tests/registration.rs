@@ -1,27 +1,7 @@
 //! Registration of kernels where TensorFlow does not cooperate, and what a registration allows its kernel.
 
-use std::collections::BTreeSet;
-
-use sp_host::{Exports, Host, Kind, Op, Release, Tensor};
-use sp_ir::{Api, Item};
-use sp_tests::{alone, example, snapshots};
-
-const FRAMEWORK: &str = "libtensorflow_framework.so.2";
-
-/// Returns every function of `apis` but `left_out`, as exported by the framework.
-fn exports_without(apis: &[Api], left_out: &str) -> Exports {
-    let functions = apis.iter().flat_map(|api| api.items.values());
-    let symbols = functions.filter_map(|item| match item {
-        Item::Function(function) if function.symbol != left_out => Some(function.symbol.clone()),
-        _ => None,
-    });
-    let framework = BTreeSet::from([FRAMEWORK.to_owned()]);
-    let version = ["TF_Version".to_owned()];
-    symbols
-        .chain(version)
-        .map(|it| (it, framework.clone()))
-        .collect()
-}
+use sp_host::{Host, Kind, Op, Release, Tensor};
+use sp_tests::{alone, example, exports_without, snapshots};
 
 /// Runs one op with `x` as its input and output.
 fn run(host: &Host, op: &str, x: Tensor) -> Result<Vec<Tensor>, sp_host::Error> {

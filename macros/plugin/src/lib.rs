@@ -8,6 +8,9 @@
 //! Memory spaces are types: a [`kernel::Host`] kernel sees slices, a [`kernel::OnDevice`] kernel
 //! sees addresses and lengths, and only a [`HostAddressable`] device lets the two meet in place.
 
+// A print panics if its stream cannot be written: `report!` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod access;
 mod buffer;
 mod device;

@@ -167,7 +167,7 @@ impl<D: Device> PlatformFns for Platform<D> {
         let found = host.serve().and_then(|()| D::count());
         let found = found.unwrap_or_else(|error| {
             if host.serve().is_ok() {
-                report!("its devices could not be counted: {error}");
+                report!(Error, "its devices could not be counted: {error}");
             }
             0
         });

@@ -4,6 +4,9 @@
 //!
 //! Everything here is independent of any one struct; sp-abi brings those.
 
+// A print panics if its stream cannot be written: `report!` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 // The derive's expansion names this crate by its path, also in this crate's own tests.
 extern crate self as sp_runtime;
 

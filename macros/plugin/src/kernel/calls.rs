@@ -33,6 +33,7 @@ impl Calls {
         self.ran.fetch_add(1, Ordering::Relaxed);
         if staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
             sp_runtime::report!(
+                Info,
                 "{} runs on the host through copies of device memory",
                 self.label
             );

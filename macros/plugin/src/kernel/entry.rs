@@ -290,10 +290,10 @@ unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
     });
 }
 
-/// Puts `error` into a status and hands that to `report`; says it on stderr where that fails.
+/// Puts `error` into a status and passes that to `report`; if that fails, into the log.
 fn tell(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
     let told = Status::of(error).and_then(|status| report(status.as_ptr()));
     if told.is_err() {
-        sp_runtime::report!("a kernel failed and could not say so: {error}");
+        sp_runtime::report!(Error, "a kernel failed and could not say so: {error}");
     }
 }

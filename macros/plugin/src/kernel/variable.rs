@@ -136,7 +136,10 @@ unsafe fn called(
 ) {
     // SAFETY: `during` keeps the value alive while core's call lasts, and resets the pointer.
     let Some(active) = (unsafe { ACTIVE.get().as_ref() }) else {
-        sp_runtime::report!("TensorFlow changed a variable after the call that was to change it");
+        sp_runtime::report!(
+            Error,
+            "TensorFlow changed a variable after the call that was to change it"
+        );
         return;
     };
     let done = guard::caught("a variable's change", || {

@@ -127,8 +127,9 @@ fn choose() -> Isa {
     let found = Isa::available().find(|isa| isa.level().name() == wanted);
     if found.is_none() {
         let names: Vec<_> = Isa::available().map(|isa| isa.level().name()).collect();
-        eprintln!(
-            "sp-cpu: SP_CPU_ISA={wanted} is not one of {}; using {}",
+        sp_runtime::report!(
+            Warn,
+            "SP_CPU_ISA={wanted} is not one of {}; using {}",
             names.join(", "),
             fastest.level().name()
         );
