@@ -94,6 +94,22 @@ mod partly_written {
     }
 }
 
+/// Uses its mask as an index, as safe code may.
+mod pick {
+    use sp_plugin::kernel::{Host, kernel};
+    use sp_plugin::{Bool, Result};
+
+    #[kernel(op = "Pick")]
+    fn pick(cx: &Host<'_>) -> Result<()> {
+        let mask = cx.input::<Bool>(0)?;
+        let picked = cx.output::<f32>(0, mask.dims())?;
+        for (out, mask) in picked.iter_mut().zip(mask.data()) {
+            *out = [10.0, 20.0][usize::from(bool::from(*mask))];
+        }
+        Ok(())
+    }
+}
+
 /// Panics, with a payload as `x` asks: 0 a text, 1 one whose drop panics, 2 one whose drop panics with
 /// another such.
 mod panics {
@@ -126,6 +142,7 @@ fn table() -> Vec<Entry<Rough>> {
         not_on_host::entries(),
         other_on_host::entries(),
         partly_written::entries(),
+        pick::entries(),
         panics::entries(),
     ];
     tables.into_iter().flatten().collect()

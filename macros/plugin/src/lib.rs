@@ -12,6 +12,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 mod access;
+mod boolean;
 mod buffer;
 mod device;
 mod element;
@@ -26,6 +27,7 @@ mod tensor;
 pub mod trace;
 
 pub use access::{Access, InPlace, Memory, Staged};
+pub use boolean::Bool;
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
 pub use optimizer::Optimizer; // since 2.6

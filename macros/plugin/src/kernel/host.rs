@@ -158,6 +158,8 @@ impl<'a> Host<'a> {
     /// # Errors
     /// Returns an error if there is no such output, it was taken already, it has another type, or memory
     /// is exhausted.
+    // As for `output_uninit`.
+    #[allow(clippy::mut_from_ref)]
     pub fn output<T: Element>(&self, index: usize, dims: &[usize]) -> Result<&mut [T]> {
         let elements = self.output_uninit::<T>(index, dims)?;
         let (start, len) = (elements.as_mut_ptr().cast::<T>(), elements.len());

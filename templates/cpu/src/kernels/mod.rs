@@ -22,7 +22,7 @@ mod prelude {
     pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
     pub(super) use sp_plugin::kernel::{Attributes, Host, kernel};
-    pub(super) use sp_plugin::{Element, Error, Result};
+    pub(super) use sp_plugin::{Bool, Element, Error, Result};
 }
 
 impl From<compute::Error> for Error {
