@@ -6,24 +6,38 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use crate::fork::Process;
+
 /// What a handle points to. The value comes first, so that a pointer to it is the handle.
 #[repr(C)]
 struct Given<T> {
     value: T,
     /// The object that made the value, or null.
     owner: *const c_void,
+    /// The process in which it was made.
+    process: Process,
+}
+
+impl<T> Given<T> {
+    fn boxed(value: T, owner: *const c_void) -> *mut c_void {
+        let process = Process::current();
+        let given = Self {
+            value,
+            owner,
+            process,
+        };
+        Box::into_raw(Box::new(given)).cast()
+    }
 }
 
 /// Gives a value away as a handle. Whoever holds it owes one [`take`].
 pub fn give<T>(value: T) -> *mut c_void {
-    let owner = ptr::null();
-    Box::into_raw(Box::new(Given { value, owner })).cast()
+    Given::boxed(value, ptr::null())
 }
 
 /// Gives away a value that `owner` made: [`owner`] of the handle returns it.
 pub fn give_by<O, T>(owner: &O, value: T) -> *mut c_void {
-    let owner = ptr::from_ref(owner).cast();
-    Box::into_raw(Box::new(Given { value, owner })).cast()
+    Given::boxed(value, ptr::from_ref(owner).cast())
 }
 
 /// Returns the object that made the value behind a handle, or `None` if it came from [`give`].
@@ -40,6 +54,19 @@ pub unsafe fn owner<'a, O, T>(handle: *mut c_void) -> Option<&'a O> {
     let owner = unsafe { (&raw const (*handle.cast::<Given<T>>()).owner).read() };
     // SAFETY: null or what `give_by` stored, of which the caller vouches that it lives.
     unsafe { owner.cast::<O>().as_ref() }
+}
+
+/// Returns the process in which the value behind a handle was made.
+///
+/// # Safety
+/// `handle` came from [`give`] or [`give_by`] with the same `T` and is not taken during the call.
+///
+/// # Panics
+/// On null.
+pub unsafe fn process<T>(handle: *mut c_void) -> Process {
+    assert!(!handle.is_null(), "TensorFlow sent a null handle");
+    // SAFETY: not null, so the caller vouches for it; only this field is read.
+    unsafe { (&raw const (*handle.cast::<Given<T>>()).process).read() }
 }
 
 /// The value behind a handle.
@@ -90,6 +117,7 @@ mod tests {
         unsafe {
             assert!(owner::<String, u16>(made).is_some_and(|it| ptr::eq(it, &device)));
             assert!(owner::<String, u16>(alone).is_none());
+            assert!(process::<u16>(alone).is_current());
             assert_eq!(
                 (*borrow::<u16>(made), take::<u16>(made), take::<u16>(alone)),
                 (7, 7, 7)

@@ -13,6 +13,7 @@ extern crate self as sp_runtime;
 pub mod availability;
 pub mod c_header;
 pub mod declared;
+pub mod fork;
 pub mod guard;
 pub mod handle;
 pub mod host;

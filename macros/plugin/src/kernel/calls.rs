@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::ffi::{CString, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use super::host_argument::HostArguments;
 
@@ -41,10 +41,11 @@ impl Calls {
     }
 }
 
-static TABLE: Mutex<Vec<(TypeId, &'static Calls)>> = Mutex::new(Vec::new());
+/// Written while the plugin is loaded only. A child that is forked while another thread reads can read.
+static TABLE: RwLock<Vec<(TypeId, &'static Calls)>> = RwLock::new(Vec::new());
 
-fn table() -> MutexGuard<'static, Vec<(TypeId, &'static Calls)>> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> RwLockReadGuard<'static, Vec<(TypeId, &'static Calls)>> {
+    TABLE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins to count the kernel with this type. It is registered once in a process's life.
@@ -55,7 +56,8 @@ pub fn begin(kernel: TypeId, label: String, host: HostArguments) {
         ran: AtomicU64::new(0),
         staged: AtomicU64::new(0),
     };
-    table().push((kernel, Box::leak(Box::new(calls))));
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    table.push((kernel, Box::leak(Box::new(calls))));
 }
 
 /// The counts of the kernel with this type.

@@ -22,6 +22,8 @@ impl<'a, D: Device> OnDevice<'a, D> {
         // SAFETY: `create_stream` of a `D` gave the stream; TensorFlow destroys neither it nor the device while
         // their kernels run.
         let (device, stream) = unsafe {
+            // Neither is touched in a forked child.
+            handle::process::<D::Stream>(stream).check("the device")?;
             let device = handle::owner::<D, D::Stream>(stream);
             (device, handle::borrow::<D::Stream>(stream))
         };
