@@ -18,6 +18,7 @@ mod device;
 mod element;
 pub mod graph;
 pub mod kernel;
+mod limit;
 pub mod optimizer; // since 2.6
 mod part;
 pub mod platform;

@@ -4,7 +4,8 @@
 //! and hands those back. Each is given once, lent any number of times, and taken once.
 
 use std::ffi::c_void;
-use std::ptr;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
 
 use crate::fork::Process;
 
@@ -19,25 +20,52 @@ struct Given<T> {
 }
 
 impl<T> Given<T> {
-    fn boxed(value: T, owner: *const c_void) -> *mut c_void {
-        let process = Process::current();
+    fn boxed(value: T, owner: *const c_void) -> NonNull<Self> {
         let given = Self {
             value,
             owner,
-            process,
+            process: Process::current(),
         };
-        Box::into_raw(Box::new(given)).cast()
+        NonNull::from(Box::leak(Box::new(given)))
     }
 }
 
 /// Gives a value away as a handle. Whoever holds it owes one [`take`].
 pub fn give<T>(value: T) -> *mut c_void {
-    Given::boxed(value, ptr::null())
+    Given::boxed(value, ptr::null()).as_ptr().cast()
+}
+
+/// A handle that is not given away yet; dropping it drops the value.
+pub struct Owned<T>(NonNull<Given<T>>);
+
+impl<T> Owned<T> {
+    /// Moves the value to its final address.
+    pub fn new(value: T) -> Self {
+        Self(Given::boxed(value, ptr::null()))
+    }
+
+    /// Returns the value.
+    pub fn get(&self) -> &T {
+        // SAFETY: made by `new`, and neither taken nor given away while `self` lives.
+        unsafe { &self.0.as_ref().value }
+    }
+
+    /// Gives the value away, as [`give`] does.
+    pub fn give(self) -> *mut c_void {
+        ManuallyDrop::new(self).0.as_ptr().cast()
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`, and not given away.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
 }
 
 /// Gives away a value that `owner` made: [`owner`] of the handle returns it.
 pub fn give_by<O, T>(owner: &O, value: T) -> *mut c_void {
-    Given::boxed(value, ptr::from_ref(owner).cast())
+    Given::boxed(value, ptr::from_ref(owner).cast()).as_ptr().cast()
 }
 
 /// Returns the object that made the value behind a handle, or `None` if it came from [`give`].
@@ -107,6 +135,18 @@ mod tests {
             assert_eq!(borrow::<String>(handle), "stream");
             assert_eq!(take::<String>(handle), "stream");
         }
+    }
+
+    #[test]
+    fn owned_value_is_dropped_unless_given_away() {
+        let value = std::rc::Rc::new(());
+        drop(Owned::new(value.clone()));
+        assert_eq!(std::rc::Rc::strong_count(&value), 1);
+        let handle = Owned::new(value.clone()).give();
+        assert_eq!(std::rc::Rc::strong_count(&value), 2);
+        // SAFETY: given just above, with this type.
+        drop(unsafe { take::<std::rc::Rc<()>>(handle) });
+        assert_eq!(std::rc::Rc::strong_count(&value), 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// The bytes in a buffer.
 ///
 /// # Safety
-/// `buffer` is a live buffer that nobody changes during `'a`.
+/// `buffer` is a live buffer that nobody changes during `'a`, of a length that [`check`] accepts.
 pub(super) unsafe fn bytes<'a>(buffer: *const TF_Buffer) -> &'a [u8] {
     // SAFETY: the caller vouches for it.
     let TF_Buffer { data, length, .. } = unsafe { buffer.read() };
@@ -20,6 +20,22 @@ pub(super) unsafe fn bytes<'a>(buffer: *const TF_Buffer) -> &'a [u8] {
         true => &[],
         // SAFETY: whoever filled the buffer says that there are as many.
         false => unsafe { slice::from_raw_parts(data.cast(), length) },
+    }
+}
+
+/// Checks that a buffer's length is that of memory.
+///
+/// # Safety
+/// `buffer` is a live buffer.
+///
+/// # Errors
+/// Returns an error if no slice can have that length.
+pub(super) unsafe fn check(buffer: *const TF_Buffer) -> Result<()> {
+    // SAFETY: the caller vouches for it.
+    let length = unsafe { buffer.read() }.length;
+    match isize::try_from(length) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::internal(format!("TensorFlow passed {length} bytes"))),
     }
 }
 

@@ -13,7 +13,7 @@ use sp_abi::kernels::{
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
 
-use crate::{Error, Result};
+use crate::{Error, Result, limit};
 
 /// What a kernel reads of its node. Derive it: each field is an attribute, by name.
 pub trait Attributes: Sized + Send + Sync + 'static {
@@ -71,21 +71,9 @@ impl Construction<'_> {
             )
         };
         self.status.check()?;
-        Ok((length(name, list)?, length(name, total)?))
+        let count = |stated: i32| limit::count(format_args!("attribute {name:?}"), stated);
+        Ok((count(list)?, count(total)?))
     }
-}
-
-/// No attribute that a kernel reads is longer; what is comes from a damaged host.
-const LONGEST: i32 = 1 << 26;
-
-/// Returns the length of an attribute as TensorFlow states it; that of an absent list or text is -1.
-fn length(name: &CStr, stated: i32) -> Result<usize> {
-    if stated > LONGEST {
-        let message =
-            format!("attribute {name:?} has {stated} elements, at most {LONGEST} are read");
-        return Err(Error::invalid_argument(message));
-    }
-    Ok(stated.try_into().unwrap_or(0))
 }
 
 /// A type that an attribute can have.
