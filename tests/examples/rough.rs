@@ -8,7 +8,7 @@ use sp_cpu::CpuDevice;
 use sp_plugin::graph::Item;
 use sp_plugin::kernel::Entry;
 use sp_plugin::profiler::Space;
-use sp_plugin::{Device, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
+use sp_plugin::{Device, Error, HostAddressable, InPlace, Optimizer, Profiler, Result, vtable};
 use sp_runtime::PrefixMut;
 
 const POISON: u8 = 0xA5;
@@ -21,6 +21,9 @@ impl Device for Rough {
     type Access = InPlace;
 
     fn open(_: usize) -> Result<Self> {
+        if std::env::var_os("ROUGH_FAILS").is_some() {
+            return Err(Error::internal("the device does not start"));
+        }
         Ok(Self {
             reference: CpuDevice::new(),
         })

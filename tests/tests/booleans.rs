@@ -1,4 +1,4 @@
-//! Tensors of `TF_BOOL` whose bytes are neither 0 nor 1, as `tf.bitcast` and `tf.io.decode_raw` make them.
+//! Tensors of `TF_BOOL` whose bytes are neither 0 nor 1, as `tf.io.decode_raw` makes them.
 
 use sp_host::{DType, Host, Op, Tensor};
 use sp_tests::{alone, example, snapshots};

@@ -6,9 +6,9 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// A boolean as it lies in a tensor: a byte, of which any value but 0 is true.
 ///
-/// TensorFlow's own kernels write 0 and 1, but `tf.bitcast`, `tf.io.decode_raw` and other plugins leave any
-/// byte in a tensor, and a [`bool`] of another value is undefined behaviour. Comparisons go by the truth
-/// value. [`Bool::from`] writes 0 or 1.
+/// TensorFlow's kernels of logical ops write 0 and 1, but `tf.io.decode_raw` and other plugins leave any byte
+/// in a tensor, and a [`bool`] of another value is undefined behaviour. Comparisons go by the truth value.
+/// [`Bool::from`] writes 0 or 1.
 ///
 /// ```
 /// use sp_plugin::Bool;
@@ -133,7 +133,7 @@ operators! {
 mod tests {
     use super::*;
 
-    /// The bytes of a tensor that `tf.bitcast` made.
+    /// The bytes of a tensor that `tf.io.decode_raw` made.
     const BYTES: [u8; 4] = [0, 1, 2, 255];
 
     /// Reads them as a kernel does: through a slice over the tensor's memory.

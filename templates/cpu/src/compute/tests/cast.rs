@@ -162,7 +162,7 @@ fn floats_out_of_range_are_as_tensorflow_has_them() {
     assert_eq!(to::<Bool>(&[0.0, -0.0, 1e-40]), [false, false, true]);
 }
 
-/// As `tf.bitcast` and `tf.io.decode_raw` leave them in a tensor.
+/// As `tf.io.decode_raw` leaves them in a tensor.
 #[test]
 fn booleans_of_any_byte_become_0_or_1() {
     let x: Vec<Bool> = [0, 1, 2, 128, 255].map(Bool::from_byte).repeat(40);
