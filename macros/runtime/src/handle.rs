@@ -65,7 +65,9 @@ impl<T> Drop for Owned<T> {
 
 /// Gives away a value that `owner` made: [`owner`] of the handle returns it.
 pub fn give_by<O, T>(owner: &O, value: T) -> *mut c_void {
-    Given::boxed(value, ptr::from_ref(owner).cast()).as_ptr().cast()
+    Given::boxed(value, ptr::from_ref(owner).cast())
+        .as_ptr()
+        .cast()
 }
 
 /// Returns the object that made the value behind a handle, or `None` if it came from [`give`].
