@@ -466,7 +466,7 @@ mod tests {
                     }
                 });
             }
-            let failed = (0..400).filter(|_| !child_computes()).take(1).count();
+            let failed = (0..150).filter(|_| !child_computes()).take(1).count();
             ended.store(1, Ordering::Relaxed);
             assert_eq!(failed, 0, "a child hung or computed wrongly");
         });

@@ -43,11 +43,25 @@ pub fn binary_at<T: Element, U: Element>(
 ) -> Result<()> {
     let (x, y) = (cx.input::<T>(0)?, cx.input::<T>(1)?);
     let plan = Broadcast::new([x.dims(), y.dims()])?;
+    broadcast(cost, cx, &plan, [x.data(), y.data()], f)
+}
+
+/// Output 0 is `f` of two operands, broadcast as planned.
+///
+/// # Errors
+/// If the output is not what the op says.
+pub fn broadcast<T: Element, U: Element>(
+    cost: Cost,
+    cx: &Host<'_>,
+    plan: &Broadcast<2>,
+    [x, y]: [&[T]; 2],
+    f: impl Fn(T, T) -> U + Sync,
+) -> Result<()> {
     map2_at(
         cost,
-        &plan,
-        x.data(),
-        y.data(),
+        plan,
+        x,
+        y,
         cx.output_uninit(0, plan.dims())?,
         #[inline(always)]
         |x, y| MaybeUninit::new(f(x, y)),
