@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import tensorflow as tf
 
-from conftest import RELEASE
+from conftest import RELEASE, alone
 
 
 def test_is_listed():
@@ -52,3 +52,37 @@ def test_needs_no_tensorflow_to_link(plugin):
     ).stdout
     libraries = re.findall(r"NEEDED.*\[(.*)\]", needed)
     assert libraries and not [name for name in libraries if "tensorflow" in name], libraries
+
+
+FORKED = """
+import os, signal
+import tensorflow as tf
+
+with tf.device("/device:MYACCEL:0"):
+    x = tf.ones([300, 300])
+
+def add():
+    # Nothing is copied: a copy of TensorFlow's waits for a thread that a child lacks.
+    with tf.device("/device:MYACCEL:0"):
+        return tf.add(x, x)
+
+assert add().numpy().sum() == 180000.0
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    try:
+        add()
+        print("computed", flush=True)
+    except tf.errors.OpError as error:
+        print(type(error).__name__, flush=True)
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert add().numpy().sum() == 180000.0
+"""
+
+
+def test_device_from_before_a_fork_is_an_error_in_the_child():
+    done = alone(FORKED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().endswith("Error"), done.stdout

@@ -163,3 +163,12 @@ def test_cast(on_both, source):
             if source.is_floating and target.is_integer and target.is_unsigned:
                 value = np.abs(value)  # a negative float has no unsigned value: C leaves it open
             same(on_both("Cast", lambda x: ROPS.Cast(x=x, DstT=target), value))
+
+
+def test_cast_of_booleans_takes_any_byte_but_0_as_true():
+    with tf.device("/CPU:0"):
+        mask = tf.io.decode_raw(bytes([0, 1, 2, 128, 255]), tf.bool)
+    with tf.device("/device:MYACCEL:0"):
+        for target in CASTS[1:]:
+            # The CPU's own kernel gives 2, 128 and 255 here.
+            assert ROPS.Cast(x=mask, DstT=target).numpy().tolist() == [0, 1, 1, 1, 1], target

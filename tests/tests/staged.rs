@@ -40,6 +40,15 @@ fn kernels_work_on_copies() {
     );
 }
 
+#[test]
+fn host_argument_is_not_copied_from_the_device() {
+    let apis = sp_tests::snapshots("2.21");
+    let host = Host::open(&apis, &far()).unwrap();
+    let axes = Tensor::from([2], &[3_i32, 4]);
+    let op = Op::new("HostArgument").input("axes", "T").output("y", "T");
+    assert_eq!(host.run(&op, std::slice::from_ref(&axes)).unwrap(), [axes]);
+}
+
 /// Runs in a process of its own, which `staging_can_be_forbidden` starts: the setting is read once.
 #[test]
 fn add_reports_what_happens() {

@@ -11,20 +11,28 @@ use sp_runtime::{Prefix, Versioned};
 
 use crate::{Device, Error, HostAddressable, Result};
 
-/// A way for host kernels to reach the memory of `D`.
-pub trait Access<D: Device> {
-    /// The way, for one call of one kernel.
+/// Closed for other crates: a [`Memory`] that is wrong about its addresses would turn them into slices.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::InPlace {}
+    impl Sealed for super::Staged {}
+    impl<D> Sealed for super::Staging<'_, D> {}
+}
+
+/// The access of host kernels to the memory of `D`: [`InPlace`] or [`Staged`].
+pub trait Access<D: Device>: sealed::Sealed {
+    /// The device's memory during one call of one kernel.
     type Memory<'a>: Memory;
 
-    /// Waits until the work before this kernel is done, and opens the way.
+    /// Waits until the work before this kernel is done, and gives access.
     ///
     /// # Errors
-    /// What the stream reports, or that staging is forbidden.
+    /// Returns an error if the stream reports one, or if staging is forbidden.
     fn open<'a>(device: &'a D, stream: &D::Stream) -> Result<Self::Memory<'a>>;
 }
 
 /// The device's memory as a host kernel uses it during one call.
-pub trait Memory {
+pub trait Memory: sealed::Sealed {
     /// Whether device memory must be copied to be seen.
     const STAGED: bool;
 

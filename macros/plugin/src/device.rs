@@ -28,15 +28,17 @@ pub trait Device:
     /// How many devices this machine has.
     ///
     /// # Errors
-    /// An error is told on stderr and counts as none: TensorFlow aborts on anything else.
+    /// An error is a line in the log and counts as none: TensorFlow ends the process on anything else.
     fn count() -> Result<usize> {
         Ok(1)
     }
 
-    /// Opens the device with this number, counted from 0.
+    /// Opens the device with this number, counted from 0. A machine that cannot use its devices states that
+    /// in [`count`](Device::count): TensorFlow does not go on without a device that it has counted.
     ///
     /// # Errors
-    /// TensorFlow reports the error and goes on without the device.
+    /// An error ends the process in 2.12. In 2.21 the first op raises it, on any device, and the second op
+    /// waits for ever.
     fn open(ordinal: usize) -> Result<Self>;
 
     /// What TensorFlow prints about the device.

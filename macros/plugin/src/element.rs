@@ -2,11 +2,18 @@
 
 use sp_abi::tf_datatype::TF_DataType;
 
+use crate::Bool;
+
 /// A type whose values lie in tensors as they lie in memory.
 ///
 /// # Safety
-/// [`DTYPE`](Element::DTYPE) is the TensorFlow type with this size and these bit patterns, and has
-/// no drop glue.
+/// - [`DTYPE`](Element::DTYPE) is the TensorFlow type whose elements have this size and meaning.
+/// - Any bytes are a value of the type: it has no padding and no invalid bit patterns. A tensor's bytes
+///   come from anywhere, and so `bool` is none: its element type is [`Bool`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the type of a tensor's elements",
+    note = "elements of `TF_BOOL` are `sp_plugin::Bool`: a tensor may hold bytes that are no `bool`"
+)]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// TensorFlow's name for it.
     const DTYPE: TF_DataType;
@@ -15,8 +22,8 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 macro_rules! elements {
     ($($ty:ty = $dtype:ident),* $(,)?) => {
         $(
-            // SAFETY: TensorFlow's types.proto gives this name the layout of this Rust type; a bool
-            // in a tensor is 0 or 1.
+            // SAFETY: TensorFlow's types.proto gives this name the layout of this Rust type, a number or a
+            // byte, of which any bit pattern is a value.
             unsafe impl Element for $ty {
                 const DTYPE: TF_DataType = TF_DataType::$dtype;
             }
@@ -35,5 +42,5 @@ elements! {
     u16 = TF_UINT16,
     u32 = TF_UINT32,
     u64 = TF_UINT64,
-    bool = TF_BOOL,
+    Bool = TF_BOOL,
 }

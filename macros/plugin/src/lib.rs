@@ -8,12 +8,17 @@
 //! Memory spaces are types: a [`kernel::Host`] kernel sees slices, a [`kernel::OnDevice`] kernel
 //! sees addresses and lengths, and only a [`HostAddressable`] device lets the two meet in place.
 
+// A print panics if its stream cannot be written: `report!` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod access;
+mod boolean;
 mod buffer;
 mod device;
 mod element;
 pub mod graph;
 pub mod kernel;
+mod limit;
 pub mod optimizer; // since 2.6
 mod part;
 pub mod platform;
@@ -23,6 +28,7 @@ mod tensor;
 pub mod trace;
 
 pub use access::{Access, InPlace, Memory, Staged};
+pub use boolean::Bool;
 pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
 pub use optimizer::Optimizer; // since 2.6

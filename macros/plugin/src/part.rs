@@ -51,6 +51,7 @@ pub fn register<O: Offer>(about: &About, offer: impl Fn() -> Result<O>) -> Resul
         // The devices have reported it.
         _ if !is_served => {}
         part => report!(
+            Warn,
             "declined {} for its {part}: {}",
             host.name(),
             reason.message()

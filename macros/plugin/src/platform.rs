@@ -167,7 +167,7 @@ impl<D: Device> PlatformFns for Platform<D> {
         let found = host.serve().and_then(|()| D::count());
         let found = found.unwrap_or_else(|error| {
             if host.serve().is_ok() {
-                report!("its devices could not be counted: {error}");
+                report!(Error, "its devices could not be counted: {error}");
             }
             0
         });
@@ -256,7 +256,10 @@ fn hand_over<D: Device>(
     target.set(SP_Device::hardware_name, text(description.hardware_name));
     target.set(SP_Device::device_vendor, text(description.vendor));
     target.set(SP_Device::pci_bus_id, text(description.pci_bus_id));
-    let handle = handle::give(device);
+    let device = handle::Owned::new(device);
+    // The author's code comes before the host has the handle: a panic of it drops the device.
+    target.set(SP_Device::ext, device.get().ext());
+    let handle = device.give();
     if !target.set(SP_Device::device_handle, handle) {
         // SAFETY: given just above, and nobody else has it.
         drop(unsafe { handle::take::<D>(handle) });
@@ -264,8 +267,6 @@ fn hand_over<D: Device>(
             "TensorFlow's SP_Device has no room for a device handle",
         ));
     }
-    // SAFETY: given just above, and not taken before TensorFlow destroys the device.
-    target.set(SP_Device::ext, unsafe { handle::borrow::<D>(handle) }.ext());
     remember(handle, ordinal);
     Ok(())
 }

@@ -15,6 +15,12 @@ use sp_abi::tf_tensor::{
 
 use crate::{Element, Error, HostAddressable, Result};
 
+/// No object is larger, so no slice may be.
+const LARGEST: usize = isize::MAX as usize;
+
+/// The highest rank that TensorFlow's shapes have.
+const HIGHEST_RANK: i32 = 254;
+
 /// A tensor that TensorFlow gave us; deleted when dropped, as each must be.
 pub(crate) struct Raw(NonNull<TF_Tensor>);
 
@@ -38,12 +44,13 @@ impl Raw {
 
     pub fn dims(&self) -> Result<Vec<usize>> {
         let (rank, dim) = (TF_NumDims.get()?, TF_Dim.get()?);
-        // SAFETY: the tensor is live, and every index is below its rank.
-        unsafe {
-            (0..rank(self.as_ptr()))
-                .map(|i| length(dim(self.as_ptr(), i)))
-                .collect()
+        // SAFETY: the tensor is live.
+        let rank = unsafe { rank(self.as_ptr()) };
+        if rank > HIGHEST_RANK {
+            return Err(Error::internal(format!("a tensor of rank {rank}")));
         }
+        // SAFETY: the tensor is live, and every index is below its rank.
+        unsafe { (0..rank).map(|i| length(dim(self.as_ptr(), i))).collect() }
     }
 
     pub fn bytes(&self) -> Result<usize> {
@@ -57,14 +64,17 @@ impl Raw {
         Ok(unsafe { TF_TensorData.get()?(self.as_ptr()) })
     }
 
-    /// The elements' count, after checking that they are `T`s.
+    /// Returns the number of elements, after checking that they are `T`s and fit the address space.
     pub fn len<T: Element>(&self) -> Result<usize> {
         let found = self.dtype()?;
         if found != T::DTYPE {
             let message = format!("expected a tensor of {:?}, got {found:?}", T::DTYPE);
             return Err(Error::invalid_argument(message));
         }
-        Ok(self.bytes()? / size_of::<T>())
+        match self.bytes()? {
+            bytes if bytes <= LARGEST => Ok(bytes / size_of::<T>()),
+            bytes => Err(Error::internal(format!("a tensor of {bytes} bytes"))),
+        }
     }
 }
 
@@ -81,9 +91,22 @@ fn length(dim: i64) -> Result<usize> {
     usize::try_from(dim).map_err(|_| Error::internal(format!("a dimension of {dim}")))
 }
 
-/// An address for `data`, also where an empty tensor has none.
-pub(crate) fn address<T>(data: *mut c_void) -> NonNull<T> {
-    NonNull::new(data.cast()).unwrap_or(NonNull::dangling())
+/// Returns the address of `data`; a dangling one for an empty tensor that has none.
+///
+/// # Errors
+/// Returns an error if it is not aligned for `T`: a bitcast of a part of a tensor may give such.
+pub(crate) fn address<T>(data: *mut c_void) -> Result<NonNull<T>> {
+    let start = NonNull::new(data.cast()).unwrap_or(NonNull::dangling());
+    match start.is_aligned() {
+        true => Ok(start),
+        false => Err(misaligned(data, align_of::<T>())),
+    }
+}
+
+#[cold]
+fn misaligned(data: *mut c_void, alignment: usize) -> Error {
+    let message = format!("a tensor begins at {data:?}, expected a multiple of {alignment} bytes");
+    Error::invalid_argument(message)
 }
 
 /// A tensor in host memory, or one that the host may use in place: dims, and elements in row-major
@@ -169,12 +192,12 @@ impl<D, T: Element> DeviceTensor<'_, D, T> {
     /// Where its type is not `T`.
     ///
     /// # Safety
-    /// No stream writes to it while the slice lives.
+    /// No stream writes to it while the slice lives, and what wrote it last is done.
     pub unsafe fn as_slice(&self) -> Result<&[T]>
     where
         D: HostAddressable,
     {
-        let (start, len) = (address::<T>(self.raw.data()?), self.len()?);
+        let (start, len) = (address::<T>(self.raw.data()?)?, self.len()?);
         // SAFETY: the device is host-addressable, the tensor lives as long as `self`, and the
         // caller vouches that nobody writes.
         Ok(unsafe { slice::from_raw_parts(start.as_ptr(), len) })
@@ -222,13 +245,13 @@ impl<D, T: Element> DeviceTensorMut<'_, D, T> {
     /// Where its type is not `T`.
     ///
     /// # Safety
-    /// No stream uses it while the slice lives, and `T` has no invalid bit patterns or all of them
-    /// are written before they are read.
+    /// - No stream uses it while the slice lives.
+    /// - Every element is written before it is read.
     pub unsafe fn as_mut_slice(&mut self) -> Result<&mut [T]>
     where
         D: HostAddressable,
     {
-        let (start, len) = (address::<T>(self.tensor.raw.data()?), self.len()?);
+        let (start, len) = (address::<T>(self.tensor.raw.data()?)?, self.len()?);
         // SAFETY: the device is host-addressable, the tensor is a fresh output that nobody else
         // has, and the caller vouches for the rest.
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })

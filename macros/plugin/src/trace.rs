@@ -78,7 +78,10 @@ impl UnderWay {
         }
         calls.push(call);
         if calls.len() == MOST {
-            sp_runtime::report!("a trace holds {MOST} calls of kernels; later ones are left out");
+            sp_runtime::report!(
+                Warn,
+                "a trace holds {MOST} calls of kernels; later ones are left out"
+            );
         }
     }
 }

@@ -357,7 +357,7 @@ impl Host {
     /// Writes the line that names the release and the reason.
     pub fn report_declined(&self) {
         if let Err(reason) = self.serve() {
-            crate::report!("declined {}: {}", self.name(), reason.message());
+            crate::report!(Warn, "declined {}: {}", self.name(), reason.message());
         }
     }
 

@@ -63,7 +63,7 @@ impl Host {
         if let Some(why) = NO_HEADERS.get().filter(|_| self.serve().is_ok()) {
             let name = self.name();
             REPORTED.get_or_init(|| {
-                report!("{name} is newer than the plugin, and {why}: structs are accepted by their sizes");
+                report!(Warn, "{name} is newer than the plugin, and {why}: structs are accepted by their sizes");
             });
         }
     }

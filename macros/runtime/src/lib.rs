@@ -4,12 +4,16 @@
 //!
 //! Everything here is independent of any one struct; sp-abi brings those.
 
+// A print panics if its stream cannot be written: `report!` does not.
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 // The derive's expansion names this crate by its path, also in this crate's own tests.
 extern crate self as sp_runtime;
 
 pub mod availability;
 pub mod c_header;
 pub mod declared;
+pub mod fork;
 pub mod guard;
 pub mod handle;
 pub mod host;

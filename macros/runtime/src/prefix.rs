@@ -138,6 +138,10 @@ impl<T: Versioned, F, W> Field<T, F, W> {
     }
 }
 
+/// A larger `struct_size` is no size: the largest struct of any release has about 1,000 bytes. Views of such
+/// a struct reach no field, and nothing is written to it.
+const LARGEST: usize = 4096;
+
 /// Which fields a view reaches.
 #[derive(Debug, Clone, Copy)]
 enum Reach {
@@ -154,6 +158,7 @@ enum Reach {
 impl Reach {
     fn of<T: Versioned>(size: usize) -> Self {
         match T::host_layout().get() {
+            _ if size > LARGEST => Self::Nothing,
             None => Self::by_size::<T>(size),
             Some(layout) if layout.is_accepted && layout.has(size) => Self::Host(layout),
             Some(_) => Self::Nothing,
@@ -163,6 +168,7 @@ impl Reach {
     /// The fields to decline with: those of the host's header, else those that no layout has moved.
     fn fixed<T: Versioned>(size: usize) -> Self {
         match T::host_layout().get() {
+            _ if size > LARGEST => Self::Nothing,
             Some(layout) if layout.has(size) => Self::Host(layout),
             _ => Self::Fixed,
         }
@@ -395,7 +401,6 @@ impl<'a, T: Versioned> PrefixMut<'a, T> {
     ///   multiple of a pointer's size.
     /// - The host calls none of these slots, or only as a function that ignores its arguments.
     pub unsafe fn occupy(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
-        const LARGEST: usize = 4096;
         let slot = size_of_val(&function);
         if self.size > LARGEST {
             return;
@@ -554,6 +559,25 @@ mod tests {
         let mut view = view.fixed();
         assert_eq!(view.get(Demo::struct_size), Some(32));
         assert!(!view.set(Demo::first, 1) && !view.set(Demo::second, 1));
+    }
+
+    #[test]
+    fn incredible_size_reaches_no_field() {
+        unsafe extern "C" fn stub() -> usize {
+            0
+        }
+        for size in [LARGEST + 1, isize::MAX as usize, usize::MAX] {
+            let mut whole = demo(size);
+            // SAFETY: nothing is read behind `struct_size`, which is the point of this test.
+            let mut view = unsafe { PrefixMut::new(&raw mut whole) };
+            assert_eq!(view.fixed().get(Demo::struct_size), None, "{size}");
+            assert!(!view.set(Demo::second, 1) && !view.fixed().set(Demo::second, 1));
+            view.announce();
+            // SAFETY: as above.
+            unsafe { view.occupy(8, stub) };
+            assert!(view.known().is_err());
+            assert_eq!((whole.struct_size, whole.second), (size, 8), "{size}");
+        }
     }
 
     #[test]

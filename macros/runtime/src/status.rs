@@ -210,7 +210,7 @@ pub(crate) unsafe fn read(status: *const RawStatus) -> Result<()> {
     }
 }
 
-/// Records `error` in a status that TensorFlow handed us; says so on stderr where it cannot.
+/// Records `error` in a status of TensorFlow's, or in the log if there is none.
 ///
 /// # Safety
 /// `status` is null or a live status object.
@@ -221,7 +221,7 @@ pub(crate) unsafe fn write(status: *mut RawStatus, error: &Error) {
             // SAFETY: both pointers live across the call; TensorFlow copies the text.
             unsafe { set(status, error.code, text.as_ptr()) }
         }
-        _ => crate::report!("an error could not be reported: {error}"),
+        _ => crate::report!(Error, "an error could not be reported: {error}"),
     }
 }
 

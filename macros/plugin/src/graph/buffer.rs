@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// The bytes in a buffer.
 ///
 /// # Safety
-/// `buffer` is a live buffer that nobody changes during `'a`.
+/// `buffer` is a live buffer that nobody changes during `'a`, of a length that [`check`] accepts.
 pub(super) unsafe fn bytes<'a>(buffer: *const TF_Buffer) -> &'a [u8] {
     // SAFETY: the caller vouches for it.
     let TF_Buffer { data, length, .. } = unsafe { buffer.read() };
@@ -20,6 +20,22 @@ pub(super) unsafe fn bytes<'a>(buffer: *const TF_Buffer) -> &'a [u8] {
         true => &[],
         // SAFETY: whoever filled the buffer says that there are as many.
         false => unsafe { slice::from_raw_parts(data.cast(), length) },
+    }
+}
+
+/// Checks that a buffer's length is that of memory.
+///
+/// # Safety
+/// `buffer` is a live buffer.
+///
+/// # Errors
+/// Returns an error if no slice can have that length.
+pub(super) unsafe fn check(buffer: *const TF_Buffer) -> Result<()> {
+    // SAFETY: the caller vouches for it.
+    let length = unsafe { buffer.read() }.length;
+    match isize::try_from(length) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::internal(format!("TensorFlow passed {length} bytes"))),
     }
 }
 
@@ -54,13 +70,24 @@ unsafe extern "C" fn release(data: *mut c_void, length: usize) {
     drop(unsafe { Box::from_raw(bytes) });
 }
 
-/// An empty buffer for TensorFlow to fill; deleted when dropped.
-pub(super) struct Own(NonNull<TF_Buffer>);
+/// A buffer of TensorFlow's that the plugin owns; deleted when dropped.
+pub(crate) struct Own(NonNull<TF_Buffer>);
 
 impl Own {
+    /// Creates an empty buffer for TensorFlow to fill.
     pub fn new() -> Result<Self> {
-        // SAFETY: takes no arguments.
-        let buffer = unsafe { TF_NewBuffer.get()?() };
+        // SAFETY: takes no arguments, and the caller owns what it returns.
+        unsafe { Self::from_raw(TF_NewBuffer.get()?()) }
+    }
+
+    /// Takes over a buffer.
+    ///
+    /// # Safety
+    /// `buffer` is null, or a live buffer that is the plugin's to delete and that nobody changes.
+    ///
+    /// # Errors
+    /// Returns an error if it is null.
+    pub unsafe fn from_raw(buffer: *mut TF_Buffer) -> Result<Self> {
         let none = || Error::exhausted("TensorFlow made no buffer");
         NonNull::new(buffer).map(Self).ok_or_else(none)
     }

@@ -14,7 +14,7 @@ use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Function, Status};
 
 use super::{Functions, Graph, Inference, Properties, buffer};
-use crate::{Error, Result};
+use crate::{Error, Result, limit};
 
 type Size = unsafe extern "C" fn(*const TF_GrapplerItem, *mut i32, *mut usize, *mut TF_Status);
 type List = unsafe extern "C" fn(
@@ -44,6 +44,8 @@ impl<'a> Item<'a> {
         if graph.is_null() {
             return Err(Error::internal("TensorFlow passed no graph"));
         }
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { buffer::check(graph)? };
         Ok(Self {
             graph,
             handed,
@@ -123,7 +125,8 @@ impl<'a> Item<'a> {
         // SAFETY: the item is live, and both places are ours.
         unsafe { size.get()?(item, &mut count, &mut bytes, status.as_ptr()) };
         status.check()?;
-        let len = usize::try_from(count).unwrap_or(0);
+        let len = limit::count("a list of nodes", count)?;
+        let bytes = limit::count("the bytes of names", bytes)?;
         let (mut starts, mut lengths) = (vec![ptr::null_mut(); len], vec![0; len]);
         let mut storage = vec![0_u8; bytes];
         let (start, status_ptr) = (storage.as_mut_ptr().cast(), status.as_ptr());

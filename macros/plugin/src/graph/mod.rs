@@ -14,7 +14,7 @@ mod node;
 mod properties;
 
 pub use attribute::Attribute;
-pub(crate) use buffer::fill;
+pub(crate) use buffer::{Own, fill};
 pub use definition::Graph;
 pub use functions::Functions;
 pub use item::Item;

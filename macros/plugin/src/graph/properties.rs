@@ -16,7 +16,7 @@ use sp_runtime::{Function, Status};
 
 use super::buffer;
 use crate::proto::{self, Value};
-use crate::{Error, Result};
+use crate::{Error, Result, limit};
 
 type Size = unsafe extern "C" fn(*mut TF_GraphProperties, *const c_char, *mut i32, *mut TF_Status);
 type List = unsafe extern "C" fn(
@@ -109,6 +109,7 @@ impl Properties<'_> {
         // SAFETY: properties and name are live, and the place is ours.
         unsafe { size.get()?(raw, name.as_ptr(), &mut count, status.as_ptr()) };
         status.check()?;
+        limit::count("a list of properties", count)?;
         let buffers = (0..count).map(|_| buffer::Own::new());
         let buffers: Vec<buffer::Own> = buffers.collect::<Result<_>>()?;
         let mut places: Vec<_> = buffers.iter().map(buffer::Own::as_ptr).collect();

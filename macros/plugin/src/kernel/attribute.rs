@@ -13,7 +13,7 @@ use sp_abi::kernels::{
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
 
-use crate::{Error, Result};
+use crate::{Error, Result, limit};
 
 /// What a kernel reads of its node. Derive it: each field is an attribute, by name.
 pub trait Attributes: Sized + Send + Sync + 'static {
@@ -71,7 +71,8 @@ impl Construction<'_> {
             )
         };
         self.status.check()?;
-        Ok((list.try_into().unwrap_or(0), total.try_into().unwrap_or(0)))
+        let count = |stated: i32| limit::count(format_args!("attribute {name:?}"), stated);
+        Ok((count(list)?, count(total)?))
     }
 }
 

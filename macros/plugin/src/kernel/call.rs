@@ -11,6 +11,8 @@ use sp_abi::stream_executor::SP_Stream;
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::Status;
 
+use super::calls::Calls;
+use super::host_argument::HostArguments;
 use crate::tensor::Raw;
 use crate::{Error, Result};
 
@@ -19,6 +21,7 @@ pub struct Call {
     context: *mut TF_OpKernelContext,
     status: Status,
     staged: Cell<bool>,
+    kernel: Cell<Option<&'static Calls>>,
 }
 
 impl Call {
@@ -29,7 +32,19 @@ impl Call {
             context,
             status: Status::new()?,
             staged: Cell::new(false),
+            kernel: Cell::new(None),
         })
+    }
+
+    /// Sets the registered kernel whose call this is.
+    pub fn set_kernel(&self, kernel: &'static Calls) {
+        self.kernel.set(Some(kernel));
+    }
+
+    /// Returns the host arguments of the kernel's registration.
+    pub fn host_arguments(&self) -> Result<&'static HostArguments> {
+        let unknown = || Error::internal("the call's kernel is not known");
+        self.kernel.get().map(Calls::host).ok_or_else(unknown)
     }
 
     pub fn inputs(&self) -> Result<usize> {

@@ -5,11 +5,14 @@ use std::any::TypeId;
 use std::ffi::{CString, c_char};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// The counts of one registered kernel.
+use super::host_argument::HostArguments;
+
+/// One registered kernel: its host arguments, and the counts of its calls.
 pub struct Calls {
     label: String,
+    host: HostArguments,
     ran: AtomicU64,
     staged: AtomicU64,
 }
@@ -20,11 +23,17 @@ impl Calls {
         &self.label
     }
 
+    /// The arguments that it was registered to have in host memory.
+    pub fn host(&self) -> &HostArguments {
+        &self.host
+    }
+
     /// Counts one call.
     pub fn count(&self, staged: bool) {
         self.ran.fetch_add(1, Ordering::Relaxed);
         if staged && self.staged.fetch_add(1, Ordering::Relaxed) == 0 {
             sp_runtime::report!(
+                Info,
                 "{} runs on the host through copies of device memory",
                 self.label
             );
@@ -32,20 +41,23 @@ impl Calls {
     }
 }
 
-static TABLE: Mutex<Vec<(TypeId, &'static Calls)>> = Mutex::new(Vec::new());
+/// Written while the plugin is loaded only. A child that is forked while another thread reads can read.
+static TABLE: RwLock<Vec<(TypeId, &'static Calls)>> = RwLock::new(Vec::new());
 
-fn table() -> MutexGuard<'static, Vec<(TypeId, &'static Calls)>> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> RwLockReadGuard<'static, Vec<(TypeId, &'static Calls)>> {
+    TABLE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins to count the kernel with this type. It is registered once in a process's life.
-pub fn begin(kernel: TypeId, label: String) {
+pub fn begin(kernel: TypeId, label: String, host: HostArguments) {
     let calls = Calls {
         label,
+        host,
         ran: AtomicU64::new(0),
         staged: AtomicU64::new(0),
     };
-    table().push((kernel, Box::leak(Box::new(calls))));
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    table.push((kernel, Box::leak(Box::new(calls))));
 }
 
 /// The counts of the kernel with this type.

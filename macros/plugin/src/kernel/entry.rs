@@ -8,16 +8,17 @@ use std::ptr;
 
 use sp_abi::kernels::{
     TF_KernelBuilder, TF_KernelBuilder_HostMemory, TF_KernelBuilder_Priority,
-    TF_KernelBuilder_TypeConstraint, TF_NewKernelBuilder, TF_OpKernelConstruction,
-    TF_OpKernelConstruction_Failure, TF_OpKernelContext, TF_OpKernelContext_Failure,
-    TF_RegisterKernelBuilder,
+    TF_KernelBuilder_TypeConstraint, TF_OpKernelConstruction, TF_OpKernelConstruction_Failure,
+    TF_OpKernelContext, TF_OpKernelContext_Failure,
 };
 use sp_abi::tf_datatype::TF_DataType;
 use sp_runtime::{Host, Means, Missing, Releases, Status, guard, handle};
 
 use super::attribute::{Attributes, Construction};
+use super::builder::Builder;
 use super::call::Call;
 use super::calls::{self, Calls};
+use super::host_argument::HostArguments;
 use super::{Kernel, OnDevice};
 use crate::{Device, Element, Error, Result, trace};
 
@@ -35,11 +36,12 @@ pub struct Entry<D> {
     device: PhantomData<fn() -> D>,
 }
 
+/// The functions that TensorFlow calls for a kernel.
 #[derive(Clone, Copy)]
-struct Callbacks {
-    create: unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void,
-    compute: unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext),
-    delete: unsafe extern "C" fn(*mut c_void),
+pub(super) struct Callbacks {
+    pub create: unsafe extern "C" fn(*mut TF_OpKernelConstruction) -> *mut c_void,
+    pub compute: unsafe extern "C" fn(*mut c_void, *mut TF_OpKernelContext),
+    pub delete: unsafe extern "C" fn(*mut c_void),
 }
 
 impl<D: Device> Entry<D> {
@@ -150,20 +152,12 @@ impl<D: Device> Entry<D> {
     /// # Errors
     /// What TensorFlow says against it.
     pub fn register(&self, device_type: &CStr) -> Result<()> {
-        let (status, new) = (Status::new()?, TF_NewKernelBuilder.get()?);
-        let Callbacks {
-            create,
-            compute,
-            delete,
-        } = self.callbacks;
-        let (op, device) = (self.op.as_ptr(), device_type.as_ptr());
-        // SAFETY: names are C strings, which TensorFlow copies; the callbacks belong together.
-        let builder = unsafe { new(op, device, Some(create), Some(compute), Some(delete)) };
-        self.constrain_builder(builder, &status)?;
-        calls::begin(self.kernel, self.label());
-        // SAFETY: the builder is live, and TensorFlow takes it over.
-        unsafe { TF_RegisterKernelBuilder.get()?(op, builder, status.as_ptr()) };
-        status.check()
+        let status = Status::new()?;
+        let builder = Builder::new(self.op, device_type, self.callbacks)?;
+        self.constrain_builder(builder.as_ptr(), &status)?;
+        let host = HostArguments::new(self.op, self.host.clone());
+        calls::begin(self.kernel, self.label(), host);
+        builder.register(self.op, &status)
     }
 
     fn constrain_builder(&self, builder: *mut TF_KernelBuilder, status: &Status) -> Result<()> {
@@ -236,6 +230,7 @@ unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
         }
         // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it after its calls.
         let instance = unsafe { handle::borrow::<Instance<K::Attributes>>(instance) };
+        cx.call().set_kernel(instance.calls);
         let traced = trace::begin();
         let done = K::compute(cx, &instance.attributes);
         if let Some(traced) = traced {
@@ -295,10 +290,10 @@ unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
     });
 }
 
-/// Puts `error` into a status and hands that to `report`; says it on stderr where that fails.
+/// Puts `error` into a status and passes that to `report`; if that fails, into the log.
 fn tell(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
     let told = Status::of(error).and_then(|status| report(status.as_ptr()));
     if told.is_err() {
-        sp_runtime::report!("a kernel failed and could not say so: {error}");
+        sp_runtime::report!(Error, "a kernel failed and could not say so: {error}");
     }
 }

@@ -3,12 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
 use sp_abi::tf_datatype::TF_DataType;
 
 use super::call::Call;
+use super::host_argument::Argument;
 use super::variable::Callbacks; // since 2.6
 use super::{HostKernel, Kernel, OnDevice};
 use crate::buffer::Buffer;
@@ -105,15 +107,14 @@ impl<'a> Host<'a> {
         self.call.inputs()
     }
 
-    /// Input `index`, in device memory, as elements of `T`.
+    /// Input `index` as elements of `T`, wherever it lies.
     ///
     /// # Errors
-    /// Where there is no such input, its type is another, or it cannot be copied out.
+    /// Returns an error if there is no such input, it has another type, or it cannot be copied out.
     pub fn input<T: Element>(&self, index: usize) -> Result<HostTensor<'_, T>> {
         let tensor = self.call.input(index)?;
         let copy = self
-            .memory
-            .is_staged()
+            .is_copied(Argument::Input(index))?
             .then(|| self.fetch(&tensor))
             .transpose()?;
         self.hold(tensor, copy)
@@ -122,9 +123,20 @@ impl<'a> Host<'a> {
     /// Input `index`, which the registration asked for in host memory (`host = [..]`).
     ///
     /// # Errors
-    /// Where there is no such input, or its type is another.
+    /// Returns an error if there is no such input, it has another type, or the registration has it in
+    /// device memory.
     pub fn host_input<T: Element>(&self, index: usize) -> Result<HostTensor<'_, T>> {
+        let host = self.call.host_arguments()?;
+        host.check(self.call, Argument::Input(index))?;
         self.hold(self.call.input(index)?, None)
+    }
+
+    /// Returns true if the host reaches `argument` only through a copy.
+    fn is_copied(&self, argument: Argument) -> Result<bool> {
+        match self.memory.is_staged() {
+            true => Ok(!self.call.host_arguments()?.has(self.call, argument)?),
+            false => Ok(false),
+        }
     }
 
     /// Input `index` in host memory, a list of `int32` or `int64`: axes, shapes, paddings.
@@ -141,26 +153,49 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Output `index`, freshly allocated with shape `dims`. Write every element: they hold zeros or
-    /// whatever the memory held.
+    /// Output `index`, freshly allocated with shape `dims`, all zeros.
     ///
     /// # Errors
-    /// Where there is no such output, it was taken already, its type is another, or memory is out.
-    // Each output is lent once, which `take` sees to, so no two of these overlap.
+    /// Returns an error if there is no such output, it was taken already, it has another type, or memory
+    /// is exhausted.
+    // As for `output_uninit`.
     #[allow(clippy::mut_from_ref)]
     pub fn output<T: Element>(&self, index: usize, dims: &[usize]) -> Result<&mut [T]> {
+        let elements = self.output_uninit::<T>(index, dims)?;
+        let (start, len) = (elements.as_mut_ptr().cast::<T>(), elements.len());
+        // SAFETY: `start` leads `len` elements, lent to this call alone, and zeros are a value of any
+        // `Element`.
+        unsafe {
+            start.write_bytes(0, len);
+            Ok(slice::from_raw_parts_mut(start, len))
+        }
+    }
+
+    /// Output `index`, freshly allocated with shape `dims`. Its memory is uninitialised: for kernels that
+    /// write every element, and would only pay for the zeros of [`output`](Host::output).
+    ///
+    /// An element that is not written reaches TensorFlow as whatever the memory held.
+    ///
+    /// # Errors
+    /// As [`output`](Host::output).
+    // Each output is lent once, which `take` sees to, so no two of these overlap.
+    #[allow(clippy::mut_from_ref)]
+    pub fn output_uninit<T: Element>(
+        &self,
+        index: usize,
+        dims: &[usize],
+    ) -> Result<&mut [MaybeUninit<T>]> {
         self.take(index)?;
         let tensor = self.call.output(index, T::DTYPE, dims)?;
         let len = tensor.len::<T>()?;
-        let copy = match self.memory.is_staged() {
+        let copy = match self.is_copied(Argument::Output(index))? {
             true => Some(Buffer::zeroed(len * size_of::<T>())?),
             false => None,
         };
-        let start = start_of::<T>(&tensor, copy.as_ref())?;
+        let start = start_of::<MaybeUninit<T>>(&tensor, copy.as_ref())?;
         self.pending.borrow_mut().push(Pending { tensor, copy });
-        // SAFETY: `start` leads `len` elements of an output that nobody else has; `pending` keeps
-        // it until the call ends. TensorFlow's elements have no invalid bit patterns but for bool,
-        // which kernels write and do not read.
+        // SAFETY: `start` is aligned and leads `len` elements of an output that nobody else has;
+        // `pending` keeps it until the call ends. They may be uninitialised, which the type states.
         Ok(unsafe { slice::from_raw_parts_mut(start.as_ptr(), len) })
     }
 
@@ -240,8 +275,9 @@ impl<'a> Host<'a> {
             start_of::<T>(variable, staged.0.as_ref())?,
             start_of::<T>(value, staged.1.as_ref())?,
         );
-        // SAFETY: each leads `len` elements: of the variable, which core has locked for us, and of an
-        // input, which nobody changes while a kernel runs.
+        // SAFETY: both are aligned, and each leads `len` elements: of the variable, which core has locked
+        // for us, and of an input, which nobody changes while a kernel runs. Any bytes are values of an
+        // `Element`.
         unsafe {
             change(
                 slice::from_raw_parts_mut(old.as_ptr(), len),
@@ -285,8 +321,8 @@ impl<'a> Host<'a> {
             _tensor: tensor,
             _copy: copy,
         });
-        // SAFETY: `start` leads `len` elements that `held` keeps until the call ends, and TensorFlow
-        // changes no input while a kernel runs.
+        // SAFETY: `start` is aligned and leads `len` elements that `held` keeps until the call ends. Any
+        // bytes are values of an `Element`, and TensorFlow changes no input while a kernel runs.
         let data = unsafe { slice::from_raw_parts(start.as_ptr(), len) };
         Ok(HostTensor { dims, data })
     }
@@ -317,10 +353,10 @@ fn put(call: &Call, memory: &dyn Reach, copy: &Buffer, tensor: &Raw) -> Result<(
     unsafe { memory.store(tensor.data()?, copy.start().as_ptr().cast(), bytes) }
 }
 
-/// Where the kernel works: on the copy if there is one, else on the tensor.
+/// Returns the address at which the kernel works: that of the copy if there is one, else the tensor's.
 fn start_of<T>(tensor: &Raw, copy: Option<&Buffer>) -> Result<NonNull<T>> {
     match copy {
         Some(copy) => Ok(copy.start().cast()),
-        None => Ok(address(tensor.data()?)),
+        None => address(tensor.data()?),
     }
 }

@@ -4,10 +4,12 @@
 //! memory. Both end as an [`Entry`] in an explicit, ordered table.
 
 mod attribute;
+mod builder;
 mod call;
 mod calls;
 mod entry;
 mod host;
+mod host_argument;
 mod on_device;
 mod table;
 mod variable; // since 2.6

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use sp_runtime::handle;
 
 use super::call::Call;
+use super::host_argument::Argument;
 use crate::tensor::address;
 use crate::{Device, DeviceTensor, DeviceTensorMut, Element, Error, HostTensor, Result, platform};
 
@@ -21,6 +22,8 @@ impl<'a, D: Device> OnDevice<'a, D> {
         // SAFETY: `create_stream` of a `D` gave the stream; TensorFlow destroys neither it nor the device while
         // their kernels run.
         let (device, stream) = unsafe {
+            // Neither is touched in a forked child.
+            handle::process::<D::Stream>(stream).check("the device")?;
             let device = handle::owner::<D, D::Stream>(stream);
             (device, handle::borrow::<D::Stream>(stream))
         };
@@ -73,11 +76,15 @@ impl<'a, D: Device> OnDevice<'a, D> {
     /// and a copy of its elements.
     ///
     /// # Errors
-    /// Where there is no such input, or its type is another.
+    /// Returns an error if there is no such input, it has another type, or the registration has it in
+    /// device memory.
     pub fn host_input<T: Element>(&self, index: usize) -> Result<(Vec<usize>, Vec<T>)> {
+        let host = self.call.host_arguments()?;
+        host.check(self.call, Argument::Input(index))?;
         let raw = self.call.input(index)?;
-        let (start, len) = (address::<T>(raw.data()?), raw.len::<T>()?);
-        // SAFETY: the tensor is live and in host memory, and TensorFlow changes no input meanwhile.
+        let (start, len) = (address::<T>(raw.data()?)?, raw.len::<T>()?);
+        // SAFETY: the tensor is live and in host memory, as just checked, and TensorFlow changes no
+        // input during a call.
         let data = unsafe { std::slice::from_raw_parts(start.as_ptr(), len) };
         let tensor = HostTensor {
             dims: raw.dims()?,

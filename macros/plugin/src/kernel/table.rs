@@ -27,9 +27,11 @@ pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry
         }
         let entries = select(runnable(tables(), host));
         report_ambiguous(&entries);
+        let count = entries.len();
+        sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
         for entry in entries {
             if let Err(error) = entry.register(about.device_type) {
-                sp_runtime::report!("{} is not registered: {error}", entry.label());
+                sp_runtime::report!(Error, "{} is not registered: {error}", entry.label());
             }
         }
     });
@@ -64,7 +66,10 @@ fn report_lacking(lacking: &[(String, &'static CStr)]) {
     for (missing, ops) in ops {
         let ops: Vec<_> = ops.into_iter().collect();
         let ops = ops.join(", ");
-        sp_runtime::report!("{ops}: left to TensorFlow's own kernels, since {missing}");
+        sp_runtime::report!(
+            Warn,
+            "{ops}: left to TensorFlow's own kernels, since {missing}"
+        );
     }
 }
 
@@ -88,6 +93,7 @@ fn report_ambiguous<D: Device>(entries: &[Entry<D>]) {
         let mut equals = entries[..n].iter().filter(is_equal);
         if let Some(earlier) = equals.find(|it| it.overlaps(entry)) {
             sp_runtime::report!(
+                Warn,
                 "{} and {} serve the same nodes with the same priority; TensorFlow runs neither there",
                 earlier.label(),
                 entry.label()

@@ -134,14 +134,17 @@ unsafe fn called(
     target: *mut TF_Tensor,
     which: fn(Callbacks<'_>) -> Change<'_>,
 ) {
+    // SAFETY: the caller vouches for them. Both are deleted on every path.
+    let (source, target) = unsafe { (Raw::new(source), Raw::new(target)) };
     // SAFETY: `during` keeps the value alive while core's call lasts, and resets the pointer.
     let Some(active) = (unsafe { ACTIVE.get().as_ref() }) else {
-        sp_runtime::report!("TensorFlow changed a variable after the call that was to change it");
+        sp_runtime::report!(
+            Error,
+            "TensorFlow changed a variable after the call that was to change it"
+        );
         return;
     };
     let done = guard::caught("a variable's change", || {
-        // SAFETY: the caller vouches for them.
-        let (source, target) = unsafe { (Raw::new(source), Raw::new(target)) };
         which(active.callbacks)(&source?, &target?)
     });
     if let Err(error) = done {

@@ -4,6 +4,8 @@
 //! lowest value ("indefinite") for 32 and 64 bits, and for 8 and 16 bits the 32-bit result saturated. TensorFlow itself differs from that in the
 //! last few elements of a tensor. Truth is `x != 0`, so NaN is true.
 
+use sp_plugin::Bool;
+
 use super::half::{Bf16, F16};
 use super::map::map1;
 
@@ -31,7 +33,6 @@ macro_rules! plain {
 }
 
 plain! {
-    bool => bool u8 i8 u16 i16 u32 i32 u64 i64;
     u8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     i8 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
     u16 => u8 i8 u16 i16 u32 i32 u64 i64 f32 f64;
@@ -46,22 +47,33 @@ plain! {
 
 macro_rules! truth {
     ($($int:ty)*; $($float:ty)*) => {
-        $(impl Cast<bool> for $int {
+        $(impl Cast<Bool> for $int {
             #[inline(always)]
-            fn cast(self) -> bool { self != 0 }
-        })*
-        $(impl Cast<bool> for $float {
-            #[inline(always)]
-            fn cast(self) -> bool { self != 0.0 }
+            fn cast(self) -> Bool { (self != 0).into() }
         }
-        impl Cast<$float> for bool {
+        impl Cast<$int> for Bool {
             #[inline(always)]
-            fn cast(self) -> $float { if self { 1.0 } else { 0.0 } }
+            fn cast(self) -> $int { self.get().into() }
+        })*
+        $(impl Cast<Bool> for $float {
+            #[inline(always)]
+            fn cast(self) -> Bool { (self != 0.0).into() }
+        }
+        impl Cast<$float> for Bool {
+            #[inline(always)]
+            fn cast(self) -> $float { if self.get() { 1.0 } else { 0.0 } }
         })*
     };
 }
 
 truth!(u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
+
+impl Cast<Bool> for Bool {
+    #[inline(always)]
+    fn cast(self) -> Bool {
+        self
+    }
+}
 
 macro_rules! float_to_int {
     ($($float:ty)*) => {$(
@@ -138,8 +150,8 @@ macro_rules! halves {
     };
 }
 
-halves!(F16: bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
-halves!(Bf16: bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+halves!(F16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+halves!(Bf16: Bool u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 
 impl Cast<Bf16> for F16 {
     #[inline(always)]

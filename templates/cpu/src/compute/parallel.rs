@@ -1,11 +1,13 @@
 //! Work shared between cores: one pool for the process, no thread started per call.
 //!
 //! The caller always works too. It takes tasks from the same counter as the pool's threads, so a call makes progress when all of them
-//! are busy (several TensorFlow threads call at once), asleep, or gone (a forked child has none), and calls may nest.
+//! are busy (several TensorFlow threads call at once) or asleep, and calls may nest. A forked child has none of the pool's threads, and its
+//! copy of a lock may be held for ever: a child of a process that has used the pool computes on the calling thread.
 //! They also take over its floating-point mode: TensorFlow's threads flush subnormals.
 //! How work is cut never depends on how many threads there are where the result would show it.
 
 use super::simd::FloatMode;
+use sp_runtime::fork::Claim;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,16 +36,26 @@ impl Cost {
 
 /// How many threads share work, the caller included: `SP_CPU_THREADS`, else the cores that this process may use.
 pub fn threads() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| {
-        let wanted = std::env::var("SP_CPU_THREADS")
-            .ok()
-            .and_then(|n| n.parse().ok())
-            .filter(|n| *n > 0);
-        wanted
-            .or_else(|| thread::available_parallelism().ok().map(Into::into))
-            .unwrap_or(1)
-    })
+    /// 0 until it is known. Not a `OnceLock`: a child that is forked during its initialisation would wait for ever.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    match COUNT.load(Ordering::Relaxed) {
+        0 => {
+            let count = count_threads();
+            COUNT.store(count, Ordering::Relaxed);
+            count
+        }
+        count => count,
+    }
+}
+
+fn count_threads() -> usize {
+    let wanted = std::env::var("SP_CPU_THREADS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .filter(|n| *n > 0);
+    wanted
+        .or_else(|| thread::available_parallelism().ok().map(Into::into))
+        .unwrap_or(1)
 }
 
 /// Calls `task` once with each of `0..tasks`, on this thread and on the pool's, and returns when all calls have returned.
@@ -52,10 +64,12 @@ pub fn threads() -> usize {
 /// If a task panics, with its payload. Some of the others may not have run then; none still does.
 pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
     if tasks <= 1 || threads() == 1 {
-        (0..tasks).for_each(task);
-        return;
+        return (0..tasks).for_each(task);
     }
-    Job::share(tasks, &task);
+    match Pool::get() {
+        Some(pool) => Job::share(pool, tasks, &task),
+        None => (0..tasks).for_each(task),
+    }
 }
 
 /// Cuts `out` into pieces of at least `grain` elements and calls `task(start, piece)` for each; all of it at once, on this thread,
@@ -175,7 +189,7 @@ unsafe impl Sync for Job {}
 const SPINS: usize = 200;
 
 impl Job {
-    fn share(tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+    fn share(pool: &Pool, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         // SAFETY: only the lifetime changes; the pointer is not used after `wait`, which returns when every index has been called.
         let task: *const (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(task) };
         let (next, left) = (AtomicUsize::new(0), AtomicUsize::new(tasks));
@@ -188,7 +202,7 @@ impl Job {
             owner: thread::current(),
             mode: FloatMode::current(),
         });
-        Pool::get().offer(&job);
+        pool.offer(&job);
         job.work();
         job.wait();
         if let Some(payload) = lock(&job.panic).take() {
@@ -209,11 +223,20 @@ impl Job {
             // SAFETY: this index is not done, so the owner still waits and what it lent is alive.
             let task = unsafe { &*self.task };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| task(index))) {
-                lock(&self.panic).get_or_insert(payload);
+                self.keep_first(payload);
             }
             if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.owner.unpark();
             }
+        }
+    }
+
+    /// Keeps the first panic's payload and leaks the others: a drop that panics would end the thread.
+    fn keep_first(&self, payload: Box<dyn Any + Send>) {
+        let mut first = lock(&self.panic);
+        match *first {
+            None => *first = Some(payload),
+            Some(_) => std::mem::forget(payload),
         }
     }
 
@@ -239,23 +262,28 @@ struct Pool {
 }
 
 impl Pool {
-    fn get() -> &'static Self {
+    /// Returns the pool; `None` in a forked child of the process whose pool it is.
+    fn get() -> Option<&'static Self> {
         static POOL: OnceLock<&'static Pool> = OnceLock::new();
-        POOL.get_or_init(|| {
-            let pool: &'static Self = Box::leak(Box::new(Self {
-                jobs: Mutex::new(VecDeque::new()),
-                offered: AtomicUsize::new(0),
-                asleep: AtomicUsize::new(0),
-                wake: Condvar::new(),
-            }));
-            for index in 1..threads() {
-                // A thread that cannot be started is one that does not help.
-                let _ = thread::Builder::new()
-                    .name(format!("sp-cpu-{index}"))
-                    .spawn(|| pool.serve());
-            }
-            pool
-        })
+        static CLAIM: Claim = Claim::new();
+        // The claim comes first: a child may be forked while another thread initialises the cell.
+        CLAIM.is_ours().then(|| *POOL.get_or_init(Self::start))
+    }
+
+    fn start() -> &'static Self {
+        let pool: &'static Self = Box::leak(Box::new(Self {
+            jobs: Mutex::new(VecDeque::new()),
+            offered: AtomicUsize::new(0),
+            asleep: AtomicUsize::new(0),
+            wake: Condvar::new(),
+        }));
+        for index in 1..threads() {
+            // A thread that cannot be started is one that does not help.
+            let _ = thread::Builder::new()
+                .name(format!("sp-cpu-{index}"))
+                .spawn(|| pool.serve());
+        }
+        pool
     }
 
     fn offer(&self, job: &Arc<Job>) {
@@ -381,5 +409,66 @@ mod tests {
                 .is_some_and(|text| text.contains("expected"))
         );
         assert_eq!(begun.load(Ordering::SeqCst), done.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn payloads_whose_drop_panics_do_not_end_a_thread() {
+        struct Explosive;
+        impl Drop for Explosive {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        for _ in 0..20 {
+            let body = || run(8, |_| std::panic::panic_any(Explosive));
+            std::mem::forget(catch_unwind(body).unwrap_err());
+        }
+        let count = AtomicUsize::new(0);
+        run(8, |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(count.into_inner(), 8);
+    }
+
+    /// Forks a child that computes, and returns true if it ends well within ten seconds.
+    fn child_computes() -> bool {
+        // SAFETY: the child computes, which needs no lock that a thread of this test may hold, and exits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let mut out = vec![0_usize; 4096];
+            pieces(&mut out, 64, |start, piece| piece.fill(start));
+            let is_done = out.iter().enumerate().all(|(i, v)| *v <= i);
+            // SAFETY: ends the child without running what the parent registered.
+            unsafe { libc::_exit(if is_done { 0 } else { 1 }) }
+        }
+        for _ in 0..10_000 {
+            let mut status = -1;
+            // SAFETY: asks for a child of this process.
+            if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+                return status == 0;
+            }
+            thread::sleep(std::time::Duration::from_millis(1));
+        }
+        // SAFETY: ends a child of this process that was not waited for yet.
+        unsafe { libc::kill(child, libc::SIGKILL) };
+        false
+    }
+
+    #[test]
+    fn forked_children_compute_while_threads_of_the_parent_do() {
+        let ended = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut out = vec![0_usize; 1024];
+                    while ended.load(Ordering::Relaxed) == 0 {
+                        pieces(&mut out, 64, |start, piece| piece.fill(start));
+                    }
+                });
+            }
+            let failed = (0..150).filter(|_| !child_computes()).take(1).count();
+            ended.store(1, Ordering::Relaxed);
+            assert_eq!(failed, 0, "a child hung or computed wrongly");
+        });
     }
 }

@@ -19,7 +19,7 @@ impl StreamExecutor for CpuDevice {
     type Timer = Timer;
 
     unsafe fn allocate(&self, size: u64, _: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
-        let start = self.memory.allocate(size);
+        let start = self.fresh(size);
         mem.announce();
         mem.set(SP_DeviceMemoryBase::opaque, start);
         mem.set(
@@ -30,30 +30,32 @@ impl StreamExecutor for CpuDevice {
 
     unsafe fn deallocate(&self, mut memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
         if let Some(start) = memory.get(SP_DeviceMemoryBase::opaque) {
-            self.memory.release(start);
+            self.release(start);
         }
         memory.set(SP_DeviceMemoryBase::opaque, std::ptr::null_mut());
         memory.set(SP_DeviceMemoryBase::size, 0);
     }
 
     fn host_memory_allocate(&self, size: u64) -> *mut c_void {
-        self.memory.allocate(size)
+        self.fresh(size)
     }
 
     unsafe fn host_memory_deallocate(&self, mem: *mut c_void) {
-        self.memory.release(mem);
+        self.release(mem);
     }
 
     fn unified_memory_allocate(&self, bytes: u64) -> *mut c_void {
-        self.memory.allocate(bytes)
+        self.fresh(bytes)
     }
 
     unsafe fn unified_memory_deallocate(&self, location: *mut c_void) {
-        self.memory.release(location);
+        self.release(location);
     }
 
     fn get_allocator_stats(&self, mut stats: PrefixMut<'_, SP_AllocatorStats>) -> u8 {
-        let usage = self.memory.usage();
+        let Some(usage) = self.own_memory().map(Memory::usage) else {
+            return 0;
+        };
         stats.announce();
         stats.set(SP_AllocatorStats::num_allocs, signed(usage.allocations));
         stats.set(SP_AllocatorStats::bytes_in_use, signed(usage.in_use));
@@ -79,20 +81,24 @@ impl StreamExecutor for CpuDevice {
     }
 
     fn create_stream(&self) -> Result<Stream> {
+        self.check()?;
         Ok(Stream::default())
     }
 
     fn destroy_stream(&self, _: Stream) {}
 
     fn create_stream_dependency(&self, _: &Stream, other: &Stream) -> Result<()> {
+        self.check()?;
         other.status()
     }
 
     fn get_stream_status(&self, stream: &Stream) -> Result<()> {
+        self.check()?;
         stream.status()
     }
 
     fn create_event(&self) -> Result<Event> {
+        self.check()?;
         Ok(Event::default())
     }
 
@@ -103,26 +109,30 @@ impl StreamExecutor for CpuDevice {
     }
 
     fn record_event(&self, _: &Stream, event: &Event) -> Result<()> {
+        self.check()?;
         event.record();
         Ok(())
     }
 
     fn wait_for_event(&self, _: &Stream, _: &Event) -> Result<()> {
-        Ok(())
+        self.check()
     }
 
     fn create_timer(&self) -> Result<Timer> {
+        self.check()?;
         Ok(Timer::default())
     }
 
     fn destroy_timer(&self, _: Timer) {}
 
     fn start_timer(&self, _: &Stream, timer: &Timer) -> Result<()> {
+        self.check()?;
         timer.start();
         Ok(())
     }
 
     fn stop_timer(&self, _: &Stream, timer: &Timer) -> Result<()> {
+        self.check()?;
         timer.stop();
         Ok(())
     }
@@ -134,6 +144,7 @@ impl StreamExecutor for CpuDevice {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
@@ -145,6 +156,7 @@ impl StreamExecutor for CpuDevice {
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
@@ -156,6 +168,7 @@ impl StreamExecutor for CpuDevice {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe {
             copy(
@@ -172,6 +185,7 @@ impl StreamExecutor for CpuDevice {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe { copy(host_dst, start_of(device_src, size)?, size) }
     }
@@ -182,6 +196,7 @@ impl StreamExecutor for CpuDevice {
         host_src: *const c_void,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe { copy(start_of(device_dst, size)?, host_src, size) }
     }
@@ -192,6 +207,7 @@ impl StreamExecutor for CpuDevice {
         device_src: Prefix<'_, SP_DeviceMemoryBase>,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         // SAFETY: passed on as it came.
         unsafe {
             copy(
@@ -203,15 +219,16 @@ impl StreamExecutor for CpuDevice {
     }
 
     fn block_host_for_event(&self, _: &Event) -> Result<()> {
-        Ok(())
+        self.check()
     }
 
     fn block_host_until_done(&self, stream: &Stream) -> Result<()> {
+        self.check()?;
         stream.status()
     }
 
     fn synchronize_all_activity(&self) -> Result<()> {
-        Ok(())
+        self.check()
     }
 
     // since 2.7
@@ -233,6 +250,7 @@ impl StreamExecutor for CpuDevice {
         pattern: u8,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         let start = start_of(location, size)?;
         if size > 0 {
             // SAFETY: `start_of` checked that the region has `size` bytes.
@@ -249,6 +267,7 @@ impl StreamExecutor for CpuDevice {
         pattern: u32,
         size: u64,
     ) -> Result<()> {
+        self.check()?;
         let start = start_of(location, size)?;
         if !size.is_multiple_of(4) || !(start as usize).is_multiple_of(4) {
             let message = format!("memset32 of {size} bytes at {start:?}: not whole words");
@@ -268,7 +287,8 @@ impl StreamExecutor for CpuDevice {
         callback_fn: SE_StatusCallbackFn,
         callback_arg: *mut c_void,
     ) -> u8 {
-        let (Some(callback), Ok(status)) = (callback_fn, Status::new()) else {
+        let (Some(callback), Ok(status), Ok(())) = (callback_fn, Status::new(), self.check())
+        else {
             return 0;
         };
         // SAFETY: TensorFlow's own callback and argument, called once.
@@ -292,6 +312,21 @@ impl TimerFns for CpuDevice {
 
     fn nanoseconds(timer: &Timer) -> u64 {
         timer.elapsed().as_nanos().try_into().unwrap_or(u64::MAX)
+    }
+}
+
+impl CpuDevice {
+    /// Returns a block of memory; null if there is none, or in a forked child.
+    fn fresh(&self, size: u64) -> *mut c_void {
+        let memory = self.own_memory();
+        memory.map_or(std::ptr::null_mut(), |memory| memory.allocate(size))
+    }
+
+    /// Frees a block of memory. A forked child has a copy of it that stays.
+    fn release(&self, start: *mut c_void) {
+        if let Some(memory) = self.own_memory() {
+            memory.release(start);
+        }
     }
 }
 

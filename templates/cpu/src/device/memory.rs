@@ -94,7 +94,10 @@ impl Blocks {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        for &start in self.lock().sizes.keys() {
+        // Not through the lock, which may be held for ever in a forked child.
+        let blocks = self.blocks.get_mut();
+        let blocks = blocks.unwrap_or_else(PoisonError::into_inner);
+        for &start in blocks.sizes.keys() {
             // SAFETY: still on the list, so `reserve` made it and nobody freed it.
             unsafe { libc::free(start as *mut c_void) }
         }

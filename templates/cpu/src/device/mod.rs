@@ -15,11 +15,25 @@ pub use stream::Stream;
 pub use timer::Timer;
 
 use sp_plugin::{Description, Device, HostAddressable, InPlace, Result};
+use sp_runtime::fork::Process;
 
 /// The reference device. There is one; it has all of the machine's memory and cores.
-#[derive(Debug, Default)]
+///
+/// It is of use in the process that opened it. In a forked child, where another thread's lock may be held
+/// for ever, each slot that can report returns an error, and no memory is allocated.
+#[derive(Debug)]
 pub struct CpuDevice {
     memory: Memory,
+    process: Process,
+}
+
+impl Default for CpuDevice {
+    fn default() -> Self {
+        Self {
+            memory: Memory::default(),
+            process: Process::current(),
+        }
+    }
 }
 
 impl CpuDevice {
@@ -31,6 +45,16 @@ impl CpuDevice {
     /// The device's memory.
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// Checks that this process opened the device.
+    fn check(&self) -> Result<()> {
+        self.process.check("the device")
+    }
+
+    /// Returns the device's memory, in the process that opened the device.
+    fn own_memory(&self) -> Option<&Memory> {
+        self.process.is_current().then_some(&self.memory)
     }
 }
 

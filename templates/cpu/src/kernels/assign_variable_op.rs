@@ -12,7 +12,7 @@ struct Shape {
 
 #[kernel(
     op = "AssignVariableOp",
-    dtype = [bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
+    dtype = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
     host = ["resource"],
     releases = "2.6..2.10",
     needs = [TF_AssignVariable]

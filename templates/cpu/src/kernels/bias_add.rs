@@ -1,7 +1,8 @@
 //! BiasAdd: adds one bias to each channel.
 
+use super::elementwise::broadcast;
 use super::prelude::*;
-use crate::compute::nn::bias::{Layout, bias_add as compute};
+use crate::compute::nn::bias::{Layout, plan};
 
 /// Where the op's tensors have their channels.
 #[derive(Attributes)]
@@ -32,12 +33,12 @@ fn bias_add<T: Element + Number>(cx: &Host<'_>, format: &DataFormat) -> Result<(
             format!("expected a matrix and a vector of biases, got {dims:?}, {bias_dims:?}");
         return Err(Error::invalid_argument(message));
     }
-    compute(
-        dims,
-        format.layout()?,
-        value.data(),
-        bias.data(),
-        cx.output(0, dims)?,
-    )?;
-    Ok(())
+    let plan = plan(dims, format.layout()?, bias.data().len())?;
+    broadcast(
+        Cost::Cheap,
+        cx,
+        &plan,
+        [value.data(), bias.data()],
+        arith::add,
+    )
 }

@@ -5,11 +5,9 @@ use crate::compute::cast::Cast;
 
 #[kernel(
     op = "Cast",
-    SrcT = [bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
-    DstT = [bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64]
+    SrcT = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64],
+    DstT = [Bool, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64]
 )]
 fn cast<S: Element + Cast<D>, D: Element>(cx: &Host<'_>) -> Result<()> {
-    let x = cx.input::<S>(0)?;
-    compute::cast::cast(x.data(), cx.output::<D>(0, x.dims())?);
-    Ok(())
+    unary(cx, S::cast)
 }

@@ -11,6 +11,7 @@ fn destroy_resource_op(_: &Host<'_>) -> Result<()> {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         sp_runtime::report!(
+            Warn,
             "this TensorFlow cannot free variables of a plugin's device; they stay"
         );
     });

@@ -19,10 +19,10 @@ sp_plugin::kernels! {
 /// What a kernel file begins with.
 mod prelude {
     pub(super) use super::elementwise::{binary, binary_at, unary};
+    pub(super) use crate::compute::Cost;
     pub(super) use crate::compute::arith::{self, Float, Integer, Number};
-    pub(super) use crate::compute::{self, Cost};
     pub(super) use sp_plugin::kernel::{Attributes, Host, kernel};
-    pub(super) use sp_plugin::{Element, Error, Result};
+    pub(super) use sp_plugin::{Bool, Element, Error, Result};
 }
 
 impl From<compute::Error> for Error {

@@ -32,7 +32,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// The product of matrices stored with these dims; nothing where the inner dims differ.
+    /// The product of matrices stored with these dims; `None` if the inner dims differ.
     pub fn new(a: [usize; 2], b: [usize; 2], transpose_a: bool, transpose_b: bool) -> Option<Self> {
         let [m, k] = if transpose_a { [a[1], a[0]] } else { a };
         let [other, n] = if transpose_b { [b[1], b[0]] } else { b };
@@ -46,9 +46,11 @@ impl Product {
     }
 
     fn check<T>(&self, a: &[T], b: &[T], c: &[T]) {
-        assert_eq!(a.len(), self.m * self.k, "a is not m x k");
-        assert_eq!(b.len(), self.k * self.n, "b is not k x n");
-        assert_eq!(c.len(), self.m * self.n, "c is not m x n");
+        // The fields are anybody's: a product that wraps would let the tiles run past the slices.
+        let is_matrix = |x: &[T], rows: usize, columns| rows.checked_mul(columns) == Some(x.len());
+        assert!(is_matrix(a, self.m, self.k), "a is not m x k");
+        assert!(is_matrix(b, self.k, self.n), "b is not k x n");
+        assert!(is_matrix(c, self.m, self.n), "c is not m x n");
     }
 }
 

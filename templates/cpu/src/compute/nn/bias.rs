@@ -40,18 +40,26 @@ pub fn bias_add<T: Number>(
     bias: &[T],
     out: &mut [T],
 ) -> Result<()> {
+    map2(&plan(dims, layout, bias.len())?, x, bias, out, arith::add);
+    Ok(())
+}
+
+/// Returns the plan that adds so many biases along the channels.
+///
+/// # Errors
+/// [`Error::Incompatible`](crate::compute::Error) if there is not one bias per channel.
+///
+/// # Panics
+/// If `dims` is empty.
+pub fn plan(dims: &[usize], layout: Layout, biases: usize) -> Result<Broadcast<2>> {
     let axis = layout.axis(dims.len());
-    if bias.len() != dims[axis] {
-        return Err(crate::compute::Error::Incompatible(
-            vec![bias.len()],
-            dims.to_vec(),
-        ));
+    if biases != dims[axis] {
+        let (biases, dims) = (vec![biases], dims.to_vec());
+        return Err(crate::compute::Error::Incompatible(biases, dims));
     }
     let mut along = vec![1; dims.len() - axis];
-    along[0] = bias.len();
-    let plan = Broadcast::new([dims, &along])?;
-    map2(&plan, x, bias, out, arith::add);
-    Ok(())
+    along[0] = biases;
+    Broadcast::new([dims, &along])
 }
 
 /// `out[c]` = the sum of `x` over all elements of channel `c`.

@@ -20,7 +20,7 @@ pub use neon::{F32x4, F64x2};
 pub use x86::{F32x8, F32x16, F64x4, F64x8};
 
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The instruction sets that kernels are compiled for, slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -62,8 +62,20 @@ impl Isa {
     /// The instruction set that kernels called on this thread use: that of [`Isa::scope`], else the one that the environment
     /// variable `SP_CPU_ISA` names (read once), else the fastest.
     pub fn current() -> Self {
-        static CHOSEN: OnceLock<Isa> = OnceLock::new();
-        FORCED.get().unwrap_or_else(|| *CHOSEN.get_or_init(choose))
+        FORCED.get().unwrap_or_else(Self::chosen)
+    }
+
+    fn chosen() -> Self {
+        /// An index into `Level::ALL`, or none yet. Not a `OnceLock`: a child that is forked during its initialisation would wait for ever.
+        static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
+        match Level::ALL.get(CHOSEN.load(Ordering::Relaxed)) {
+            Some(level) => Self(*level),
+            None => {
+                let isa = choose();
+                CHOSEN.store(isa.0 as usize, Ordering::Relaxed);
+                isa
+            }
+        }
     }
 
     /// This level, if the machine has it.
@@ -125,10 +137,13 @@ fn choose() -> Isa {
         return fastest;
     };
     let found = Isa::available().find(|isa| isa.level().name() == wanted);
-    if found.is_none() {
+    // Two threads may choose at once.
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if found.is_none() && !REPORTED.swap(true, Ordering::Relaxed) {
         let names: Vec<_> = Isa::available().map(|isa| isa.level().name()).collect();
-        eprintln!(
-            "sp-cpu: SP_CPU_ISA={wanted} is not one of {}; using {}",
+        sp_runtime::report!(
+            Warn,
+            "SP_CPU_ISA={wanted} is not one of {}; using {}",
             names.join(", "),
             fastest.level().name()
         );
@@ -144,6 +159,7 @@ mod tests {
     fn baseline_is_always_there_and_the_list_is_sorted() {
         let all: Vec<_> = Isa::available().map(Isa::level).collect();
         assert_eq!(all[0], Level::Baseline);
+        assert_eq!(Level::ALL.map(|level| level as usize), [0, 1, 2, 3]);
         assert!(all.is_sorted());
     }
 

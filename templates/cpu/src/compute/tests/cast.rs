@@ -28,7 +28,7 @@ fn check<A: Cast<B> + Sync, B: Same + Send + Default>(x: &[A]) {
 macro_rules! to_all {
     ($x:expr) => {{
         let x = $x;
-        check::<_, bool>(&x);
+        check::<_, Bool>(&x);
         check::<_, u8>(&x);
         check::<_, i8>(&x);
         check::<_, u16>(&x);
@@ -57,7 +57,7 @@ proptest! {
         to_all!(bits.iter().map(|b| *b as i16).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| *b as u8).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| *b as i8).collect::<Vec<_>>());
-        to_all!(bits.iter().map(|b| b % 2 == 0).collect::<Vec<_>>());
+        to_all!(bits.iter().map(|b| Bool::from_byte((b % 3) as u8)).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| f32::from_bits(*b as u32)).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| f64::from_bits(*b)).collect::<Vec<_>>());
         to_all!(bits.iter().map(|b| F16(*b as u16)).collect::<Vec<_>>());
@@ -158,6 +158,23 @@ fn floats_out_of_range_are_as_tensorflow_has_them() {
         to::<i8>(&x),
         [-128, -128, -128, -128, -128, 127, -128, 127, -1, -128, -128]
     );
-    assert!(to::<bool>(&x).iter().all(|x| *x));
-    assert_eq!(to::<bool>(&[0.0, -0.0, 1e-40]), [false, false, true]);
+    assert!(to::<Bool>(&x).iter().all(|x| x.get()));
+    assert_eq!(to::<Bool>(&[0.0, -0.0, 1e-40]), [false, false, true]);
+}
+
+/// As `tf.io.decode_raw` leaves them in a tensor.
+#[test]
+fn booleans_of_any_byte_become_0_or_1() {
+    let x: Vec<Bool> = [0, 1, 2, 128, 255].map(Bool::from_byte).repeat(40);
+    let wanted = [0, 1, 1, 1, 1].repeat(40);
+    on_every_isa(|isa| {
+        let (mut integers, mut floats) = (vec![9_i64; x.len()], vec![9_f32; x.len()]);
+        cast(&x, &mut integers);
+        cast(&x, &mut floats);
+        assert_same(isa, &integers, &wanted);
+        assert!(
+            floats.iter().zip(&wanted).all(|(x, y)| *x == *y as f32),
+            "{isa}"
+        );
+    });
 }

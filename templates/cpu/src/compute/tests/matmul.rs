@@ -164,3 +164,24 @@ fn dims_are_taken_as_stored() {
     assert_eq!([product.m, product.k, product.n], [2, 5, 3]);
     assert_eq!(Product::new([2, 3], [2, 3], false, false), None);
 }
+
+/// Whose lengths wrap to those of the slices: without overflow checks the tiles read and wrote far past them.
+const WRAPPED: Product = Product {
+    m: 1 << 62,
+    k: 4,
+    n: 1 << 62,
+    transpose_a: false,
+    transpose_b: false,
+};
+
+#[test]
+#[should_panic(expected = "a is not m x k")]
+fn rejects_product_whose_size_overflows() {
+    matmul::<f32>(WRAPPED, &[], &[], &mut []);
+}
+
+#[test]
+#[should_panic(expected = "a is not m x k")]
+fn rejects_product_of_integers_whose_size_overflows() {
+    matmul_int::<i64>(WRAPPED, &[], &[], &mut []);
+}

@@ -11,6 +11,7 @@ use super::Isa;
 use super::shape::len;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use sp_plugin::Bool;
 
 /// Runs `body` once per instruction set; the name is for messages.
 pub fn on_every_isa(body: impl Fn(&str)) {
@@ -36,7 +37,7 @@ macro_rules! same {
     };
 }
 
-same!(bool u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
+same!(Bool u8 i8 u16 i16 u32 i32 u64 i64; f32 f64);
 
 /// Panics at the first element that is not the same.
 pub fn assert_same<T: Same>(isa: &str, got: &[T], wanted: &[T]) {

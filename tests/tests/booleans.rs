@@ -1,0 +1,24 @@
+//! Tensors of `TF_BOOL` whose bytes are neither 0 nor 1, as `tf.io.decode_raw` makes them.
+
+use sp_host::{DType, Host, Op, Tensor};
+use sp_tests::{alone, example, snapshots};
+
+fn mask() -> Tensor {
+    Tensor::from_bytes(DType::BOOL, [5], &[0, 1, 2, 128, 255])
+}
+
+#[test]
+fn kernels_take_any_byte_but_0_as_true() {
+    alone("kernels_take_any_byte_but_0_as_true", || {
+        let host = Host::open(&snapshots("2.21"), &example("rough")).unwrap();
+        let run = |op: Op| host.run(&op, &[mask()]).unwrap().remove(0);
+        let cast = |to: DType| run(Op::new("Cast").attr("DstT", to));
+        assert_eq!(cast(DType::INT32), Tensor::from([5], &[0, 1, 1, 1, 1]));
+        assert_eq!(cast(DType::UINT8), Tensor::from([5], &[0_u8, 1, 1, 1, 1]));
+        let floats = [0_f32, 1.0, 1.0, 1.0, 1.0];
+        assert_eq!(cast(DType::FLOAT), Tensor::from([5], &floats));
+        let pick = Op::new("Pick").input("mask", "M").output("y", "T");
+        let picked = run(pick.attr("T", DType::FLOAT));
+        assert_eq!(picked.as_slice::<f32>(), [10.0, 20.0, 20.0, 20.0, 20.0]);
+    });
+}
