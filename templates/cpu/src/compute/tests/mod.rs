@@ -3,6 +3,8 @@
 
 mod cast;
 mod elementwise;
+#[cfg(all(unix, not(miri)))]
+mod guard;
 mod matmul;
 mod nn;
 mod reduce;

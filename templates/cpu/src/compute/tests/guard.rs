@@ -1,0 +1,324 @@
+//! Every function of the compute layer on memory between two pages that nobody may touch: a vector that is
+//! loaded or stored past a slice ends the test with a signal.
+
+use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+
+use super::*;
+use crate::compute::cast::cast;
+use crate::compute::half::{Bf16, F16};
+use crate::compute::map::{change, map1, map2};
+use crate::compute::matmul::{Product, matmul, matmul_int};
+use crate::compute::nn::bias::{Layout, bias_add, bias_add_grad};
+use crate::compute::nn::relu::{relu, relu_grad};
+use crate::compute::nn::xent::sparse_softmax_cross_entropy;
+use crate::compute::reduce::{Mean, Reduction, Sum, reduce};
+use crate::compute::simd::stream;
+use crate::compute::{Broadcast, arith};
+
+const PAGE: usize = 4096;
+
+/// Where a slice lies between the guard pages.
+#[derive(Clone, Copy)]
+enum Place {
+    /// It begins where the first one ends.
+    Start,
+    /// It ends where the second one begins.
+    End,
+}
+
+const PLACES: [Place; 2] = [Place::Start, Place::End];
+
+/// A slice in a mapping of its own, with an inaccessible page on either side.
+struct Guarded<T> {
+    mapping: *mut c_void,
+    bytes: usize,
+    data: *mut T,
+    len: usize,
+}
+
+impl<T: Copy> Guarded<T> {
+    fn new(values: &[T], place: Place) -> Self {
+        let used = size_of_val(values).next_multiple_of(PAGE);
+        let bytes = used + 2 * PAGE;
+        let (read_write, private) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        );
+        // SAFETY: a new mapping, of which the pages in the middle are made accessible.
+        let mapping =
+            unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, private, -1, 0) };
+        assert_ne!(mapping, libc::MAP_FAILED);
+        // SAFETY: the page after the first is inside of the mapping, or its second guard page.
+        let first = unsafe { mapping.byte_add(PAGE) };
+        if used > 0 {
+            // SAFETY: these pages are the mapping's own.
+            assert_eq!(unsafe { libc::mprotect(first, used, read_write) }, 0);
+        }
+        let offset = match place {
+            Place::Start => 0,
+            Place::End => used - size_of_val(values),
+        };
+        // SAFETY: the offset is at most `used`; a page's size is a multiple of every element's alignment.
+        let data: *mut T = unsafe { first.byte_add(offset) }.cast();
+        // SAFETY: the accessible pages have room for the values, and nobody else has the mapping.
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), data, values.len()) };
+        let len = values.len();
+        Self {
+            mapping,
+            bytes,
+            data,
+            len,
+        }
+    }
+}
+
+impl<T> Deref for Guarded<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `new` initialized this many elements in pages that live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.data, self.len) }
+    }
+}
+
+impl<T> DerefMut for Guarded<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.data, self.len) }
+    }
+}
+
+impl<T> Drop for Guarded<T> {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped it, and nobody has a slice of it any more.
+        assert_eq!(unsafe { libc::munmap(self.mapping, self.bytes) }, 0);
+    }
+}
+
+/// Runs `f` on guarded copies, at both places and on every instruction set, and compares with the same on
+/// vectors.
+fn check2<A: Copy, B: Copy, T: Same + Default>(
+    x: &[A],
+    y: &[B],
+    len: usize,
+    f: impl Fn(&[A], &[B], &mut [T]),
+) {
+    on_every_isa(|isa| {
+        let mut wanted = vec![T::default(); len];
+        f(x, y, &mut wanted);
+        for place in PLACES {
+            let (x, y) = (Guarded::new(x, place), Guarded::new(y, place));
+            let mut out = Guarded::new(&vec![T::default(); len], place);
+            f(&x, &y, &mut out);
+            assert_same(isa, &out, &wanted);
+        }
+    });
+}
+
+fn check1<A: Copy, T: Same + Default>(x: &[A], len: usize, f: impl Fn(&[A], &mut [T])) {
+    check2(x, &[0_u8; 0], len, |x, _, out| f(x, out));
+}
+
+/// Lengths around the widths of vectors, and some that are worked on in pieces.
+fn lengths() -> impl Iterator<Item = usize> {
+    (0..70).chain([127, 128, 129, 1000, 4097])
+}
+
+fn floats<T>(len: usize, from: impl Fn(f64) -> T) -> Vec<T> {
+    (0..len).map(|i| from((i % 23) as f64 - 7.5)).collect()
+}
+
+#[test]
+fn maps_stay_inside_their_slices() {
+    for len in lengths() {
+        let (x, y) = (floats(len, |x| x as f32), floats(len, |x| x * 0.5));
+        check1(&x, len, |x, out: &mut [f32]| map1(x, out, arith::neg));
+        check1(&x, len, |x, out: &mut [f32]| map1(x, out, relu));
+        check1(&y, len, |x, out: &mut [f64]| map1(x, out, arith::sqrt));
+        check2(&x, &x, len, |x, y, out: &mut [f32]| {
+            map2(
+                &Broadcast::new([&[len], &[len]]).unwrap(),
+                x,
+                y,
+                out,
+                relu_grad,
+            );
+        });
+        check2(&y, &[3.0], len, |x, y, out: &mut [f64]| {
+            map2(
+                &Broadcast::new([&[len], &[1]]).unwrap(),
+                x,
+                y,
+                out,
+                arith::real_div,
+            );
+        });
+        check1(&x, len, |x, out: &mut [f32]| {
+            change(out, x, |out, x| out + x);
+        });
+    }
+}
+
+#[test]
+fn broadcasts_stay_inside_their_slices() {
+    for (rows, columns) in [(1, 1), (3, 5), (7, 8), (5, 33), (64, 3), (2, 1025)] {
+        let (x, y) = (
+            floats(rows * columns, |x| x as i32),
+            floats(columns, |x| x as i32),
+        );
+        check2(&x, &y, rows * columns, |x, y, out: &mut [i32]| {
+            map2(
+                &Broadcast::new([&[rows, columns], &[columns]]).unwrap(),
+                x,
+                y,
+                out,
+                arith::mul,
+            );
+        });
+        let column = floats(rows, |x| x as i32);
+        check2(&column, &y, rows * columns, |x, y, out: &mut [i32]| {
+            map2(
+                &Broadcast::new([&[rows, 1], &[1, columns]]).unwrap(),
+                x,
+                y,
+                out,
+                arith::sub,
+            );
+        });
+    }
+}
+
+macro_rules! casts {
+    ($x:expr => $($to:ty),*) => {
+        $(check1($x, $x.len(), |x, out: &mut [$to]| cast(x, out));)*
+    };
+}
+
+#[test]
+fn casts_stay_inside_their_slices() {
+    for len in lengths() {
+        casts!(&floats(len, |x| x as f32) => Bool, u8, i16, i32, i64, f64, F16, Bf16);
+        casts!(&floats(len, |x| x) => Bool, u8, i16, i32, i64, f32, F16, Bf16);
+        casts!(&floats(len, |x| x as i64) => Bool, u8, i32, f32, f64);
+        casts!(&floats(len, |x| F16::from_f32(x as f32)) => f32, f64, i32, Bf16);
+        casts!(&floats(len, |x| Bf16::from_f32(x as f32)) => f32, f64, i32, F16);
+        casts!(&floats(len, |x| x as u8) => Bool, i32, f32, F16);
+    }
+}
+
+#[test]
+fn reductions_stay_inside_their_slices() {
+    for dims in [
+        [1, 1, 1],
+        [3, 5, 7],
+        [2, 33, 9],
+        [17, 1, 65],
+        [4, 128, 3],
+        [0, 3, 2],
+    ] {
+        let len = dims.iter().product();
+        let (x, whole) = (floats(len, |x| x as f32), floats(len, |x| x as i64));
+        for axes in [
+            &[][..],
+            &[0],
+            &[1],
+            &[2],
+            &[0, 1],
+            &[1, 2],
+            &[0, 2],
+            &[0, 1, 2],
+        ] {
+            let plan = Reduction::new(&dims, axes).unwrap();
+            check1(&x, plan.len(), |x, out: &mut [f32]| {
+                reduce::<f32, Mean>(&plan, x, out)
+            });
+            check1(&whole, plan.len(), |x, out: &mut [i64]| {
+                reduce::<i64, Sum>(&plan, x, out)
+            });
+        }
+    }
+}
+
+#[test]
+fn products_stay_inside_their_slices() {
+    let sizes = [1, 2, 3, 7, 8, 9, 15, 17, 33, 64, 67];
+    let cases = sizes
+        .iter()
+        .flat_map(|m| sizes.iter().map(move |n| (*m, *n)));
+    for ((m, n), k) in cases.flat_map(|mn| [1, 5, 16, 31, 65].map(|k| (mn, k))) {
+        let (a, b) = (floats(m * k, |x| x as f32), floats(k * n, |x| x as f32));
+        for (transpose_a, transpose_b) in
+            [(false, false), (true, false), (false, true), (true, true)]
+        {
+            let product = Product {
+                m,
+                k,
+                n,
+                transpose_a,
+                transpose_b,
+            };
+            check2(&a, &b, m * n, |a, b, c: &mut [f32]| {
+                matmul(product, a, b, c)
+            });
+        }
+        if k <= 16 {
+            let product = Product {
+                m,
+                k,
+                n,
+                transpose_a: false,
+                transpose_b: true,
+            };
+            let (a, b) = (floats(m * k, |x| x), floats(k * n, |x| x));
+            check2(&a, &b, m * n, |a, b, c: &mut [f64]| {
+                matmul(product, a, b, c)
+            });
+            let (a, b) = (floats(m * k, |x| x as i32), floats(k * n, |x| x as i32));
+            check2(&a, &b, m * n, |a, b, c: &mut [i32]| {
+                matmul_int(product, a, b, c)
+            });
+        }
+    }
+}
+
+#[test]
+fn bias_and_cross_entropy_stay_inside_their_slices() {
+    for (rows, channels) in [(1, 1), (3, 5), (9, 8), (33, 17), (2, 129)] {
+        let dims = [rows, channels];
+        let (x, bias) = (
+            floats(rows * channels, |x| x as f32),
+            floats(channels, |x| x as f32),
+        );
+        check2(&x, &bias, x.len(), |x, bias, out: &mut [f32]| {
+            bias_add(&dims, Layout::ChannelsLast, x, bias, out).unwrap();
+        });
+        check1(&x, channels, |x, out: &mut [f32]| {
+            bias_add_grad(&dims, Layout::ChannelsLast, x, out).unwrap();
+        });
+        let labels: Vec<i32> = (0..rows).map(|row| (row % channels) as i32).collect();
+        check2(&x, &labels, x.len(), |x, labels, gradient: &mut [f32]| {
+            let mut loss = Guarded::new(&vec![0.0; rows], Place::End);
+            sparse_softmax_cross_entropy(x, labels, channels, &mut loss, gradient).unwrap();
+        });
+    }
+}
+
+#[test]
+fn streamed_copies_stay_inside_their_slices() {
+    for len in [0, 1, 15, 16, 17, 64, 1000, 1024, 4096] {
+        let from = floats(len, |x| x as f32);
+        for isa in Isa::available() {
+            for place in PLACES {
+                let (source, mut target) = (
+                    Guarded::new(&from, place),
+                    Guarded::new(&vec![0.0; len], place),
+                );
+                stream::copy(isa, &source, &mut target);
+                stream::fence();
+                assert_same(isa.level().name(), &target, &from);
+            }
+        }
+    }
+}
