@@ -270,12 +270,11 @@ mod tests {
     fn history() -> History {
         let names = ["stream_executor", "grappler", "kernels_experimental"];
         let releases = (5..=21).map(|minor| format!("2.{minor}"));
-        let apis = releases.flat_map(|release| {
-            names.map(|name| {
-                let path = format!("{SNAPSHOTS}/{name}/{release}.json");
-                Api::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
-            })
-        });
+        let paths = releases
+            .flat_map(|release| names.map(|name| format!("{SNAPSHOTS}/{name}/{release}.json")));
+        // 2.5 has no kernels_experimental.
+        let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
+        let apis = texts.map(|text| Api::from_json(&text).unwrap());
         History::of(&apis.collect::<Vec<_>>())
     }
 
