@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::check::{self, CHECKS, DEVICES, LOADING};
 use crate::child::{self, Answer};
-use crate::contract::{self, Contract};
+use crate::contract::Contract;
 use crate::outcome::{Causes, Stop};
 use crate::owners::Breaches;
 use crate::release::Release;
@@ -17,7 +17,7 @@ use crate::{Outcome, Verdict};
 
 /// Settings of [`judge`].
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct JudgeOptions<'a> {
     /// The time that a check may take, rounded up to seconds; by default `SP_HOST_SECONDS`, or 30 seconds.
     pub timeout: Option<Duration>,
     /// How many children run at a time; by default two for each core, since children wait much of
@@ -29,7 +29,7 @@ pub struct Options<'a> {
     pub contract: Option<Contract<'a>>,
 }
 
-impl Options<'_> {
+impl JudgeOptions<'_> {
     fn limit(&self) -> Duration {
         let limit = self.timeout.unwrap_or_else(child::limit);
         Duration::from_secs(limit.as_secs() + u64::from(limit.subsec_nanos() > 0))
@@ -45,7 +45,7 @@ impl Options<'_> {
 /// [`child_main`](crate::child_main) first thing in its `main`.
 pub fn conformance<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Vec<Outcome> {
     let release = release.into().name().to_owned();
-    let rows = judge(&[release], plugin, &Options::default(), |_, _| ());
+    let rows = judge(&[release], plugin, &JudgeOptions::default(), |_, _| ());
     rows.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
@@ -62,7 +62,7 @@ pub fn ask<'a>(check: &str, release: impl Into<Release<'a>>, plugin: &Path) -> O
 pub fn judge(
     releases: &[String],
     plugin: &Path,
-    options: &Options<'_>,
+    options: &JudgeOptions<'_>,
     seen: impl Fn(&str, &Outcome) + Sync,
 ) -> Vec<(String, Outcome)> {
     let run = |release: &str, check: &str| {
@@ -71,28 +71,23 @@ pub fn judge(
         answer
     };
     let loaded = spread(releases, options.jobs(), |release| run(release, LOADING));
-    let others: Vec<(&String, &Answer, &str)> = releases
+    let pairs: Vec<(&String, &Answer, &str)> = releases
         .iter()
         .zip(&loaded)
         .flat_map(|(release, loaded)| others().map(move |check| (release, loaded, check)))
         .collect();
-    let others = spread(
-        &others,
-        options.jobs(),
-        |(release, loaded, check)| match loaded.is_loaded {
-            true => run(release, check),
-            false => {
-                let answer = unloaded(check, &loaded.outcome);
-                seen(release, &answer.outcome);
-                answer
-            }
-        },
-    );
-    let mut others = others.into_iter();
+    let rest = spread(&pairs, options.jobs(), |(release, loaded, check)| {
+        if loaded.is_loaded {
+            return run(release, check);
+        }
+        let answer = unloaded(check, &loaded.outcome);
+        seen(release, &answer.outcome);
+        answer
+    });
+    let mut rest = rest.into_iter();
     let rows = releases.iter().zip(loaded).flat_map(|(release, loaded)| {
-        let others = others.by_ref().take(CHECKS.len() - 1);
-        let answers = [loaded].into_iter().chain(others).collect();
-        let rows = attributed(release, answers, options);
+        let rest = rest.by_ref().take(CHECKS.len() - 1);
+        let rows = attributed(release, [loaded].into_iter().chain(rest).collect(), options);
         rows.into_iter().map(|row| (release.clone(), row))
     });
     rows.collect()
@@ -112,65 +107,50 @@ pub(crate) fn unloaded(check: &str, loading: &Outcome) -> Answer {
 
 /// The outcomes of one release: what all checks have seen of the fields' writers is one check's failure,
 /// and one cause is one failure.
-fn attributed(release: &str, answers: Vec<Answer>, options: &Options<'_>) -> Vec<Outcome> {
+fn attributed(release: &str, answers: Vec<Answer>, options: &JudgeOptions<'_>) -> Vec<Outcome> {
     let found = answers.iter().flat_map(|answer| answer.breaches.clone());
     let found: Breaches = found.collect();
     let is_loaded = answers.first().is_some_and(|answer| answer.is_loaded);
     let mut causes = Causes::default();
-    let outcomes = answers.into_iter().map(|answer| {
-        let devices = answer.devices;
-        match &answer.outcome {
-            row if row.check == check::OWNERS && !found.is_empty() => {
+    let outcomes = answers.iter().map(|answer| {
+        let outcome = match answer.outcome.check.as_str() {
+            check::OWNERS if !found.is_empty() => {
                 Outcome::new(check::OWNERS, Err(check::broken(&found)))
             }
-            row if row.check == DEVICES && options.require_device && is_loaded => {
-                required_device(answer.outcome, devices)
-            }
-            row if row.check == check::CONTRACT => match &options.contract {
-                Some(contract) => compared(release, &answer, contract),
-                None => answer.outcome,
-            },
-            _ => answer.outcome,
+            DEVICES if options.require_device && is_loaded => required_device(answer),
+            check::CONTRACT => compared(release, answer, options.contract.as_ref()),
+            _ => answer.outcome.clone(),
+        };
+        Outcome {
+            dropped_bytes: answer.outcome.dropped_bytes,
+            ..outcome
         }
     });
     outcomes.map(|outcome| causes.attribute(outcome)).collect()
 }
 
 /// The check of devices where one is required.
-fn required_device(outcome: Outcome, devices: Option<i32>) -> Outcome {
-    let text = match (outcome.status, devices) {
-        (Verdict::Fail, _) | (Verdict::Pass, Some(1..)) => return outcome,
-        (Verdict::Skip, _) => format!("no device, and one is required: {}", outcome.detail),
+fn required_device(answer: &Answer) -> Outcome {
+    let Outcome { check, detail, .. } = &answer.outcome;
+    let text = match (answer.outcome.status, answer.devices) {
+        (Verdict::Fail, _) | (Verdict::Pass, Some(1..)) => return answer.outcome.clone(),
+        (Verdict::Skip, _) => format!("no device, and one is required: {detail}"),
         _ => "the plugin reports 0 devices, and one is required".into(),
     };
-    Outcome::new(&outcome.check, Err(Stop::Fail(text)))
+    Outcome::new(check, Err(Stop::Fail(text)))
 }
 
 /// The check of the release's contract: the child has reported what the plugin fills.
-fn compared(release: &str, answer: &Answer, contract: &Contract<'_>) -> Outcome {
-    if answer.written.is_empty() {
-        let skipped = answer.outcome.status == Verdict::Skip && answer.is_loaded;
-        return match skipped {
-            true => Outcome::new(
-                check::CONTRACT,
-                Err(Stop::Skip("no struct is filled".into())),
-            ),
-            false => answer.outcome.clone(),
-        };
-    }
+fn compared(release: &str, answer: &Answer, contract: Option<&Contract<'_>>) -> Outcome {
+    let Some(contract) = contract.filter(|_| answer.is_loaded) else {
+        return answer.outcome.clone();
+    };
     let found = contract.compare(release, &answer.written);
-    let is_complete = answer.outcome.status != Verdict::Fail;
-    let seen = match found.differences.is_empty() {
-        false => Err(Stop::Fail(found.differences.join("; "))),
-        true if !is_complete => return answer.outcome.clone(),
-        true => {
-            let sizes = format!(
-                "struct sizes of {}",
-                contract::release_range(&found.built_for)
-            );
-            let parts: Vec<String> = [sizes].into_iter().chain(found.unclear).collect();
-            Ok(parts.join("; "))
-        }
+    let seen = match answer.outcome.status {
+        _ if !found.differences.is_empty() => Err(Stop::Fail(found.differences.join("; "))),
+        Verdict::Fail => return answer.outcome.clone(),
+        _ if answer.written.is_empty() => Err(Stop::Skip("the plugin fills no struct".into())),
+        _ => Ok(found.summary()),
     };
     Outcome::new(check::CONTRACT, seen)
 }
@@ -214,9 +194,9 @@ mod tests {
 
     #[test]
     fn a_required_device_that_is_absent_is_a_failure() {
-        let required = Options {
+        let required = JudgeOptions {
             require_device: true,
-            ..Options::default()
+            ..JudgeOptions::default()
         };
         let status = |status, devices| {
             let loaded = answer(LOADING, Verdict::Pass, None);
@@ -231,7 +211,7 @@ mod tests {
             answer(DEVICES, Verdict::Pass, Some(0)),
         ];
         assert_eq!(
-            attributed("2.21", optional, &Options::default())[1].status,
+            attributed("2.21", optional, &JudgeOptions::default())[1].status,
             Verdict::Pass
         );
     }

@@ -69,7 +69,7 @@ pub use core::Attr;
 pub use dtype::{DType, Element};
 pub use error::{Code, Error};
 pub use host::{Host, Registered};
-pub use judge::{Options, ask, conformance, judge};
+pub use judge::{JudgeOptions, ask, conformance, judge};
 pub use ledger::{Kind, Tally};
 pub use op::Op;
 pub use outcome::{Outcome, Verdict, exit_code, summary};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use c::Compiler;
-use sp_host::{CHECKS, Options, Outcome, Verdict};
+use sp_host::{CHECKS, JudgeOptions, Outcome, Verdict};
 use sp_ir::Api;
 
 /// The environment variable with the file in which FORKS writes a process number.
@@ -160,10 +160,10 @@ fn runs(number: &str) -> bool {
 
 fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
     let releases = ["2.21".to_owned()];
-    let options = Options {
+    let options = JudgeOptions {
         timeout: Some(Duration::from_secs(1)),
         jobs: std::num::NonZero::new(1),
-        ..Options::default()
+        ..JudgeOptions::default()
     };
     let start = Instant::now();
     let rows = sp_host::judge(&releases, plugin, &options, |_, _| ());
@@ -190,9 +190,9 @@ fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
 fn requires_a_device_if_asked(compiler: &Compiler) {
     let releases = ["2.21".to_owned()];
     let status = |variant: &str, require_device| {
-        let options = Options {
+        let options = JudgeOptions {
             require_device,
-            ..Options::default()
+            ..JudgeOptions::default()
         };
         let rows = sp_host::judge(&releases, &compiler.plugin(variant), &options, |_, _| ());
         let mut rows = rows.into_iter().map(|(_, row)| row);

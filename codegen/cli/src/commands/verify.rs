@@ -7,7 +7,7 @@ use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::IntoDiagnostic;
-use sp_host::Options;
+use sp_host::JudgeOptions;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ enum Format {
 /// Judges the plugin and prints the report; found is a failed check.
 pub fn run(args: Args) -> Result {
     let bar = bar(args.release.0.is_some());
-    let options = Options {
+    let options = JudgeOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
         require_device: args.require_device,

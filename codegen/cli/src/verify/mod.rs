@@ -16,7 +16,9 @@ use crate::snapshots;
 use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_host::{Contract, ENTRY_POINTS, Exports, Options, Outcome, PLAYED, Verdict, escape_control};
+use sp_host::{
+    Contract, ENTRY_POINTS, Exports, JudgeOptions, Outcome, PLAYED, Verdict, escape_control,
+};
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
 use std::fs;
@@ -166,7 +168,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
 pub fn verify(
     plugin: &Path,
     release: Option<Release>,
-    options: &Options<'_>,
+    options: &JudgeOptions<'_>,
     seen: impl Fn(&str, &Outcome) + Sync,
 ) -> Result<Report> {
     let shown = escape_control(&plugin.display().to_string());
@@ -183,7 +185,7 @@ pub fn verify(
     let apis = snapshots::of(&place, nightly)?;
     let history = played(&apis);
     let imports = closure.wanted();
-    let options = Options {
+    let options = JudgeOptions {
         contract: Some(Contract {
             history: &history,
             imports: &imports,

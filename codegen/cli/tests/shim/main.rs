@@ -178,7 +178,7 @@ fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<Outcome> {
     let judged = sp_host::judge(
         &[release.to_owned()],
         plugin,
-        &sp_host::Options::default(),
+        &sp_host::JudgeOptions::default(),
         |_, _| (),
     );
     let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
@@ -202,7 +202,7 @@ fn declines(release: &str, plugin: &Path) {
     let rows = sp_host::judge(
         &[release.to_owned()],
         plugin,
-        &sp_host::Options::default(),
+        &sp_host::JudgeOptions::default(),
         |_, _| (),
     );
     let bad: Vec<_> = rows

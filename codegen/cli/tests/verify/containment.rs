@@ -27,6 +27,7 @@ fn a_plugin_that_hangs_at_loading_costs_one_time_limit_a_release() {
     );
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["verdict"], "fail");
     for row in report["rows"].as_array().unwrap() {
         let detail = row["detail"].as_str().unwrap();
         let status = match row["check"] == "entry_points" {

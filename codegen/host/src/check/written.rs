@@ -5,7 +5,7 @@ use sp_ir::Writer;
 
 use super::{Session, unregistered};
 use crate::child::channel::{self, kind};
-use crate::contract::Written;
+use crate::contract::FilledStruct;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::Plugin;
 use crate::record::Record;
@@ -55,7 +55,7 @@ fn report(record: &Record) {
         let is_own = **writer != Some(Writer::Core) && field.name != "struct_size";
         is_own && record.get(&field.name).is_some_and(|value| value != 0)
     });
-    let written = Written {
+    let written = FilledStruct {
         name: shape.name.to_owned(),
         size,
         offsets: own.map(|(field, _)| field.offset).collect(),

@@ -16,7 +16,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::contract::Written;
+use crate::contract::FilledStruct;
 use crate::outcome::{Seen, Stop};
 use crate::owners::Breaches;
 use crate::text::{clip, escape_control};
@@ -158,7 +158,7 @@ pub(super) fn wait_for_parent_exit(limit: Duration) -> bool {
 }
 
 /// The parent's end: makes the socket pair, and sorts what comes from it.
-pub(super) struct Receiver {
+pub(super) struct ReportReceiver {
     pub socket: UnixStream,
     prefix: Vec<u8>,
     line: Vec<u8>,
@@ -178,14 +178,14 @@ pub(super) struct Reports {
     /// What calls wrote against the structs' contract.
     pub breaches: Breaches,
     /// The structs that the plugin filled.
-    pub written: Vec<Written>,
+    pub written: Vec<FilledStruct>,
     /// Functions that were called and the host does not implement.
     pub missing: BTreeSet<String>,
     /// The host's words about a crash or a hang.
     pub notes: Vec<String>,
 }
 
-impl Receiver {
+impl ReportReceiver {
     /// Returns the parent's end, and the one for the child's stdin.
     ///
     /// # Errors
@@ -242,7 +242,7 @@ impl Reports {
             kind::MISSING => {
                 self.missing.insert(text);
             }
-            kind::WRITTEN => self.written.extend(Written::parse(&text)),
+            kind::WRITTEN => self.written.extend(FilledStruct::parse(&text)),
             kind::NOTE => self.notes.push(text),
             kind::BREACH => {
                 let parts = text.split_once(SEPARATOR);
@@ -276,8 +276,8 @@ fn nonce() -> io::Result<String> {
 mod tests {
     use super::*;
 
-    fn receiver() -> Receiver {
-        let (mut receiver, _) = Receiver::pair().unwrap();
+    fn receiver() -> ReportReceiver {
+        let (mut receiver, _) = ReportReceiver::pair().unwrap();
         receiver.prefix = b"n0nce ".to_vec();
         receiver
     }

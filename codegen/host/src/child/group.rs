@@ -14,12 +14,12 @@ static INSTALL: Once = Once::new();
 
 /// The group of a child that leads a session.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     number: i32,
     place: Option<usize>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Registers the group that this child leads.
     pub fn new(child: u32) -> Self {
         INSTALL.call_once(install);
@@ -38,7 +38,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(place) = self.place {
             GROUPS[place].store(0, Ordering::Release);

@@ -20,7 +20,7 @@ use std::process::Command;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use crate::contract::Written;
+use crate::contract::FilledStruct;
 use crate::fault::{self, HANG_STATUS, LOST_STATUS};
 use crate::outcome::{Outcome, Seen, Stop, Verdict};
 use crate::owners::Breaches;
@@ -139,7 +139,7 @@ pub(crate) struct Answer {
     /// The number of devices that the plugin reported, if it was asked.
     pub devices: Option<i32>,
     /// The structs that the plugin filled.
-    pub written: Vec<Written>,
+    pub written: Vec<FilledStruct>,
 }
 
 impl Answer {

@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::channel::{Receiver, Reports};
-use super::group::Group;
+use super::channel::{ReportReceiver, Reports};
+use super::group::ProcessGroup;
 use super::output::Output;
 
 /// How long the parent waits between two looks at a child that closed its output.
@@ -33,7 +33,7 @@ pub(super) struct Ended {
 /// # Errors
 /// Returns an error if no child can be started, or it cannot be waited for.
 pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
-    let (receiver, stdin) = Receiver::pair()?;
+    let (receiver, stdin) = ReportReceiver::pair()?;
     command
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::piped())
@@ -43,8 +43,8 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
     let mut child = command.spawn()?;
     // The command holds the child's end of the socket.
     command.stdin(Stdio::null());
-    let group = Group::new(child.id());
-    let mut streams = Streams::new(&mut child, receiver);
+    let group = ProcessGroup::new(child.id());
+    let mut streams = ChildStreams::new(&mut child, receiver);
     let in_time = streams.read_until_exit(&child, Instant::now() + limit)?;
     group.kill();
     streams.read_rest();
@@ -64,31 +64,28 @@ fn new_session() -> io::Result<()> {
 }
 
 /// What the parent reads of a child, each with where it goes; `None` after its end.
-struct Streams {
+struct ChildStreams {
     stdout: Option<Box<dyn Source>>,
     stderr: Option<Box<dyn Source>>,
     channel: Option<Box<dyn Source>>,
     output: Output,
     errors: Output,
-    receiver: Receiver,
+    receiver: ReportReceiver,
 }
 
 trait Source: Read + AsRawFd {}
 
 impl<T: Read + AsRawFd> Source for T {}
 
-impl Streams {
-    fn new(child: &mut Child, receiver: Receiver) -> Self {
-        let boxed = |source| Box::new(source) as Box<dyn Source>;
+fn boxed<'a>(source: impl Source + 'a) -> Box<dyn Source + 'a> {
+    Box::new(source)
+}
+
+impl ChildStreams {
+    fn new(child: &mut Child, receiver: ReportReceiver) -> Self {
         Self {
-            stdout: child
-                .stdout
-                .take()
-                .map(|it| Box::new(it) as Box<dyn Source>),
-            stderr: child
-                .stderr
-                .take()
-                .map(|it| Box::new(it) as Box<dyn Source>),
+            stdout: child.stdout.take().map(boxed),
+            stderr: child.stderr.take().map(boxed),
             channel: receiver.socket.try_clone().ok().map(boxed),
             output: Output::default(),
             errors: Output::default(),
