@@ -61,6 +61,25 @@ fn a_release_that_cannot_be_parsed_leaves_no_entry() {
 }
 
 #[test]
+fn a_release_of_which_one_api_cannot_be_parsed_leaves_no_entry() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    let folder = "site-2.98.0/tensorflow/include/tensorflow/c";
+    let bad = format!("{GOOD}struct Cut {{ int x\n").replace("TF_Demo", "TF_Cut");
+    scene.write(&format!("{folder}/kernels.h"), bad);
+    scene.write(
+        &format!("{folder}/ops.h"),
+        good().replace("TF_Demo", "TF_Op"),
+    );
+    let failed = import(&scene, "2.98.0", &good());
+    assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
+    assert!(!scene.path(LOCK).exists(), "{}", stderr(&failed));
+    assert!(scene.path("cache/sp-gen/ir/ops/2.98.json").is_file());
+}
+
+#[test]
 fn without_libclang_there_is_no_entry() {
     let scene = Scene::new();
     let site = install(&scene, "2.98.0", &good());
