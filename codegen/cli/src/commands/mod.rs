@@ -5,6 +5,7 @@
 
 pub mod completions;
 pub mod diff;
+pub mod doctor;
 pub mod explain;
 pub mod generate;
 pub mod history;
@@ -35,6 +36,8 @@ pub enum Command {
     Explain(explain::Args),
     /// Ask a built plugin, in any language, whether it keeps TensorFlow's contract
     Verify(verify::Args),
+    /// Show why TensorFlow does not list a plugin's device
+    Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -51,6 +54,7 @@ impl Command {
             Self::History(args) => history::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Verify(args) => verify::run(args),
+            Self::Doctor(args) => doctor::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }
