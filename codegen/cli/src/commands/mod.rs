@@ -12,6 +12,7 @@ pub mod history;
 pub mod import;
 pub mod ir;
 pub mod new;
+pub mod update;
 pub mod verify;
 
 use crate::diagnostic::Result;
@@ -38,6 +39,8 @@ pub enum Command {
     Verify(verify::Args),
     /// Show why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
+    /// Bring a plugin's vendored crates to this sp-gen's
+    Update(update::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -55,6 +58,7 @@ impl Command {
             Self::Explain(args) => explain::run(args),
             Self::Verify(args) => verify::run(args),
             Self::Doctor(args) => doctor::run(args),
+            Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }
