@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
 Replaces what sp-gen wrote under vendor/, and in Cargo.lock the packages of these crates and what they need. \
-Nothing else is touched. A file under vendor/ that is not as sp-gen wrote it stays and is named, unless --force.
+Nothing else is touched. A file under vendor/ that is not as sp-gen wrote it stays and is named, unless --force. \
+vendor/.sp-gen.json shows what sp-gen wrote; a plugin without it, of an older sp-gen, is updated with --force.
 
 Examples:
   sp-gen update                  the plugin in this folder
@@ -79,7 +80,7 @@ fn changes(plan: &Plan, is_check: bool) -> String {
             _ => format!("{verb} {name}: {written} files written, {removed} removed\n"),
         };
     }
-    match text.is_empty() {
+    match text.is_empty() && plan.kept.is_empty() {
         true => format!(
             "vendor/ and Cargo.lock are those of sp-gen {}\n",
             env!("CARGO_PKG_VERSION")

@@ -2,7 +2,8 @@
 //!
 //! A file under `vendor/` is sp-gen's if it is as an sp-gen wrote it, which `vendor/.sp-gen.json` shows. Any
 //! other file is the author's: it stays, and is named. A plugin without a listing is of an sp-gen that wrote
-//! none; there only a file that equals this sp-gen's is known to be sp-gen's.
+//! none: there only a file that equals this sp-gen's is known to be sp-gen's, and nothing is written if any
+//! differs.
 
 mod author;
 mod lock;
@@ -132,26 +133,36 @@ impl Plan {
             known: known.as_ref(),
         };
         let kept = if force { BTreeSet::new() } else { state.kept() };
-        let mut drifts = state.drifts(&kept);
-        let (before, after) = state.contents(&drifts);
-        let mentions = author::mentions(root, &public::removed(&before, &after))?;
-        drifts.extend(state.listing_drift(root, &kept));
-        let (lock_drift, lock) = lock_drift(root)?;
-        drifts.extend(lock_drift);
-        let crates = state.crates();
-        Ok(Self {
+        let mut plan = Self {
             root: root.to_owned(),
-            drifts,
+            drifts: Vec::new(),
             has_listing: known.is_some(),
-            kept: kept.into_iter().collect(),
-            crates,
-            lock,
-            mentions,
+            kept: kept.iter().cloned().collect(),
+            crates: state.crates(),
+            lock: Ok(Vec::new()),
+            mentions: Vec::new(),
             releases: [
                 old_release(known.as_ref(), &on_disk),
                 Some(super::carried_release().to_owned()),
             ],
-        })
+        };
+        // Of old files that may all be sp-gen's, new ones beside them and a new lock make nothing that builds.
+        if plan.has_listing || kept.is_empty() {
+            plan.fill(&state, &kept)?;
+        }
+        Ok(plan)
+    }
+
+    /// Adds what is to be written, and what that means for the author.
+    fn fill(&mut self, state: &State<'_>, kept: &BTreeSet<String>) -> Result<(), UpdateError> {
+        self.drifts = state.drifts(kept);
+        let (before, after) = state.contents(&self.drifts);
+        self.mentions = author::mentions(&self.root, &public::removed(&before, &after))?;
+        self.drifts.extend(state.listing_drift(&self.root, kept));
+        let (drift, lock) = lock_drift(&self.root)?;
+        self.drifts.extend(drift);
+        self.lock = lock;
+        Ok(())
     }
 
     /// Returns each file that the update writes or removes, with true if it is written.

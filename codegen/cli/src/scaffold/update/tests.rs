@@ -106,20 +106,33 @@ fn keeps_a_generated_crate_whole() {
 }
 
 #[test]
-fn without_a_listing_only_equal_files_are_known_to_be_sp_gens() {
+fn without_a_listing_nothing_is_written_beside_files_that_may_be_the_authors() {
     let folder = plugin();
     let root = folder.path();
     fs::remove_file(root.join(listing::PATH)).unwrap();
+    let current = read(root, LIB);
     fs::write(root.join(LIB), "//! Older or mine.\n").unwrap();
+    fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
     let plan = Plan::new(root, false).unwrap();
     assert_eq!(
         (plan.has_listing, plan.kept.as_slice()),
         (false, &[LIB.to_owned()][..])
     );
-    plan.apply().unwrap();
-    assert_eq!(read(root, LIB), "//! Older or mine.\n");
-    assert!(root.join(listing::PATH).exists());
-    assert_eq!(Plan::new(root, false).unwrap().kept, [LIB]);
+    assert_eq!(changes(&plan), []);
+    Plan::new(root, true).unwrap().apply().unwrap();
+    assert_eq!(read(root, LIB), current);
+    assert!(root.join("vendor/sp-cpu/src/lib.rs").exists());
+    assert_eq!(changes(&Plan::new(root, false).unwrap()), []);
+}
+
+#[test]
+fn without_a_listing_a_plugin_of_this_sp_gen_gets_one() {
+    let folder = plugin();
+    let listing = folder.path().join(listing::PATH);
+    let before = fs::read(&listing).unwrap();
+    fs::remove_file(&listing).unwrap();
+    Plan::new(folder.path(), false).unwrap().apply().unwrap();
+    assert_eq!(fs::read(&listing).unwrap(), before);
 }
 
 #[test]
