@@ -4,6 +4,7 @@
 use super::DoctorError;
 use super::child::{End, Finished, run_script};
 use serde::Deserialize;
+use sp_host::escape_control;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -171,12 +172,8 @@ pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
     match parsed {
         Some(Ok(survey)) => Ok(survey),
         _ => Err(DoctorError::NoAnswer {
-            python: super::escape_control(&python.display().to_string()),
-            detail: super::escape_control(&format!(
-                "{}{}",
-                finished.end,
-                last_lines(&finished.stderr)
-            )),
+            python: escape_control(&python.display().to_string()),
+            detail: escape_control(&format!("{}{}", finished.end, last_lines(&finished.stderr))),
         }),
     }
 }
@@ -207,7 +204,7 @@ fn start(
     limit: Duration,
 ) -> Result<Finished, DoctorError> {
     run_script(python, script, arguments, limit).map_err(|source| DoctorError::NoPython {
-        python: super::escape_control(&python.display().to_string()),
+        python: escape_control(&python.display().to_string()),
         source,
     })
 }

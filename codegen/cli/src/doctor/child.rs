@@ -3,9 +3,10 @@
 //!
 //! This is not a sandbox: the child imports TensorFlow, which runs the code of the plugins.
 
+use crate::python;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -79,27 +80,24 @@ pub struct Finished {
     pub answer: Option<Vec<u8>>,
 }
 
-/// Runs `script` in `python` to its end or to the time limit. The script's arguments are a path for its
+/// Runs `script` in the Python `program` to its end or to the time limit. The script's arguments are a path for its
 /// answer, then `arguments`.
 ///
 /// # Errors
-/// Returns an error if there is no private directory to run in, or if `python` cannot be started.
+/// Returns an error if there is no private directory to run in, or if `program` cannot be started.
 pub fn run_script(
-    python: &Path,
+    program: &Path,
     script: &str,
     arguments: &[&str],
     limit: Duration,
 ) -> io::Result<Finished> {
-    let folder = private_folder()?;
+    let folder = python::private_folder()?;
     let answer = folder.path().join("answer.json");
-    let mut command = Command::new(absolute(python)?);
+    let mut command = python::command(program, folder.path())?;
     command
         .args(["-c", script])
         .arg(&answer)
         .args(arguments)
-        .current_dir(folder.path())
-        // Python 3.10 and older ignore it; the working directory is empty for them.
-        .env("PYTHONSAFEPATH", "1")
         // The line by which a plugin declines a host must not be switched off.
         .env("SP_LOG", "info")
         .env("TF_CPP_MIN_LOG_LEVEL", "1")
@@ -115,23 +113,6 @@ pub fn run_script(
         stderr: output.recv_timeout(CLOSING).unwrap_or_default(),
         answer: read_bounded(&answer).ok(),
     })
-}
-
-/// An empty folder that is deleted when it is dropped.
-fn private_folder() -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("sp-gen-doctor-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir()
-}
-
-/// Resolves a relative path, which would otherwise be looked up in the private directory.
-fn absolute(program: &Path) -> io::Result<PathBuf> {
-    match program.components().count() {
-        1 => Ok(program.to_owned()),
-        _ => std::path::absolute(program),
-    }
 }
 
 #[cfg(unix)]
@@ -207,6 +188,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::PathBuf;
 
     /// A program that is run in place of Python: its `$2` is the script, its `$3` the answer's path.
     fn program(folder: &Path, body: &str) -> PathBuf {

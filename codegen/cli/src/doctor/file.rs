@@ -1,19 +1,16 @@
 //! What a plugin's file says without being loaded: machine, libraries and entry points.
 
 use super::{Step, StepKind};
-use crate::import::symbols::binary::u16_at;
 use crate::import::symbols::elf;
 use crate::plugin::names::Names;
 use crate::verify::needs::{Closure, Found, Library};
+use sp_host::ENTRY_POINTS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 /// The entry point without which a plugin has no device.
 const DEVICE: &str = "SE_InitPlugin";
-
-/// The functions that TensorFlow looks up in a plugin.
-const ENTRY_POINTS: [&str; 4] = [DEVICE, "TF_InitKernel", "TF_InitGraph", "TF_InitProfiler"];
 
 /// Returns the step of a file in the plugins folder that TensorFlow does not load.
 pub fn not_loaded(path: &str) -> Step {
@@ -58,13 +55,8 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
 
 fn architecture(bytes: &[u8], machine: &str) -> Step {
     let kind = StepKind::Architecture;
-    let found = match u16_at(bytes, 18) {
-        Some(62) => "x86_64".to_owned(),
-        Some(183) => "aarch64".to_owned(),
-        Some(243) => "riscv64".to_owned(),
-        Some(other) => format!("machine {other}"),
-        None => "no machine".to_owned(),
-    };
+    let found = elf::machine(bytes).map(elf::machine_name);
+    let found = found.unwrap_or_else(|| "no machine".to_owned());
     // Other systems than Linux name it so.
     let machine = match machine {
         "arm64" => "aarch64",
@@ -181,6 +173,7 @@ mod tests {
             name: "libdriver.so.1".into(),
             needed_by: "libx.so".into(),
             found,
+            path: None,
         };
         let step = libraries(&[library(Found::Nowhere)]);
         assert_eq!(step.verdict, Verdict::Unknown);

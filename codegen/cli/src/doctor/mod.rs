@@ -192,24 +192,3 @@ fn diagnose_plugin(
     report.end_plugin();
     added.into_keys().collect()
 }
-
-/// Returns `text` without characters that control a terminal or the direction of text: these as `\u{1b}`,
-/// newlines as ` / `.
-fn escape_control(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => escaped.push_str(" / "),
-            '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => {
-                escaped.extend(character.escape_unicode());
-            }
-            _ if character.is_control() => escaped.extend(character.escape_unicode()),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}

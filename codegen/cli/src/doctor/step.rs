@@ -1,7 +1,7 @@
 //! The steps of a diagnosis and their verdicts.
 
-use super::escape_control;
 use serde::Serialize;
+use sp_host::escape_control;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
