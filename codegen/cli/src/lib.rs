@@ -11,6 +11,7 @@ pub mod contract;
 mod crew;
 pub mod demands;
 pub mod diagnostic;
+pub mod doctor;
 pub mod embedded;
 pub mod emit;
 pub mod explain;

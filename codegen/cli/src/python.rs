@@ -21,15 +21,24 @@ use std::process::{Command, Output};
 /// Returns an error if there is no private directory to run in, or if the program cannot be started.
 pub fn run(program: &Path, arguments: &[&str]) -> io::Result<Output> {
     let folder = private_folder()?;
-    Command::new(absolute(program)?)
-        .args(arguments)
-        .current_dir(folder.path())
-        .env("PYTHONSAFEPATH", "1")
-        .output()
+    command(program, folder.path())?.args(arguments).output()
+}
+
+/// Returns a command that runs `program` in `folder`, which is a private one.
+///
+/// # Errors
+/// Returns an error if the current directory, which a relative path starts at, cannot be read.
+pub fn command(program: &Path, folder: &Path) -> io::Result<Command> {
+    let mut command = Command::new(absolute(program)?);
+    command.current_dir(folder).env("PYTHONSAFEPATH", "1");
+    Ok(command)
 }
 
 /// An empty folder that is deleted when it is dropped.
-fn private_folder() -> io::Result<tempfile::TempDir> {
+///
+/// # Errors
+/// Returns an error if it cannot be made.
+pub fn private_folder() -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("sp-gen-python-");
     #[cfg(unix)]

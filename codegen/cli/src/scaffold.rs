@@ -3,10 +3,12 @@
 //! Everything is checked first; then the folder is built beside its place and renamed into it, so
 //! that a failure leaves nothing.
 
+pub mod listing;
 pub mod lock;
 pub mod name;
 mod parts;
 pub mod repository;
+pub mod update;
 pub mod vendor;
 
 use crate::embedded::{CRATE_FILES, CRATES};
@@ -253,7 +255,7 @@ pub fn create(
     check_target(target)?;
     let own = own_files(names, parts, source)?;
     let carried = match source {
-        SpSource::Vendor => vendor::files(),
+        SpSource::Vendor => listing::with_listing(vendor::files()),
         SpSource::Checkout(_) => Vec::new(),
     };
     let written = Written {

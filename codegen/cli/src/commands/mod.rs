@@ -5,12 +5,14 @@
 
 pub mod completions;
 pub mod diff;
+pub mod doctor;
 pub mod explain;
 pub mod generate;
 pub mod history;
 pub mod import;
 pub mod ir;
 pub mod new;
+pub mod update;
 pub mod verify;
 
 use crate::diagnostic::Result;
@@ -35,6 +37,10 @@ pub enum Command {
     Explain(explain::Args),
     /// Ask a built plugin, in any language, whether it keeps TensorFlow's contract
     Verify(verify::Args),
+    /// Show why TensorFlow does not list a plugin's device
+    Doctor(doctor::Args),
+    /// Bring a plugin's vendored crates to this sp-gen's
+    Update(update::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -51,6 +57,8 @@ impl Command {
             Self::History(args) => history::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Verify(args) => verify::run(args),
+            Self::Doctor(args) => doctor::run(args),
+            Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
         }
     }

@@ -7,9 +7,14 @@ use toml::{Table, Value};
 
 const ROOT_LOCK: &str = include_str!("../../../../Cargo.lock");
 
+/// Returns our own lock.
+pub(super) fn root_lock() -> Table {
+    parse(ROOT_LOCK)
+}
+
 /// The lock of a plugin that depends on `depends_on`.
 pub fn lock(plugin: &str, depends_on: &[String]) -> String {
-    let lock = parse(ROOT_LOCK);
+    let lock = root_lock();
     let packages = lock["package"].as_array().into_iter().flatten();
     let packages: Vec<&Table> = packages.filter_map(Value::as_table).collect();
     let wanted = reached(depends_on, &packages);
@@ -38,24 +43,33 @@ fn reached(depends_on: &[String], packages: &[&Table]) -> BTreeSet<String> {
 }
 
 /// One package of a lock.
-struct Locked {
-    name: String,
-    version: String,
-    source: Option<String>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Locked {
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) source: Option<String>,
     checksum: Option<String>,
-    dependencies: Vec<String>,
+    pub(super) dependencies: Vec<String>,
 }
 
 impl Locked {
-    /// A locked package without what only our own tests need.
-    fn of(package: &Table) -> Self {
+    /// Returns a package of our own lock without what only our own tests need.
+    pub(super) fn of(package: &Table) -> Self {
+        Self {
+            dependencies: locked_dependencies(package),
+            ..Self::verbatim(package)
+        }
+    }
+
+    /// Returns a package of any lock.
+    pub(super) fn verbatim(package: &Table) -> Self {
         let value = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
             name: value("name").unwrap_or_default(),
             version: value("version").unwrap_or_default(),
             source: value("source"),
             checksum: value("checksum"),
-            dependencies: locked_dependencies(package),
+            dependencies: listed_dependencies(package),
         }
     }
 
@@ -88,7 +102,8 @@ impl Locked {
     }
 }
 
-fn print(version: &Value, packages: &[Locked]) -> String {
+/// Returns a lock of `packages`, as cargo prints it.
+pub(super) fn print(version: &Value, packages: &[Locked]) -> String {
     let printed: String = packages
         .iter()
         .map(|package| package.print(packages))
@@ -121,10 +136,14 @@ fn is(package: &Table, wanted: &str) -> bool {
         && (version.is_none() || package["version"].as_str() == version)
 }
 
-fn locked_dependencies(package: &Table) -> Vec<String> {
+fn listed_dependencies(package: &Table) -> Vec<String> {
     let listed = package.get("dependencies").and_then(Value::as_array);
     let listed = listed.into_iter().flatten().filter_map(Value::as_str);
-    let mut listed: Vec<String> = listed.map(str::to_owned).collect();
+    listed.map(str::to_owned).collect()
+}
+
+fn locked_dependencies(package: &Table) -> Vec<String> {
+    let mut listed = listed_dependencies(package);
     let name = package["name"].as_str().unwrap_or_default();
     if crates().any(|ours| ours == name) {
         let normal = dependencies(name, &SECTIONS[..2]);

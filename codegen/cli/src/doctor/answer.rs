@@ -1,0 +1,210 @@
+//! What the two Python programs answer. The second one runs a plugin's code, so nothing in it is trusted
+//! to be printable.
+
+use super::DoctorError;
+use super::child::{End, Finished, run_script};
+use serde::Deserialize;
+use sp_host::escape_control;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const SURVEY: &str = include_str!("survey.py");
+const SESSION: &str = include_str!("session.py");
+
+/// A Python, its TensorFlow and the plugins that TensorFlow would load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Survey {
+    /// Python's version.
+    pub python: String,
+    /// The machine that it runs on: `x86_64`.
+    pub machine: String,
+    /// The folder of the package `tensorflow`.
+    pub tensorflow: Option<String>,
+    /// The installed package and its version.
+    pub installed: Option<String>,
+    /// The folders that TensorFlow takes for site-packages.
+    pub searched: Vec<String>,
+    /// True if TensorFlow itself is in one of them; otherwise it loads no plugin.
+    pub is_searched: bool,
+    /// The folders `tensorflow-plugins` in them.
+    pub plugins: Vec<Folder>,
+}
+
+/// A folder of plugins.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Folder {
+    /// Its path.
+    pub folder: String,
+    /// Its entries.
+    pub files: Vec<Entry>,
+    /// Why it cannot be listed.
+    pub error: Option<String>,
+}
+
+/// A file in a folder of plugins.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Entry {
+    /// Its path.
+    pub path: String,
+    /// True if TensorFlow loads a file of this name.
+    pub is_library: bool,
+}
+
+/// Which plugins a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode<'a> {
+    /// None.
+    Without,
+    /// One.
+    Alone(&'a str),
+    /// Those that `import tensorflow` finds.
+    Together,
+}
+
+/// How far a session came, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Nothing was imported.
+    #[default]
+    #[serde(rename = "")]
+    Start,
+    /// `import tensorflow`.
+    Import,
+    /// The dynamic loader loads the plugin.
+    Load,
+    /// TensorFlow calls the plugin's entry points.
+    Register,
+    /// The devices are listed.
+    Devices,
+    /// The kernels are counted.
+    Kernels,
+    /// All of it is done.
+    Done,
+}
+
+/// What a session counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Counts {
+    /// The last stage that it entered.
+    pub stage: Stage,
+    /// The exception that ended it.
+    pub error: Option<String>,
+    /// TensorFlow's version.
+    pub release: Option<String>,
+    /// Physical devices by type.
+    pub devices: BTreeMap<String, u64>,
+    /// Registered kernels by device type.
+    pub kernels: BTreeMap<String, u64>,
+}
+
+/// A session: what it counted, how it ended, what it printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// What it counted.
+    pub counts: Counts,
+    /// How its process ended.
+    pub end: End,
+    /// Its stderr.
+    pub stderr: String,
+}
+
+impl Session {
+    /// Returns why the session ended in `stage`, or `None` if it passed it or did not reach it.
+    pub fn failure(&self, stage: Stage) -> Option<String> {
+        if self.counts.stage != stage || stage == Stage::Done {
+            return None;
+        }
+        Some(match &self.counts.error {
+            Some(error) => error.clone(),
+            None => format!("{}{}", self.end, self.last_lines()),
+        })
+    }
+
+    /// Returns the lines on stderr that begin as a plugin's do.
+    pub fn plugin_lines(&self) -> impl Iterator<Item = &str> {
+        self.stderr
+            .lines()
+            .filter(|line| line.starts_with("plugin ") || line.starts_with("plugin:"))
+    }
+
+    /// Returns what was printed since the plugin was loaded, or in the last stage if it was not: the fatal
+    /// messages, or the last lines if there are none.
+    pub fn last_lines(&self) -> String {
+        let marker = |stage: &str| self.stderr.rfind(&format!("{MARKER}{stage}"));
+        let start = marker("load").or_else(|| marker("")).unwrap_or(0);
+        last_lines(&self.stderr[start..])
+    }
+}
+
+/// What `session.py` prints at the beginning of each stage.
+const MARKER: &str = "sp-gen doctor: stage ";
+
+/// Returns the end of an output, for a process that did not state why it ended.
+fn last_lines(output: &str) -> String {
+    const SHOWN: usize = 3;
+    let is_told = |line: &&str| {
+        let is_stack = line.trim_start().starts_with("@ ");
+        let is_notice = line.starts_with("WARNING: All log messages before absl");
+        !(line.trim().is_empty() || line.starts_with(MARKER) || is_stack || is_notice)
+    };
+    let lines: Vec<&str> = output.lines().filter(is_told).collect();
+    let is_fatal = |line: &&&str| {
+        line.starts_with("F0") || line.contains(": F ") || line.contains(" F tensorflow/")
+    };
+    let fatal: Vec<&str> = lines.iter().filter(is_fatal).copied().collect();
+    let chosen = if fatal.is_empty() { lines } else { fatal };
+    let last = chosen[chosen.len().saturating_sub(SHOWN)..].join("\n");
+    match last.is_empty() {
+        true => String::new(),
+        false => format!("; its last lines: {last}"),
+    }
+}
+
+/// Runs the survey.
+///
+/// # Errors
+/// Returns an error if the program does not start, or is no Python.
+pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
+    let finished = start(python, SURVEY, &[], limit)?;
+    let parsed = finished.answer.as_deref().map(serde_json::from_slice);
+    match parsed {
+        Some(Ok(survey)) => Ok(survey),
+        _ => Err(DoctorError::NoAnswer {
+            python: escape_control(&python.display().to_string()),
+            detail: escape_control(&format!("{}{}", finished.end, last_lines(&finished.stderr))),
+        }),
+    }
+}
+
+/// Runs a session.
+///
+/// # Errors
+/// Returns an error if the program does not start.
+pub fn session(python: &Path, mode: Mode<'_>, limit: Duration) -> Result<Session, DoctorError> {
+    let arguments = match mode {
+        Mode::Without => ["without", ""],
+        Mode::Alone(plugin) => ["alone", plugin],
+        Mode::Together => ["together", ""],
+    };
+    let finished = start(python, SESSION, &arguments, limit)?;
+    let parsed = finished.answer.as_deref().map(serde_json::from_slice);
+    Ok(Session {
+        counts: parsed.and_then(Result::ok).unwrap_or_default(),
+        end: finished.end,
+        stderr: finished.stderr,
+    })
+}
+
+fn start(
+    python: &Path,
+    script: &str,
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<Finished, DoctorError> {
+    run_script(python, script, arguments, limit).map_err(|source| DoctorError::NoPython {
+        python: escape_control(&python.display().to_string()),
+        source,
+    })
+}

@@ -1,0 +1,251 @@
+//! Runs a Python program in a child process: an empty private working directory, bounded time and
+//! output, and an answer in a file.
+//!
+//! This is not a sandbox: the child imports TensorFlow, which runs the code of the plugins.
+
+use crate::python;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The bytes of the child's stderr that are kept; the rest is read and dropped.
+const OUTPUT_LIMIT: u64 = 1 << 18;
+
+/// The bytes of an answer that are read.
+const ANSWER_LIMIT: u64 = 1 << 22;
+
+/// How long a stderr may stay open after the child's end, where a grandchild holds it.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With this exit status.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It was killed after this time.
+    TimedOut(Duration),
+}
+
+impl End {
+    fn from_status(status: ExitStatus) -> Self {
+        #[cfg(unix)]
+        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+            return Self::Signal(signal);
+        }
+        Self::Exit(status.code().unwrap_or(-1))
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |signal: i32| match signal {
+            4 => " (SIGILL)",
+            6 => " (SIGABRT)",
+            7 => " (SIGBUS)",
+            8 => " (SIGFPE)",
+            9 => " (SIGKILL)",
+            11 => " (SIGSEGV)",
+            _ => "",
+        };
+        match self {
+            Self::Exit(status) => write!(f, "the process ended with exit status {status}"),
+            Self::Signal(signal) => {
+                write!(f, "signal {signal}{} ended the process", name(*signal))
+            }
+            Self::TimedOut(limit) => {
+                write!(
+                    f,
+                    "the process was killed after {} seconds",
+                    limit.as_secs()
+                )
+            }
+        }
+    }
+}
+
+/// A child that ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// The first bytes of its stderr.
+    pub stderr: String,
+    /// The bytes of the file whose path it got as its first argument, if it wrote one.
+    pub answer: Option<Vec<u8>>,
+}
+
+/// Runs `script` in the Python `program` to its end or to the time limit. The script's arguments are a path for its
+/// answer, then `arguments`.
+///
+/// # Errors
+/// Returns an error if there is no private directory to run in, or if `program` cannot be started.
+pub fn run_script(
+    program: &Path,
+    script: &str,
+    arguments: &[&str],
+    limit: Duration,
+) -> io::Result<Finished> {
+    let folder = python::private_folder()?;
+    let answer = folder.path().join("answer.json");
+    let mut command = python::command(program, folder.path())?;
+    command
+        .args(["-c", script])
+        .arg(&answer)
+        .args(arguments)
+        // The line by which a plugin declines a host must not be switched off.
+        .env("SP_LOG", "info")
+        .env("TF_CPP_MIN_LOG_LEVEL", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    in_own_group(&mut command);
+    let mut child = command.spawn()?;
+    let output = collect(child.stderr.take());
+    let end = wait(&mut child, limit)?;
+    Ok(Finished {
+        end,
+        stderr: output.recv_timeout(CLOSING).unwrap_or_default(),
+        answer: read_bounded(&answer).ok(),
+    })
+}
+
+#[cfg(unix)]
+fn in_own_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(target_os = "linux")]
+    // SAFETY: between fork and exec only async-signal-safe functions may run; prctl is a system call.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(command, || {
+            // In its own group it does not get the terminal's Ctrl-C.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(not(unix))]
+fn in_own_group(_: &mut Command) {}
+
+/// Reads all of a child's output in a thread of its own; a full pipe would stop the child.
+fn collect(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(mut output) = output else { return };
+        let mut bytes = Vec::new();
+        // A read error ends the output.
+        let _ = (&mut output).take(OUTPUT_LIMIT).read_to_end(&mut bytes);
+        let _ = io::copy(&mut output, &mut io::sink());
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+fn wait(child: &mut Child, limit: Duration) -> io::Result<End> {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            kill_group(child);
+            return Ok(End::from_status(status));
+        }
+        if Instant::now() >= deadline {
+            kill_group(child);
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::TimedOut(limit));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ends the processes that the child started and did not end.
+fn kill_group(child: &Child) {
+    #[cfg(unix)]
+    if let Ok(group) = i32::try_from(child.id()) {
+        // SAFETY: no memory is passed. The group is the child's own, made by `in_own_group`; its number is
+        // not given to a new process so shortly after the child's end.
+        unsafe {
+            libc::kill(-group, libc::SIGKILL);
+        }
+    }
+}
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(ANSWER_LIMIT)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// A program that is run in place of Python: its `$2` is the script, its `$3` the answer's path.
+    fn program(folder: &Path, body: &str) -> PathBuf {
+        let path = folder.join("python");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn run(body: &str, limit: Duration) -> Finished {
+        let folder = tempfile::tempdir().unwrap();
+        run_script(&program(folder.path(), body), "script", &["mode"], limit).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn runs_in_an_empty_private_folder_and_returns_the_answer() {
+        let run = run(
+            "ls -A >&2; stat -c %a . >&2; echo $2 $4 $PYTHONSAFEPATH > $3",
+            LONG,
+        );
+        assert_eq!(run.end, End::Exit(0));
+        assert_eq!(run.stderr, "700\n");
+        assert_eq!(run.answer.as_deref(), Some(&b"script mode 1\n"[..]));
+    }
+
+    #[test]
+    fn kills_a_child_that_hangs_and_what_it_started() {
+        let started = Instant::now();
+        let run = run(
+            "sleep 300 & echo $! >&2; sleep 300",
+            Duration::from_millis(300),
+        );
+        assert_eq!(run.end, End::TimedOut(Duration::from_millis(300)));
+        assert!(started.elapsed() < LONG);
+        let process = PathBuf::from(format!("/proc/{}/cwd", run.stderr.trim()));
+        // A killed process may still be waited for by its new parent; it then has no directory.
+        let ended = (0..100).any(|_| {
+            thread::sleep(Duration::from_millis(20));
+            fs::read_link(&process).is_err()
+        });
+        assert!(ended, "{}", process.display());
+    }
+
+    #[test]
+    fn reports_the_signal_that_ended_the_child() {
+        let run = run("kill -ABRT $$", LONG);
+        assert_eq!(run.end, End::Signal(6));
+        assert_eq!(run.end.to_string(), "signal 6 (SIGABRT) ended the process");
+        assert_eq!(run.answer, None);
+    }
+
+    #[test]
+    fn keeps_a_bounded_part_of_the_output() {
+        let run = run("head -c 9000000 /dev/zero | tr '\\0' x >&2", LONG);
+        assert_eq!(run.end, End::Exit(0));
+        assert_eq!(run.stderr.len() as u64, OUTPUT_LIMIT);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a plugin's file says without being loaded: machine, libraries and entry points.
+
+use super::{Step, StepKind};
+use crate::import::symbols::elf;
+use crate::plugin::names::Names;
+use crate::verify::needs::{Closure, Found, Library};
+use sp_host::ENTRY_POINTS;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The entry point without which a plugin has no device.
+const DEVICE: &str = "SE_InitPlugin";
+
+/// Returns the step of a file in the plugins folder that TensorFlow does not load.
+pub fn not_loaded(path: &str) -> Step {
+    Step::unknown(
+        StepKind::File,
+        "TensorFlow loads only files whose names end with .so or .so.NUMBER",
+        "rename it if it is a plugin",
+    )
+    .of_plugin(path)
+}
+
+/// Returns the steps of the file at `path` for a Python on `machine`.
+pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
+    let kind = StepKind::File;
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let advice = "install the plugin again: a link in the folder may lead nowhere";
+            return vec![Step::failed(kind, &error.to_string(), advice)];
+        }
+    };
+    if !elf::is_elf(&bytes) {
+        let advice = "install the plugin again: the file may be truncated, or of another system";
+        return vec![Step::failed(kind, "it is no 64-bit ELF library", advice)];
+    }
+    let file = Step::ok(kind, &format!("{} bytes", bytes.len()));
+    let mut steps = vec![file, architecture(&bytes, machine)];
+    let wanted = |name: &str| ENTRY_POINTS.contains(&name);
+    match Closure::of(path, bytes, &wanted, Names::linked) {
+        Ok(closure) => steps.extend([
+            libraries(&closure.libraries),
+            entry_points(&closure.names.exported),
+        ]),
+        Err(error) => steps.push(Step::failed(
+            StepKind::Libraries,
+            &error.to_string(),
+            "install the plugin again: the file may be truncated",
+        )),
+    }
+    steps
+}
+
+fn architecture(bytes: &[u8], machine: &str) -> Step {
+    let kind = StepKind::Architecture;
+    let found = elf::machine(bytes).map(elf::machine_name);
+    let found = found.unwrap_or_else(|| "no machine".to_owned());
+    // Other systems than Linux name it so.
+    let machine = match machine {
+        "arm64" => "aarch64",
+        "AMD64" | "amd64" => "x86_64",
+        other => other,
+    };
+    match found == machine {
+        true => Step::ok(kind, &found),
+        false => Step::failed(
+            kind,
+            &format!("the file is for {found}, this Python runs on {machine}"),
+            &format!("build the plugin for {machine}, and install that"),
+        ),
+    }
+}
+
+fn libraries(libraries: &[Library]) -> Step {
+    let kind = StepKind::Libraries;
+    let missing = libraries.iter().filter(|it| it.found == Found::Nowhere);
+    let missing: Vec<String> = missing
+        .map(|it| format!("{} (needed by {})", it.name, it.needed_by))
+        .collect();
+    if !missing.is_empty() {
+        return Step::unknown(
+            kind,
+            &format!("not in the usual folders: {}", missing.join(", ")),
+            "install them, or name their folder in LD_LIBRARY_PATH, if the step `load` fails",
+        );
+    }
+    let names: Vec<&str> = libraries.iter().map(|it| it.name.as_str()).collect();
+    match names.is_empty() {
+        true => Step::ok(kind, "it needs none"),
+        false => Step::ok(kind, &names.join(", ")),
+    }
+}
+
+fn entry_points(exported: &BTreeSet<String>) -> Step {
+    let kind = StepKind::EntryPoints;
+    let names = exported.iter().cloned().collect::<Vec<_>>().join(", ");
+    match (exported.contains(DEVICE), exported.is_empty()) {
+        (true, _) => Step::ok(kind, &names),
+        (_, true) => Step::failed(
+            kind,
+            "it exports no entry point of a plugin",
+            &format!("export {DEVICE}: `plugin!` does; in C, check the visibility of symbols"),
+        ),
+        _ => Step::failed(
+            kind,
+            &format!("it exports {names}, but not {DEVICE}: it has no device"),
+            &format!("export {DEVICE}, if the plugin is to have a device"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+    use crate::import::symbols::elf::tests::library;
+
+    fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, Verdict)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("libx.so");
+        fs::write(&path, bytes).unwrap();
+        let steps = steps(&path, machine);
+        steps.iter().map(|it| (it.step, it.verdict)).collect()
+    }
+
+    fn device() -> Vec<u8> {
+        let mut bytes = library(&["SE_InitPlugin"], false, 8);
+        bytes[18] = 62;
+        bytes
+    }
+
+    #[test]
+    fn accepts_a_library_for_this_machine_with_the_entry_point_of_a_device() {
+        let expected = [
+            StepKind::File,
+            StepKind::Architecture,
+            StepKind::Libraries,
+            StepKind::EntryPoints,
+        ]
+        .map(|kind| (kind, Verdict::Ok));
+        assert_eq!(verdicts(&device(), "x86_64"), expected);
+    }
+
+    #[test]
+    fn fails_for_another_machine() {
+        let found = verdicts(&device(), "aarch64");
+        assert!(found.contains(&(StepKind::Architecture, Verdict::Failed)));
+    }
+
+    #[test]
+    fn fails_without_the_entry_point_of_a_device() {
+        for names in [&["TF_InitGraph"][..], &[]] {
+            let found = verdicts(&library(names, false, 8), "x86_64");
+            assert!(found.contains(&(StepKind::EntryPoints, Verdict::Failed)));
+        }
+    }
+
+    #[test]
+    fn fails_for_a_file_that_is_no_library_or_is_truncated() {
+        let failed = [(StepKind::File, Verdict::Failed)];
+        assert_eq!(verdicts(b"#!/bin/sh\n", "x86_64"), failed);
+        let found = verdicts(&device()[..200], "x86_64");
+        assert!(found.contains(&(StepKind::Libraries, Verdict::Failed)));
+        let absent = steps(Path::new("/nonexistent/libx.so"), "x86_64");
+        assert_eq!(absent[0].verdict, Verdict::Failed);
+    }
+
+    #[test]
+    fn does_not_judge_a_library_that_only_the_loader_can_find() {
+        let library = |found| Library {
+            name: "libdriver.so.1".into(),
+            needed_by: "libx.so".into(),
+            found,
+            path: None,
+        };
+        let step = libraries(&[library(Found::Nowhere)]);
+        assert_eq!(step.verdict, Verdict::Unknown);
+        assert!(step.detail.contains("libdriver.so.1"));
+        assert_eq!(libraries(&[library(Found::Machine)]).verdict, Verdict::Ok);
+    }
+}

@@ -1,0 +1,194 @@
+//! Why TensorFlow does not list a plugin's device: each step from the installed TensorFlow to the registered
+//! kernels, with a verdict and what to do.
+//!
+//! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
+//! of `session.py` loads it into TensorFlow, and `session` turns what it counted into steps.
+
+mod answer;
+mod child;
+mod file;
+pub mod json;
+mod session;
+mod step;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+pub use step::{Report, Step, StepKind, Verdict};
+
+use answer::{Mode, Session, Stage, Survey};
+use miette::Diagnostic;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Devices or kernels by device type.
+type ByType = BTreeMap<String, u64>;
+
+/// Why nothing could be diagnosed.
+#[derive(Debug, Error, Diagnostic)]
+pub enum DoctorError {
+    /// There is no such program.
+    #[error("cannot run {python}: {source}")]
+    #[diagnostic(
+        code(sp_gen::doctor::no_python),
+        help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`")
+    )]
+    NoPython {
+        /// The program.
+        python: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It is no Python, or a broken one.
+    #[error("{python} did not run a Python program: {detail}")]
+    #[diagnostic(
+        code(sp_gen::doctor::no_answer),
+        help("name the Python that has TensorFlow: `sp-gen doctor venv/bin/python`")
+    )]
+    NoAnswer {
+        /// The program.
+        python: String,
+        /// How it ended.
+        detail: String,
+    },
+}
+
+/// Diagnoses the plugins that the TensorFlow of `python` loads; `progress` gets the name of each session
+/// before it starts, and `limit` is the time that each may take.
+///
+/// # Errors
+/// Returns an error if `python` is not a Python that can be run.
+pub fn diagnose(
+    python: &Path,
+    limit: Duration,
+    progress: impl Fn(&str),
+) -> Result<Report, DoctorError> {
+    progress("looking for TensorFlow and plugins");
+    let survey = answer::survey(python, limit)?;
+    let mut report = Report::new(&python.display().to_string());
+    if !found_tensorflow(&survey, &mut report) {
+        return Ok(report);
+    }
+    let run = |mode: Mode<'_>, label: &str| {
+        progress(label);
+        answer::session(python, mode, limit)
+    };
+    let baseline = run(Mode::Without, "import tensorflow without plugins")?;
+    report.add(session::imported(&survey, &baseline));
+    let plugins = plugins(&survey, &mut report);
+    let imports = baseline.counts.stage == Stage::Done;
+    let mut expected = BTreeSet::new();
+    for path in &plugins {
+        let loaded = match imports {
+            true => Some(run(Mode::Alone(path), &format!("loading {path}"))?),
+            false => None,
+        };
+        expected.extend(diagnose_plugin(
+            path,
+            &survey,
+            &baseline,
+            loaded,
+            &mut report,
+        ));
+    }
+    if imports && !plugins.is_empty() {
+        let together = run(Mode::Together, "import tensorflow with all plugins")?;
+        report.add(session::together(&together, &expected));
+    }
+    Ok(report)
+}
+
+/// Adds the step that fails if there is no TensorFlow. Returns true if there is one.
+fn found_tensorflow(survey: &Survey, report: &mut Report) -> bool {
+    if survey.tensorflow.is_some() {
+        return true;
+    }
+    let detail = format!("Python {} has no package `tensorflow`", survey.python);
+    report.add(Step::failed(
+        StepKind::TensorFlow,
+        &detail,
+        "name the Python that has it, `sp-gen doctor venv/bin/python`, or install tensorflow-cpu there",
+    ));
+    false
+}
+
+/// Adds the step of the plugins folders. Returns the files that TensorFlow loads from them.
+fn plugins(survey: &Survey, report: &mut Report) -> Vec<String> {
+    report.add(folder_step(survey));
+    let entries = || survey.plugins.iter().flat_map(|folder| &folder.files);
+    for other in entries().filter(|entry| !entry.is_library && !entry.path.ends_with(".py")) {
+        report.add(file::not_loaded(&other.path));
+    }
+    let libraries = entries().filter(|entry| entry.is_library && survey.is_searched);
+    libraries.map(|entry| entry.path.clone()).collect()
+}
+
+fn folder_step(survey: &Survey) -> Step {
+    const INSTALL: &str =
+        "install the plugin with this Python: `python -m pip install .` in its folder";
+    let kind = StepKind::Folder;
+    if !survey.is_searched {
+        let place = survey.tensorflow.as_deref().unwrap_or_default();
+        let detail = format!("{place} is in none of the site-packages folders of this Python");
+        return Step::failed(
+            kind,
+            &detail,
+            "TensorFlow loads plugins only if it is installed in one of them: install it with pip",
+        );
+    }
+    let paths: Vec<&str> = survey.plugins.iter().map(|it| it.folder.as_str()).collect();
+    let errors: Vec<&str> = survey
+        .plugins
+        .iter()
+        .filter_map(|it| it.error.as_deref())
+        .collect();
+    let count = survey.plugins.iter().flat_map(|it| &it.files);
+    let count = count.filter(|it| it.is_library).count();
+    match (paths.is_empty(), errors.is_empty(), count) {
+        (true, _, _) => {
+            let searched = survey.searched.join(", ");
+            let detail = format!("there is no folder `tensorflow-plugins` in {searched}");
+            Step::failed(kind, &detail, INSTALL)
+        }
+        (_, false, _) => Step::failed(
+            kind,
+            &errors.join(", "),
+            "make the folder readable for this user",
+        ),
+        (_, _, 0) => {
+            let detail = format!("{} has no shared library", paths.join(", "));
+            Step::failed(kind, &detail, INSTALL)
+        }
+        _ => Step::ok(kind, &paths.join(", ")),
+    }
+}
+
+/// Adds the steps of one plugin. Returns the device types that it listed.
+fn diagnose_plugin(
+    path: &str,
+    survey: &Survey,
+    baseline: &Session,
+    loaded: Option<Session>,
+    report: &mut Report,
+) -> Vec<String> {
+    report.begin_plugin(path);
+    file::steps(Path::new(path), &survey.machine)
+        .into_iter()
+        .for_each(|step| report.add(step));
+    let Some(loaded) = loaded else {
+        let why = "TensorFlow cannot be imported without plugins either";
+        for kind in StepKind::OF_SESSION {
+            report.add(Step::unknown(kind, why, ""));
+        }
+        report.end_plugin();
+        return Vec::new();
+    };
+    let added = session::added(&loaded.counts.devices, &baseline.counts.devices);
+    session::steps(&loaded, &added)
+        .into_iter()
+        .for_each(|step| report.add(step));
+    report.end_plugin();
+    added.into_keys().collect()
+}

@@ -1,0 +1,84 @@
+"""Imports TensorFlow, loads one plugin or those that TensorFlow finds, and counts devices and kernels.
+
+Arguments: the file for the answer, which is JSON; `without`, `alone` or `together`; the plugin of `alone`.
+The answer is written at each stage, so that it has the last one if the process ends in it.
+"""
+
+import collections
+import json
+import os
+import sys
+
+FILE, MODE, PLUGIN = sys.argv[1:4]
+LONGEST = 4000
+answer = {"stage": "", "error": None, "release": None, "devices": {}, "kernels": {}}
+
+
+def save():
+    with open(FILE + ".new", "w") as file:
+        json.dump(answer, file)
+    os.replace(FILE + ".new", FILE)
+
+
+def enter(stage):
+    answer["stage"] = stage
+    save()
+    os.write(2, ("\nsp-gen doctor: stage %s\n" % stage).encode())
+
+
+def hide_plugins():
+    """Makes the plugins folders look empty to TensorFlow, which lists them when it is imported."""
+    os.environ.pop("TF_PLUGGABLE_DEVICE_LIBRARY_PATH", None)
+    listed = os.listdir
+
+    def listdir(path="."):
+        is_plugins = isinstance(path, str) and os.path.basename(os.path.normpath(path)) == "tensorflow-plugins"
+        return [] if is_plugins else listed(path)
+
+    os.listdir = listdir
+
+
+def load():
+    """Does what TensorFlow does with a plugin; the dynamic loader alone first, for its message."""
+    import ctypes
+
+    enter("load")
+    ctypes.CDLL(PLUGIN, mode=os.RTLD_NOW)
+    enter("register")
+    from tensorflow.python.framework import load_library
+
+    load_library.load_library(PLUGIN)
+    load_library.load_pluggable_device_library(PLUGIN)
+
+
+def count(types):
+    return dict(collections.Counter(types))
+
+
+def run():
+    if MODE != "together":
+        hide_plugins()
+    enter("import")
+    import tensorflow as tf
+
+    answer["release"] = tf.__version__
+    if MODE == "alone":
+        load()
+    enter("devices")
+    answer["devices"] = count(device.device_type for device in tf.config.list_physical_devices())
+    if MODE == "alone":
+        enter("kernels")
+        from tensorflow.python.framework import kernels
+
+        registered = kernels.get_all_registered_kernels().kernel
+        answer["kernels"] = count(kernel.device_type for kernel in registered)
+    enter("done")
+
+
+try:
+    run()
+except BaseException as error:  # a plugin may raise anything, and SystemExit is a finding too
+    answer["error"] = "%s: %s" % (type(error).__name__, str(error)[:LONGEST])
+    save()
+# Not through the interpreter's shutdown: what a plugin does there is not asked.
+os._exit(0)

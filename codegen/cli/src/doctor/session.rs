@@ -1,0 +1,236 @@
+//! The steps that a session of TensorFlow decides.
+
+use super::answer::{Session, Stage, Survey};
+use super::{ByType, Step, StepKind};
+use std::collections::BTreeSet;
+
+/// What an error of the dynamic loader contains, and what to do about it.
+const LOADER: [(&str, &str); 8] = [
+    (
+        "undefined symbol: TF_",
+        "this TensorFlow does not export the function: look it up when the plugin runs, or use a release that \
+         exports it (`sp-gen history FUNCTION`)",
+    ),
+    (
+        "undefined symbol",
+        "link the library that has the symbol into the plugin, or build the plugin for this release",
+    ),
+    (
+        "cannot open shared object file",
+        "install the missing library, or name its folder in LD_LIBRARY_PATH",
+    ),
+    (
+        "version `GLIBC",
+        "build the plugin on a system with an older C library, such as a manylinux image",
+    ),
+    (
+        "wrong ELF class",
+        "build the plugin for the machine of this Python",
+    ),
+    (
+        "invalid ELF header",
+        "install the plugin again: the file is no library",
+    ),
+    (
+        "cannot dynamically load",
+        "it is a program, not a library: build a shared library",
+    ),
+    (
+        "file too short",
+        "install the plugin again: the file is truncated",
+    ),
+];
+
+/// What to do about a process that ended without an error of Python's.
+const ENDED: &str =
+    "run `sp-gen verify PLUGIN.so`, which names the contract that the plugin breaks";
+
+/// Returns the step of TensorFlow itself, from a session without plugins.
+pub fn imported(survey: &Survey, session: &Session) -> Step {
+    let kind = StepKind::TensorFlow;
+    let place = survey.tensorflow.as_deref().unwrap_or_default();
+    let reached = session.counts.stage;
+    let failure = [Stage::Start, Stage::Import, Stage::Devices]
+        .iter()
+        .find_map(|stage| session.failure(*stage));
+    match (&session.counts.release, failure) {
+        (Some(release), None) if reached == Stage::Done => Step::ok(
+            kind,
+            &format!("{release} in {place}, Python {}", survey.python),
+        ),
+        (_, failure) => {
+            let installed = survey.installed.as_deref().unwrap_or(place);
+            let why = failure.unwrap_or_else(|| session.end.to_string());
+            Step::failed(
+                kind,
+                &format!("{installed} cannot be imported without plugins: {why}"),
+                "repair the installation of TensorFlow first",
+            )
+        }
+    }
+}
+
+/// Returns the counts by type that are in `with` and not in `without`.
+pub fn added(with: &ByType, without: &ByType) -> ByType {
+    let more = |(device_type, count): (&String, &u64)| {
+        let before = without.get(device_type).copied().unwrap_or(0);
+        (*count > before).then(|| (device_type.clone(), count - before))
+    };
+    with.iter().filter_map(more).collect()
+}
+
+/// Returns the steps of a session with one plugin, which added `devices`.
+pub fn steps(session: &Session, devices: &ByType) -> Vec<Step> {
+    vec![
+        load(session),
+        host(session, devices),
+        listed(session, devices),
+        kernels(session, devices),
+    ]
+}
+
+fn load(session: &Session) -> Step {
+    let kind = StepKind::Load;
+    for stage in [Stage::Start, Stage::Import] {
+        if let Some(why) = session.failure(stage) {
+            let detail = format!("TensorFlow was not imported this time: {why}");
+            return Step::unknown(kind, &detail, "run sp-gen doctor again");
+        }
+    }
+    match session.failure(Stage::Load) {
+        None => Step::ok(kind, "the dynamic loader loads it"),
+        Some(why) => {
+            let known = LOADER.iter().find(|(words, _)| why.contains(words));
+            let advice = known.map_or(ENDED, |(_, advice)| advice);
+            Step::failed(kind, &why, advice)
+        }
+    }
+}
+
+fn host(session: &Session, devices: &ByType) -> Step {
+    let kind = StepKind::Host;
+    if let Some(why) = session.failure(Stage::Register) {
+        return Step::failed(kind, &why, ENDED);
+    }
+    if session.counts.stage < Stage::Devices {
+        return not_reached(kind);
+    }
+    let release = session.counts.release.as_deref().unwrap_or_default();
+    let lines: Vec<&str> = session.plugin_lines().collect();
+    let declined = lines.iter().find(|line| line.contains(": declined "));
+    match (devices.is_empty(), declined) {
+        (false, None) => Step::ok(kind, &format!("it accepts TensorFlow {release}")),
+        (false, Some(line)) => Step::ok(
+            kind,
+            &format!("it accepts TensorFlow {release} in part: {line}"),
+        ),
+        (true, Some(line)) => Step::failed(
+            kind,
+            line,
+            "build the plugin with an sp-gen that contains this release (`sp-gen update` in its folder), or use a \
+             release that it contains",
+        ),
+        (true, None) => Step::unknown(
+            kind,
+            &format!(
+                "it was registered and printed no reason{}",
+                session.last_lines()
+            ),
+            "",
+        ),
+    }
+}
+
+fn listed(session: &Session, devices: &ByType) -> Step {
+    let kind = StepKind::Devices;
+    if let Some(why) = session.failure(Stage::Devices) {
+        return Step::failed(kind, &why, ENDED);
+    }
+    if session.counts.stage < Stage::Kernels {
+        return not_reached(kind);
+    }
+    match devices.is_empty() {
+        false => Step::ok(kind, &by_type(devices)),
+        true => Step::failed(
+            kind,
+            &format!(
+                "none; without the plugin there are {}",
+                by_type(&session.counts.devices)
+            ),
+            "see the step `host`; if the plugin accepted TensorFlow, its get_device_count returns 0: check the \
+             device's driver and its permissions",
+        ),
+    }
+}
+
+fn kernels(session: &Session, devices: &ByType) -> Step {
+    let kind = StepKind::Kernels;
+    if let Some(why) = session.failure(Stage::Kernels) {
+        return Step::unknown(kind, &format!("they cannot be counted: {why}"), "");
+    }
+    if devices.is_empty() || session.counts.stage < Stage::Done {
+        return not_reached(kind);
+    }
+    let of_type = |device_type: &String| {
+        let count = session.counts.kernels.get(device_type).copied();
+        (device_type.clone(), count.unwrap_or(0))
+    };
+    let counts: ByType = devices.keys().map(of_type).collect();
+    match counts.values().any(|count| *count == 0) {
+        false => Step::ok(kind, &by_type(&counts)),
+        true => Step::failed(
+            kind,
+            &format!("{}: no op runs on such a device", by_type(&counts)),
+            "export TF_InitKernel and register kernels for the type that the device has, letter for letter",
+        ),
+    }
+}
+
+/// Returns the step of `import tensorflow` with all plugins, which listed the `expected` types one by one.
+pub fn together(session: &Session, expected: &BTreeSet<String>) -> Step {
+    let kind = StepKind::Import;
+    for stage in [Stage::Start, Stage::Import, Stage::Devices] {
+        if let Some(why) = session.failure(stage) {
+            let detail = format!("`import tensorflow` with all plugins: {why}");
+            return Step::failed(
+                kind,
+                &detail,
+                "remove the plugin whose steps failed; if each is well alone, use one at a time",
+            );
+        }
+    }
+    let found = &session.counts.devices;
+    let missing: Vec<&str> = expected.iter().map(String::as_str).collect();
+    let missing: Vec<&str> = missing
+        .into_iter()
+        .filter(|it| !found.contains_key(*it))
+        .collect();
+    match missing.is_empty() {
+        true => Step::ok(kind, &format!("it lists {}", by_type(found))),
+        false => Step::failed(
+            kind,
+            &format!(
+                "it lists {}, and not {}",
+                by_type(found),
+                missing.join(", ")
+            ),
+            "the plugin lists it alone: remove the other plugins one by one",
+        ),
+    }
+}
+
+fn not_reached(kind: StepKind) -> Step {
+    Step::unknown(kind, "not reached: an earlier step failed", "")
+}
+
+/// Returns `CPU: 1, MYACCEL: 2`.
+fn by_type(counts: &ByType) -> String {
+    let pairs = counts
+        .iter()
+        .map(|(name, count)| format!("{name}: {count}"));
+    let text = pairs.collect::<Vec<_>>().join(", ");
+    match text.is_empty() {
+        true => "none".to_owned(),
+        false => text,
+    }
+}

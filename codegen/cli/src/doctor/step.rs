@@ -1,0 +1,165 @@
+//! The steps of a diagnosis and their verdicts.
+
+use serde::Serialize;
+use sp_host::escape_control;
+
+/// The outcome of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The step is as it should be.
+    Ok,
+    /// It is not, and the device is missing or useless because of it.
+    Failed,
+    /// It could not be checked, or does not decide by itself.
+    Unknown,
+}
+
+/// The steps, in the order in which TensorFlow needs them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// TensorFlow is installed and can be imported without plugins.
+    #[serde(rename = "tensorflow")]
+    TensorFlow,
+    /// A folder `tensorflow-plugins` exists where TensorFlow looks for it.
+    Folder,
+    /// The plugin's file is a library that can be read, with a name that TensorFlow loads.
+    File,
+    /// The file is for this machine.
+    Architecture,
+    /// The libraries that it needs are there.
+    Libraries,
+    /// It exports the entry point of a device.
+    EntryPoints,
+    /// The dynamic loader loads it.
+    Load,
+    /// TensorFlow registers it, and it accepts the running release.
+    Host,
+    /// TensorFlow lists its devices.
+    Devices,
+    /// Kernels are registered for the device's type.
+    Kernels,
+    /// `import tensorflow` with all plugins lists the same devices.
+    Import,
+}
+
+impl StepKind {
+    /// The steps that take a session of TensorFlow with the plugin.
+    pub const OF_SESSION: [Self; 4] = [Self::Load, Self::Host, Self::Devices, Self::Kernels];
+
+    /// Returns the name of the step in a report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TensorFlow => "tensorflow",
+            Self::Folder => "folder",
+            Self::File => "file",
+            Self::Architecture => "architecture",
+            Self::Libraries => "libraries",
+            Self::EntryPoints => "entry points",
+            Self::Load => "load",
+            Self::Host => "host",
+            Self::Devices => "devices",
+            Self::Kernels => "kernels",
+            Self::Import => "import",
+        }
+    }
+}
+
+/// A step with its verdict. Its texts are safe to print.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The step.
+    pub step: StepKind,
+    /// The plugin's file, or `None` for a step of the installation.
+    pub plugin: Option<String>,
+    /// The outcome.
+    pub verdict: Verdict,
+    /// What was found.
+    pub detail: String,
+    /// What to do; empty if there is nothing to do.
+    pub advice: String,
+}
+
+impl Step {
+    fn new(step: StepKind, verdict: Verdict, detail: &str, advice: &str) -> Self {
+        Self {
+            step,
+            plugin: None,
+            verdict,
+            detail: escape_control(detail),
+            advice: escape_control(advice),
+        }
+    }
+
+    /// Returns a step that is as it should be.
+    pub fn ok(step: StepKind, detail: &str) -> Self {
+        Self::new(step, Verdict::Ok, detail, "")
+    }
+
+    /// Returns a step that is not.
+    pub fn failed(step: StepKind, detail: &str, advice: &str) -> Self {
+        Self::new(step, Verdict::Failed, detail, advice)
+    }
+
+    /// Returns a step that could not be checked.
+    pub fn unknown(step: StepKind, detail: &str, advice: &str) -> Self {
+        Self::new(step, Verdict::Unknown, detail, advice)
+    }
+
+    /// Returns the step as one of the plugin at `path`.
+    pub fn of_plugin(mut self, path: &str) -> Self {
+        self.plugin = Some(escape_control(path));
+        self
+    }
+}
+
+/// The result of a diagnosis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The Python that was asked.
+    pub python: String,
+    /// The steps in order; those of one plugin are together.
+    pub steps: Vec<Step>,
+    plugin: Option<String>,
+}
+
+impl Report {
+    /// Returns a report without steps.
+    pub fn new(python: &str) -> Self {
+        Self {
+            python: escape_control(python),
+            steps: Vec::new(),
+            plugin: None,
+        }
+    }
+
+    /// Adds a step, which becomes one of the plugin that was begun.
+    pub fn add(&mut self, step: Step) {
+        self.steps.push(match &self.plugin {
+            Some(path) => step.of_plugin(path),
+            None => step,
+        });
+    }
+
+    /// Makes the steps that follow those of the plugin at `path`.
+    pub fn begin_plugin(&mut self, path: &str) {
+        self.plugin = Some(path.to_owned());
+    }
+
+    /// Ends what [`begin_plugin`](Self::begin_plugin) began.
+    pub fn end_plugin(&mut self) {
+        self.plugin = None;
+    }
+
+    /// Returns true if some step failed.
+    pub fn has_failed(&self) -> bool {
+        self.steps.iter().any(|it| it.verdict == Verdict::Failed)
+    }
+
+    /// Returns true if there is a TensorFlow that can be imported without plugins.
+    pub fn has_tensorflow(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|it| it.step == StepKind::TensorFlow && it.verdict == Verdict::Ok)
+    }
+}

@@ -1,0 +1,171 @@
+//! Verdicts from what a session counted.
+
+use super::answer::{Counts, Session, Stage, Survey};
+use super::child::End;
+use super::*;
+
+fn counts(pairs: &[(&str, u64)]) -> ByType {
+    let pairs = pairs
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
+    pairs.collect()
+}
+
+fn session(stage: Stage, devices: &[(&str, u64)]) -> Session {
+    Session {
+        counts: Counts {
+            stage,
+            error: None,
+            release: Some("2.21.0".into()),
+            devices: counts(devices),
+            kernels: counts(&[("CPU", 900), ("ACCEL", 30)]),
+        },
+        end: End::Exit(0),
+        stderr: String::new(),
+    }
+}
+
+fn baseline() -> Session {
+    session(Stage::Done, &[("CPU", 1)])
+}
+
+/// Returns the verdicts of load, host, devices and kernels, and the steps.
+fn judge(session: &Session) -> ([Verdict; 4], Vec<Step>) {
+    let added = session::added(&session.counts.devices, &baseline().counts.devices);
+    let steps = session::steps(session, &added);
+    let verdicts: Vec<Verdict> = steps.iter().map(|it| it.verdict).collect();
+    (verdicts.try_into().unwrap(), steps)
+}
+
+use Verdict::{Failed, Ok as Passed, Unknown};
+
+#[test]
+fn a_device_with_kernels_passes_every_step() {
+    let (verdicts, steps) = judge(&session(Stage::Done, &[("CPU", 1), ("ACCEL", 2)]));
+    assert_eq!(verdicts, [Passed; 4]);
+    assert_eq!(steps[2].detail, "ACCEL: 2");
+    assert_eq!(steps[3].detail, "ACCEL: 30");
+}
+
+#[test]
+fn a_device_without_kernels_fails_the_last_step() {
+    let (verdicts, steps) = judge(&session(Stage::Done, &[("CPU", 1), ("accel", 1)]));
+    assert_eq!(verdicts, [Passed, Passed, Passed, Failed]);
+    assert!(steps[3].advice.contains("TF_InitKernel"));
+}
+
+#[test]
+fn a_plugin_that_declines_fails_with_its_own_line() {
+    let line = "plugin accel: declined TensorFlow 2.22.0: SP_Platform is 99 bytes";
+    let mut declined = session(Stage::Done, &[("CPU", 1)]);
+    declined.stderr = format!("noise\n{line}\n");
+    let (verdicts, steps) = judge(&declined);
+    assert_eq!(verdicts, [Passed, Failed, Failed, Unknown]);
+    assert_eq!(steps[1].detail, line);
+    declined.stderr = "noise\n".into();
+    let (verdicts, steps) = judge(&declined);
+    assert_eq!(verdicts, [Passed, Unknown, Failed, Unknown]);
+    assert!(steps[1].detail.contains("noise"));
+}
+
+#[test]
+fn a_part_that_is_declined_is_no_failure_of_the_device() {
+    let mut part = session(Stage::Done, &[("CPU", 1), ("ACCEL", 1)]);
+    part.stderr = "plugin accel: declined TensorFlow 2.22.0 for its profiler: grew\n".into();
+    let (verdicts, steps) = judge(&part);
+    assert_eq!(verdicts, [Passed; 4]);
+    assert!(steps[1].detail.contains("for its profiler"));
+}
+
+#[test]
+fn an_error_of_the_loader_has_advice_about_its_cause() {
+    let mut failed = session(Stage::Load, &[]);
+    for (error, words) in [
+        (
+            "OSError: x.so: undefined symbol: TF_NoSuch",
+            "sp-gen history",
+        ),
+        (
+            "OSError: libd.so: cannot open shared object file",
+            "LD_LIBRARY_PATH",
+        ),
+        (
+            "OSError: /lib/libc.so.6: version `GLIBC_2.99' not found",
+            "older C library",
+        ),
+    ] {
+        failed.counts.error = Some(error.into());
+        let (verdicts, steps) = judge(&failed);
+        assert_eq!(verdicts, [Failed, Unknown, Unknown, Unknown]);
+        assert_eq!(steps[0].detail, error);
+        assert!(steps[0].advice.contains(words), "{}", steps[0].advice);
+    }
+}
+
+#[test]
+fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
+    let mut aborted = session(Stage::Register, &[]);
+    aborted.end = End::Signal(6);
+    aborted.stderr = "F tensorflow: Non-OK-status: \x1b[2J\n".into();
+    let (verdicts, steps) = judge(&aborted);
+    assert_eq!(verdicts, [Passed, Failed, Unknown, Unknown]);
+    assert!(steps[1].detail.contains("SIGABRT") && steps[1].detail.contains("Non-OK-status"));
+    assert!(!steps[1].detail.contains('\x1b'), "{}", steps[1].detail);
+    aborted.end = End::TimedOut(Duration::from_secs(7));
+    assert!(
+        judge(&aborted).1[1]
+            .detail
+            .contains("killed after 7 seconds")
+    );
+}
+
+#[test]
+fn the_lines_of_a_process_that_ended_are_those_since_the_plugin_was_loaded() {
+    let mut aborted = session(Stage::Register, &[]);
+    aborted.end = End::Signal(6);
+    let stages = "oneDNN is on\n\nsp-gen doctor: stage load\n\nsp-gen doctor: stage register\n";
+    aborted.stderr = format!("{stages}driver: no such device\n");
+    let detail = |session: &Session| judge(session).1[1].detail.clone();
+    assert!(detail(&aborted).ends_with("its last lines: driver: no such device"));
+    aborted.stderr = format!("{stages}F0000 00:00 x.cc:1] Check failed: ok\n  @ 0x7f68 f()\nend\n");
+    assert!(detail(&aborted).ends_with("x.cc:1] Check failed: ok"));
+}
+
+#[test]
+fn all_plugins_together_must_list_what_each_listed_alone() {
+    let expected = BTreeSet::from(["ACCEL".to_owned()]);
+    let step = |session: &Session| session::together(session, &expected);
+    assert_eq!(step(&session(Stage::Done, &[("ACCEL", 1)])).verdict, Passed);
+    let missing = step(&session(Stage::Done, &[("CPU", 1)]));
+    assert_eq!(missing.verdict, Failed);
+    assert!(missing.detail.contains("not ACCEL"));
+    assert_eq!(step(&session(Stage::Import, &[])).verdict, Failed);
+}
+
+#[test]
+fn a_tensorflow_that_cannot_be_imported_fails_its_step() {
+    let survey = Survey {
+        tensorflow: Some("/site/tensorflow".into()),
+        installed: Some("tensorflow-cpu 2.21.0".into()),
+        ..Survey::default()
+    };
+    assert_eq!(session::imported(&survey, &baseline()).verdict, Passed);
+    let mut broken = session(Stage::Import, &[]);
+    broken.counts.error = Some("ImportError: numpy".into());
+    let step = session::imported(&survey, &broken);
+    assert_eq!(step.verdict, Failed);
+    assert!(step.detail.contains("2.21.0") && step.detail.contains("numpy"));
+}
+
+#[test]
+fn a_tensorflow_outside_of_site_packages_loads_no_plugin() {
+    let mut survey = Survey {
+        tensorflow: Some("/opt/tensorflow".into()),
+        searched: vec!["/site-packages".into()],
+        ..Survey::default()
+    };
+    assert!(folder_step(&survey).detail.contains("/opt/tensorflow"));
+    survey.is_searched = true;
+    let absent = folder_step(&survey);
+    assert!(absent.detail.contains("/site-packages") && absent.advice.contains("pip install"));
+}

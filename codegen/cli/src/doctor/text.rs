@@ -1,0 +1,48 @@
+//! A diagnosis for people: a line for each step, and below what failed what to do.
+
+use super::{Report, Step, Verdict};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// Columns before a step's detail.
+const INDENT: &str = "                          ";
+
+/// Returns the report in lines of at most `width` characters, where words allow it.
+pub fn print(report: &Report, width: usize) -> String {
+    let mut text = format!("{}\n", report.python);
+    let mut plugin = None;
+    for step in &report.steps {
+        if step.plugin != plugin {
+            let title = step.plugin.as_deref().unwrap_or(&report.python);
+            text += &format!("{title}\n");
+            plugin.clone_from(&step.plugin);
+        }
+        text += &line(step, width);
+    }
+    text
+}
+
+fn line(step: &Step, width: usize) -> String {
+    let verdict = match step.verdict {
+        Verdict::Ok => "ok",
+        Verdict::Failed => "FAILED",
+        Verdict::Unknown => "unknown",
+    };
+    let head = format!("  {verdict:<9}{:<15}", step.step.name());
+    let options = |first| {
+        Options::new(width)
+            .initial_indent(first)
+            .subsequent_indent(INDENT)
+            .break_words(false)
+            // A path stays whole.
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation)
+    };
+    let mut text = textwrap::fill(&step.detail, options(&head));
+    text.push('\n');
+    if !step.advice.is_empty() {
+        let advice = format!("-> {}", step.advice);
+        text += &textwrap::fill(&advice, options(INDENT));
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! Where the author's files name public items that an update removes.
+
+use super::UpdateError;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// A line of the author's that names a public item which is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The file, from the plugin's folder.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The item.
+    pub item: String,
+    /// The crate that had it.
+    pub of_crate: String,
+    /// Its new name, if it was renamed.
+    pub renamed: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Renames {
+    rename: Vec<Rename>,
+}
+
+#[derive(Deserialize)]
+struct Rename {
+    #[serde(rename = "crate")]
+    of_crate: String,
+    old: String,
+    new: String,
+}
+
+const RENAMES: &str = include_str!("renames.toml");
+
+/// Returns the first line of each file of the author's that names an item of `removed`, for each item.
+///
+/// # Errors
+/// Returns an error if a source of the author's cannot be read.
+pub fn mentions(
+    root: &Path,
+    removed: &BTreeMap<String, String>,
+) -> Result<Vec<Mention>, UpdateError> {
+    mentions_with(root, removed, RENAMES)
+}
+
+fn mentions_with(
+    root: &Path,
+    removed: &BTreeMap<String, String>,
+    renames: &str,
+) -> Result<Vec<Mention>, UpdateError> {
+    let renames: Renames = toml::from_str(renames).unwrap_or(Renames { rename: Vec::new() });
+    let mut found = Vec::new();
+    if removed.is_empty() {
+        return Ok(found);
+    }
+    let mut sources = BTreeMap::new();
+    for folder in ["src", "tests", "examples", "benches"] {
+        read_sources(root, folder, &mut sources).map_err(|source| UpdateError::Unreadable {
+            path: root.join(folder),
+            source,
+        })?;
+    }
+    for (file, text) in &sources {
+        for (item, of_crate) in removed {
+            let line = text.lines().position(|line| has_word(line, item));
+            found.extend(line.map(|line| Mention {
+                file: file.clone(),
+                line: line + 1,
+                item: item.clone(),
+                of_crate: of_crate.clone(),
+                renamed: renames.new_name(of_crate, item),
+            }));
+        }
+    }
+    Ok(found)
+}
+
+impl Renames {
+    fn new_name(&self, of_crate: &str, item: &str) -> Option<String> {
+        let mut all = self.rename.iter();
+        let found = all.find(|it| it.of_crate == of_crate && it.old == item);
+        found.map(|it| it.new.clone())
+    }
+}
+
+/// Reads the Rust sources below `folder`, except through symbolic links.
+fn read_sources(
+    root: &Path,
+    folder: &str,
+    sources: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
+    let path = root.join(folder);
+    if path.is_symlink() || !path.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let inside = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+        let path = root.join(&inside);
+        if path.is_file() && inside.ends_with(".rs") {
+            let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+            sources.insert(inside, text);
+        } else {
+            read_sources(root, &inside, sources)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if `word` stands in `line` as a whole identifier. Comments count too.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.split(|c| !is_part(c)).any(|it| it == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_lines_that_use_a_removed_item_and_its_new_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("src/kernels")).unwrap();
+        let source = "use sp_plugin::{Other};\nfn f(b: Buffer) {}\nfn g(b: Buffer) {}\n";
+        fs::write(folder.path().join("src/kernels/a.rs"), source).unwrap();
+        fs::write(folder.path().join("src/lib.rs"), "struct BufferPool;\n").unwrap();
+        let removed = BTreeMap::from([("Buffer".to_owned(), "sp-plugin".to_owned())]);
+        let renames =
+            "[[rename]]\ncrate = \"sp-plugin\"\nold = \"Buffer\"\nnew = \"DeviceBuffer\"\n";
+        let found = mentions_with(folder.path(), &removed, renames).unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(
+            (found[0].file.as_str(), found[0].line),
+            ("src/kernels/a.rs", 2)
+        );
+        assert_eq!(found[0].renamed.as_deref(), Some("DeviceBuffer"));
+    }
+
+    #[test]
+    fn the_table_of_renames_is_read() {
+        assert!(toml::from_str::<Renames>(RENAMES).is_ok());
+    }
+}

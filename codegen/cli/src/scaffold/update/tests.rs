@@ -1,0 +1,210 @@
+//! Plans for plugins as `new` writes them, with files that are older or changed.
+
+use super::*;
+use crate::scaffold::{Names, Parts, SpSource, create};
+
+const LIB: &str = "vendor/sp-runtime/src/lib.rs";
+
+fn plugin() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let names = Names::new("myaccel", None, None).unwrap();
+    create(
+        folder.path(),
+        &names,
+        Parts::without(&[]),
+        &SpSource::Vendor,
+    )
+    .unwrap();
+    folder
+}
+
+/// Makes `file` one that an older sp-gen wrote with that text.
+fn make_older(root: &Path, file: &str, text: &str) {
+    fs::write(root.join(file), text).unwrap();
+    let mut listing = read_listing(root).unwrap().unwrap();
+    let older = Listing::new([(file, text.as_bytes())]);
+    listing.files.extend(older.files);
+    fs::write(root.join(listing::PATH), listing.print()).unwrap();
+}
+
+fn changes(plan: &Plan) -> Vec<(String, bool)> {
+    plan.changes()
+        .map(|(path, is_written)| (path.to_owned(), is_written))
+        .collect()
+}
+
+fn read(root: &Path, file: &str) -> String {
+    fs::read_to_string(root.join(file)).unwrap()
+}
+
+#[test]
+fn a_new_plugin_has_nothing_to_update() {
+    let folder = plugin();
+    let plan = Plan::new(folder.path(), false).unwrap();
+    assert_eq!(changes(&plan), []);
+    assert!(plan.kept.is_empty() && plan.has_listing);
+}
+
+#[test]
+fn replaces_an_older_file_and_removes_one_that_is_no_longer_carried() {
+    let folder = plugin();
+    let root = folder.path();
+    let (current, manifest) = (read(root, LIB), read(root, "Cargo.toml"));
+    make_older(root, LIB, "//! Older.\n");
+    make_older(root, "vendor/sp-runtime/src/stale.rs", "//! Stale.\n");
+    fs::create_dir_all(root.join("vendor/sp-old")).unwrap();
+    make_older(root, "vendor/sp-old/Cargo.toml", "[package]\n");
+    fs::write(root.join("vendor/mine.txt"), "mine").unwrap();
+    let plan = Plan::new(root, false).unwrap();
+    assert_eq!(plan.crates, [vec![], vec!["sp-old".to_owned()]]);
+    plan.apply().unwrap();
+    assert_eq!(read(root, LIB), current);
+    assert!(!root.join("vendor/sp-runtime/src/stale.rs").exists());
+    assert!(!root.join("vendor/sp-old").exists());
+    assert_eq!(read(root, "vendor/mine.txt"), "mine");
+    assert_eq!(read(root, "Cargo.toml"), manifest);
+    assert_eq!(
+        changes(&Plan::new(root, false).unwrap()),
+        [],
+        "the second time"
+    );
+}
+
+#[test]
+fn keeps_a_file_that_was_changed_by_hand_until_forced() {
+    let folder = plugin();
+    let root = folder.path();
+    let current = read(root, LIB);
+    fs::write(root.join(LIB), "//! Mine.\n").unwrap();
+    for _ in 0..2 {
+        let plan = Plan::new(root, false).unwrap();
+        assert_eq!(plan.kept, [LIB]);
+        plan.apply().unwrap();
+        assert_eq!(read(root, LIB), "//! Mine.\n");
+    }
+    let plan = Plan::new(root, true).unwrap();
+    assert!(plan.kept.is_empty());
+    plan.apply().unwrap();
+    assert_eq!(read(root, LIB), current);
+}
+
+#[test]
+fn keeps_a_generated_crate_whole() {
+    let folder = plugin();
+    let root = folder.path();
+    make_older(root, "vendor/sp-abi/Cargo.toml", "[package]\n");
+    fs::write(
+        root.join("vendor/sp-abi/src/lib.rs"),
+        "// Of other releases.\n",
+    )
+    .unwrap();
+    let plan = Plan::new(root, false).unwrap();
+    assert_eq!(
+        plan.kept,
+        ["vendor/sp-abi/Cargo.toml", "vendor/sp-abi/src/lib.rs"]
+    );
+}
+
+#[test]
+fn without_a_listing_nothing_is_written_beside_files_that_may_be_the_authors() {
+    let folder = plugin();
+    let root = folder.path();
+    fs::remove_file(root.join(listing::PATH)).unwrap();
+    let current = read(root, LIB);
+    fs::write(root.join(LIB), "//! Older or mine.\n").unwrap();
+    fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
+    let plan = Plan::new(root, false).unwrap();
+    assert_eq!(
+        (plan.has_listing, plan.kept.as_slice()),
+        (false, &[LIB.to_owned()][..])
+    );
+    assert_eq!(changes(&plan), []);
+    Plan::new(root, true).unwrap().apply().unwrap();
+    assert_eq!(read(root, LIB), current);
+    assert!(root.join("vendor/sp-cpu/src/lib.rs").exists());
+    assert_eq!(changes(&Plan::new(root, false).unwrap()), []);
+}
+
+#[test]
+fn without_a_listing_a_plugin_of_this_sp_gen_gets_one() {
+    let folder = plugin();
+    let listing = folder.path().join(listing::PATH);
+    let before = fs::read(&listing).unwrap();
+    fs::remove_file(&listing).unwrap();
+    Plan::new(folder.path(), false).unwrap().apply().unwrap();
+    assert_eq!(fs::read(&listing).unwrap(), before);
+}
+
+#[test]
+fn names_the_authors_lines_that_use_what_is_gone() {
+    let folder = plugin();
+    let root = folder.path();
+    let older = format!("{}\npub struct FormerlyHere;\n", read(root, LIB));
+    make_older(root, LIB, &older);
+    fs::write(
+        root.join("src/mine.rs"),
+        "\nuse sp_runtime::FormerlyHere;\n",
+    )
+    .unwrap();
+    let plan = Plan::new(root, false).unwrap();
+    let found: Vec<(&str, usize, &str)> = plan
+        .mentions
+        .iter()
+        .map(|it| (it.file.as_str(), it.line, it.item.as_str()))
+        .collect();
+    assert_eq!(found, [("src/mine.rs", 2, "FormerlyHere")]);
+}
+
+#[test]
+fn a_failure_leaves_the_old_files() {
+    let folder = plugin();
+    let root = folder.path();
+    make_older(root, LIB, "//! Older.\n");
+    let plan = Plan::new(root, false).unwrap();
+    // A folder stands where the last file goes.
+    fs::remove_file(root.join(listing::PATH)).unwrap();
+    let before = read(root, LIB);
+    fs::create_dir_all(root.join(listing::PATH).join("inside")).unwrap();
+    let drifts = plan.drifts.iter().map(|it| it.path.as_str());
+    assert_eq!(drifts.collect::<Vec<_>>(), [LIB, listing::PATH]);
+    let mut plan = plan;
+    plan.drifts[1].old = None;
+    assert!(matches!(plan.apply(), Err(UpdateError::Unwritable { .. })));
+    assert_eq!(read(root, LIB), before);
+    assert!(
+        !fs::read_dir(root)
+            .unwrap()
+            .flatten()
+            .any(|it| { it.file_name().to_string_lossy().starts_with(".staged") })
+    );
+}
+
+#[test]
+fn rejects_what_is_no_plugin_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = Plan::new(folder.path(), false);
+    assert!(matches!(refused, Err(UpdateError::NoScaffold { .. })));
+    let folder = plugin();
+    fs::write(folder.path().join(listing::PATH), "{").unwrap();
+    let refused = Plan::new(folder.path(), true);
+    assert!(matches!(refused, Err(UpdateError::Listing { .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn rejects_a_vendor_folder_behind_a_symbolic_link() {
+    let (folder, other) = (plugin(), plugin());
+    let vendor = folder.path().join("vendor");
+    fs::remove_dir_all(&vendor).unwrap();
+    std::os::unix::fs::symlink(other.path().join("vendor"), &vendor).unwrap();
+    let refused = Plan::new(folder.path(), true);
+    assert!(matches!(refused, Err(UpdateError::Symlink { .. })));
+}
+
+/// `Plan` compares bytes and writes text.
+#[test]
+fn what_is_carried_is_text() {
+    for (path, bytes) in vendor::files() {
+        assert!(std::str::from_utf8(&bytes).is_ok(), "{path}");
+    }
+}

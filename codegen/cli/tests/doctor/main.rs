@@ -1,0 +1,175 @@
+//! `sp-gen doctor` as a whole process, with a Python whose TensorFlow is a small package.
+
+#![cfg(unix)]
+
+mod scene;
+
+use scene::{Scene, step};
+
+const DEVICE: &str = r#"
+const char* SE_InitPlugin(void) { return "ACCEL"; }
+void TF_InitKernel(void) {}
+"#;
+
+#[test]
+fn every_step_is_ok_where_a_device_is_listed() {
+    let Some(scene) = Scene::with_plugins(&[("libaccel.so", DEVICE)]) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    let verdicts = steps.iter().map(|it| it["verdict"].as_str().unwrap());
+    assert!(verdicts.into_iter().all(|it| it == "ok"), "{steps:?}");
+    assert_eq!(status, 0);
+    assert!(step(&steps, "tensorflow")[1].starts_with("2.99.0 in "));
+    assert_eq!(step(&steps, "devices")[1], "ACCEL: 1");
+    assert_eq!(step(&steps, "kernels")[1], "ACCEL: 3");
+    assert_eq!(step(&steps, "import")[1], "it lists ACCEL: 1, CPU: 1");
+}
+
+#[test]
+fn a_plugin_that_aborts_is_a_finding_and_the_others_are_diagnosed() {
+    let abort = "#include <stdlib.h>\nvoid SE_InitPlugin(void) { abort(); }";
+    let plugins = [("liba.so", abort), ("libb.so", DEVICE)];
+    let Some(scene) = Scene::with_plugins(&plugins) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    let [verdict, detail, advice] = step(&steps, "host");
+    assert_eq!(verdict, "failed");
+    assert!(detail.contains("signal 6 (SIGABRT)"), "{detail}");
+    assert!(advice.contains("sp-gen verify"), "{advice}");
+    let of_second = |it: &&serde_json::Value| {
+        it["step"] == "devices" && it["plugin"].as_str().unwrap().ends_with("libb.so")
+    };
+    assert_eq!(steps.iter().find(of_second).unwrap()["verdict"], "ok");
+    assert_eq!(step(&steps, "import")[0], "failed");
+}
+
+#[test]
+fn a_plugin_that_hangs_is_a_finding_after_the_time_limit() {
+    let hang = "#include <unistd.h>\nvoid SE_InitPlugin(void) { sleep(1000); }";
+    let Some(scene) = Scene::with_plugins(&[("liba.so", hang)]) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&["--timeout", "4"]);
+    assert_eq!(status, 1);
+    let [verdict, detail, _] = step(&steps, "host");
+    assert_eq!(verdict, "failed");
+    assert!(detail.contains("killed after 4 seconds"), "{detail}");
+}
+
+#[test]
+fn an_undefined_symbol_fails_the_step_of_the_loader_with_its_name() {
+    let undefined =
+        "void TF_NoSuch(void); void (*p)(void) = TF_NoSuch;\nvoid SE_InitPlugin(void) {}";
+    let Some(scene) = Scene::with_plugins(&[("liba.so", undefined)]) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    let [verdict, detail, advice] = step(&steps, "load");
+    assert_eq!(verdict, "failed");
+    assert!(detail.contains("undefined symbol: TF_NoSuch"), "{detail}");
+    assert!(advice.contains("sp-gen history"), "{advice}");
+    assert_eq!(step(&steps, "host")[0], "unknown");
+}
+
+#[test]
+fn a_plugin_that_declines_is_quoted_without_its_control_characters() {
+    let declines = r#"
+#include <stdio.h>
+void* SE_InitPlugin(void) {
+    if (fopen("plugin-ran-here", "w")) fputs("plugin accel: declined TensorFlow 2.99: \033[31mtoo new\n", stderr);
+    return 0;
+}"#;
+    let Some(scene) = Scene::with_plugins(&[("libaccel.so", declines)]) else {
+        return;
+    };
+    let run = scene.doctor(&["./python"]);
+    assert_eq!(run.status, 1);
+    assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
+    let words: Vec<&str> = run.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    let line = r"FAILED host plugin accel: declined TensorFlow 2.99: \u{1b}[31mtoo new";
+    assert!(text.contains(line), "{text}");
+    assert!(
+        text.contains("-> build the plugin with an sp-gen"),
+        "{text}"
+    );
+    assert!(text.contains("FAILED devices none"), "{text}");
+    assert!(
+        !scene.path("plugin-ran-here").exists(),
+        "it has a folder of its own"
+    );
+}
+
+#[test]
+fn a_device_without_kernels_is_a_finding() {
+    let bare = r#"const char* SE_InitPlugin(void) { return "ACCEL"; }"#;
+    let Some(scene) = Scene::with_plugins(&[("libaccel.so", bare)]) else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    assert_eq!(step(&steps, "devices")[0], "ok");
+    assert_eq!(step(&steps, "kernels")[0], "failed");
+}
+
+#[test]
+fn a_missing_folder_names_those_that_were_searched() {
+    let Some(scene) = Scene::new() else { return };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!(status, 1);
+    let [verdict, detail, advice] = step(&steps, "folder");
+    assert_eq!(verdict, "failed");
+    let site = scene.path("site-packages").display().to_string();
+    assert!(detail.contains(&site), "{detail}");
+    assert!(advice.contains("pip install ."), "{advice}");
+}
+
+#[test]
+fn a_python_without_a_working_tensorflow_is_exit_status_2() {
+    let Some(scene) = Scene::without_tensorflow() else {
+        return;
+    };
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!((status, step(&steps, "tensorflow")[0]), (2, "failed"));
+    let broken = "raise ImportError('no numpy')";
+    scene.write("site-packages/tensorflow/__init__.py", broken);
+    let (status, steps) = scene.steps(&[]);
+    assert_eq!((status, step(&steps, "tensorflow")[0]), (2, "failed"));
+    assert!(step(&steps, "tensorflow")[1].contains("no numpy"));
+}
+
+#[test]
+fn what_is_no_python_is_one_error() {
+    let Some(scene) = Scene::without_tensorflow() else {
+        return;
+    };
+    scene.program("none", "echo 'not me' >&2; exit 3");
+    for (program, code) in [
+        ("./none", "sp_gen::doctor::no_answer"),
+        ("./absent", "sp_gen::doctor::no_python"),
+    ] {
+        let run = scene.doctor(&[program]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+        assert!(run.stderr.contains(code), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_module_in_the_current_directory_is_not_imported() {
+    let Some(scene) = Scene::with_plugins(&[("libaccel.so", DEVICE)]) else {
+        return;
+    };
+    for module in ["json.py", "ctypes.py", "tensorflow.py", "platform.py"] {
+        let marker = scene.path("ran").display().to_string();
+        scene.write(
+            module,
+            &format!("open({marker:?}, 'w')\nraise SystemExit\n"),
+        );
+    }
+    assert_eq!(scene.steps(&[]).0, 0);
+    assert!(!scene.path("ran").exists());
+}

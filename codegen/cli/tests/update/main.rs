@@ -1,0 +1,172 @@
+//! `sp-gen update` as a whole process, in plugins of this state of sp-gen and of earlier ones.
+
+mod scene;
+
+use scene::{Scene, git, lines};
+use std::process::Command;
+
+const LIB: &str = "vendor/sp-runtime/src/lib.rs";
+
+#[test]
+fn a_new_plugin_is_left_as_it_is() {
+    let scene = Scene::new();
+    let before = scene.files();
+    assert!(before.contains_key("vendor/.sp-gen.json"));
+    let run = scene.update(&[]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert!(
+        run.stdout
+            .starts_with("vendor/ and Cargo.lock are those of"),
+        "{}",
+        run.stdout
+    );
+    assert!(scene.files() == before, "files changed");
+}
+
+#[test]
+fn check_writes_nothing_and_exits_1() {
+    let scene = Scene::new();
+    scene.make_older(LIB, "//! Older.\n");
+    let before = scene.files();
+    let run = scene.update(&["--check"]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(
+        run.stdout
+            .contains("would update vendor/sp-runtime: 1 files written"),
+        "{}",
+        run.stdout
+    );
+    assert!(scene.files() == before, "files changed");
+    assert_eq!(scene.update(&[]).status, 0);
+    assert_eq!(scene.update(&["--check"]).status, 0);
+}
+
+#[test]
+fn a_file_that_was_changed_by_hand_stays_and_is_named() {
+    let scene = Scene::new();
+    let current = scene.read(LIB);
+    scene.write(LIB, "//! Mine.\n");
+    let run = scene.update(&[]);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stderr.contains(LIB) && run.stderr.contains("--force"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(scene.read(LIB), "//! Mine.\n");
+    assert_eq!(scene.update(&["--force"]).status, 0);
+    assert_eq!(scene.read(LIB), current);
+}
+
+#[test]
+fn the_author_hears_of_removed_items_and_of_what_the_release_changes_for_the_plugin() {
+    let scene = Scene::new();
+    let older = format!("{}\npub struct FormerlyHere;\n", scene.read(LIB));
+    scene.make_older(LIB, &older);
+    scene.write("src/mine.rs", "use sp_runtime::FormerlyHere;\n");
+    scene.edit_listing(|page| page["release"] = "2.6".into());
+    scene.write(
+        "plugin.c",
+        "void SE_InitPlugin(void* params, void* status) {}\n",
+    );
+    scene.write("target/release/libmyaccel.so", "");
+    let compiled = Command::new("cc")
+        .args([
+            "-shared",
+            "-fPIC",
+            "-o",
+            "target/release/libmyaccel.so",
+            "plugin.c",
+        ])
+        .current_dir(scene.plugin())
+        .status();
+    let run = scene.update(&[]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let gone = "src/mine.rs:1: `FormerlyHere` of sp-runtime is gone";
+    assert!(run.stdout.contains(gone), "{}", run.stdout);
+    if !compiled.is_ok_and(|it| it.success()) {
+        return eprintln!("skipped: no C compiler");
+    }
+    for words in [
+        "it exports SE_InitPlugin",
+        "SP_StreamExecutor",
+        "field_inserted",
+    ] {
+        assert!(run.stdout.contains(words), "`{words}` in {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_plugin_is_exit_status_2() {
+    let scene = Scene::new();
+    let run = scene.update(&["src"]);
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    assert!(
+        run.stderr.contains("sp_gen::update::no_scaffold"),
+        "{}",
+        run.stderr
+    );
+    scene.write("Cargo.lock", "<<<<<<< mine\n");
+    let before = scene.files();
+    let run = scene.update(&[]);
+    assert!(
+        run.status == 2 && run.stderr.contains("sp_gen::update::lock"),
+        "{}",
+        run.stderr
+    );
+    assert!(scene.files() == before, "files changed");
+}
+
+#[test]
+fn cargo_accepts_the_updated_lock_as_it_is() {
+    let scene = Scene::new();
+    let fresh = scene.read("Cargo.lock");
+    if !scene.lock_error().is_empty() {
+        return eprintln!("skipped: cargo has not the crates of a scaffold in its cache");
+    }
+    // An sp-runtime that needed one crate less, and one that nobody has.
+    let head = "name = \"sp-runtime\"\nversion = \"0.1.0\"\ndependencies = [\n";
+    let (before, rest) = fresh.split_once(head).unwrap();
+    let (_, rest) = rest.split_once("]\n").unwrap();
+    scene.write("Cargo.lock", format!("{before}{head} \"once-needed\",\n]\n{rest}\n[[package]]\nname = \"once-needed\"\nversion = \"0.3.0\"\n"));
+    assert_ne!(scene.lock_error(), "");
+    let run = scene.update(&[]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(scene.lock_error(), "");
+}
+
+/// Returns the commits whose scaffolds are updated: this one, and some before it on the main line.
+fn landed() -> Vec<String> {
+    let all = lines(&git(&["rev-list", "--first-parent", "HEAD"]));
+    if all.len() < 25 {
+        eprintln!(
+            "skipped: the history has {} commits: a shallow clone, or no git",
+            all.len()
+        );
+    }
+    let steps = [0, 1, 5, 20];
+    steps
+        .iter()
+        .filter_map(|step| all.get(*step).cloned())
+        .collect()
+}
+
+#[test]
+fn a_plugin_of_an_earlier_state_becomes_one_of_this_state() {
+    let new = Scene::new().files();
+    for commit in landed() {
+        let scene = Scene::new();
+        scene.take_crates_of(&commit);
+        scene.write("src/device.rs", "// Mine.\n");
+        let run = scene.update(&[]);
+        assert_eq!(run.status, 0, "{commit}: {}", run.stderr);
+        let mut updated = scene.files();
+        assert_eq!(updated.remove("src/device.rs").unwrap(), b"// Mine.\n");
+        for (path, bytes) in &updated {
+            assert!(new.get(path) == Some(bytes), "{commit}: {path}");
+        }
+        assert_eq!(updated.len() + 1, new.len(), "{commit}");
+        let again = scene.update(&["--check"]);
+        assert_eq!(again.status, 0, "{commit}: {}", again.stdout);
+    }
+}

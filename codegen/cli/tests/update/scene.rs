@@ -1,0 +1,178 @@
+//! A plugin as `sp-gen new` writes it, with the vendored crates of another state of sp-gen.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+use sp_gen::embedded::CRATES;
+use sp_gen::scaffold::listing::{self, Listing};
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder that has `myaccel/`.
+pub struct Scene {
+    folder: TempDir,
+}
+
+/// What a run gave.
+pub struct Run {
+    /// Its exit status.
+    pub status: i32,
+    /// Results.
+    pub stdout: String,
+    /// The rest.
+    pub stderr: String,
+}
+
+impl Scene {
+    /// A plugin of this sp-gen.
+    pub fn new() -> Self {
+        let scene = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let run = scene.sp_gen(scene.folder.path(), &["new", "myaccel"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        scene
+    }
+
+    /// The plugin's folder.
+    pub fn plugin(&self) -> PathBuf {
+        self.folder.path().join("myaccel")
+    }
+
+    /// Runs `sp-gen update` in the plugin.
+    pub fn update(&self, arguments: &[&str]) -> Run {
+        self.sp_gen(&self.plugin(), &[&["update"], arguments].concat())
+    }
+
+    fn sp_gen(&self, folder: &Path, arguments: &[&str]) -> Run {
+        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+            .args(arguments)
+            .current_dir(folder)
+            .env("XDG_CACHE_HOME", self.folder.path().join("cache"))
+            .env("COLUMNS", "100")
+            .output()
+            .unwrap();
+        Run {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Writes a file of the plugin.
+    pub fn write(&self, file: &str, text: impl AsRef<[u8]>) {
+        let path = self.plugin().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads a file of the plugin.
+    pub fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.plugin().join(file)).unwrap()
+    }
+
+    /// Changes the listing as `edit` does.
+    pub fn edit_listing(&self, edit: impl FnOnce(&mut Value)) {
+        let mut page: Value = serde_json::from_str(&self.read(listing::PATH)).unwrap();
+        edit(&mut page);
+        self.write(listing::PATH, page.to_string());
+    }
+
+    /// Makes `file` one that an older sp-gen wrote with that text.
+    pub fn make_older(&self, file: &str, text: &str) {
+        self.write(file, text);
+        let older = Listing::new([(file, text.as_bytes())]);
+        self.edit_listing(|page| page["files"][file] = older.files[file].as_str().into());
+    }
+
+    /// Every file of the plugin but those of git, by path.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let (mut files, mut open) = (BTreeMap::new(), vec![self.plugin()]);
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                let path = entry.path();
+                let inside = path.strip_prefix(self.plugin()).unwrap();
+                let inside = inside.display().to_string();
+                match path.is_dir() {
+                    true if inside == ".git" => {}
+                    true => open.push(path),
+                    false => {
+                        files.insert(inside, fs::read(&path).unwrap());
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    /// Puts the crates of a commit in the place of ours, with their listing, as the sp-gen of that commit
+    /// wrote them.
+    pub fn take_crates_of(&self, commit: &str) {
+        let vendor = self.plugin().join("vendor");
+        let mut files = BTreeMap::from([(
+            "vendor/Cargo.toml".to_owned(),
+            fs::read(vendor.join("Cargo.toml")).unwrap(),
+        )]);
+        for (name, folder) in CRATES {
+            fs::remove_dir_all(vendor.join(name)).unwrap();
+            for file in lines(&git(&["ls-tree", "-r", "--name-only", commit, folder])) {
+                let inside = file.strip_prefix(&format!("{folder}/")).unwrap();
+                if is_carried(inside) {
+                    let bytes = git(&["show", &format!("{commit}:{file}")]).unwrap_or_default();
+                    files.insert(format!("vendor/{name}/{inside}"), bytes);
+                }
+            }
+        }
+        for (file, bytes) in &files {
+            self.write(file, bytes);
+        }
+        let rows = files.iter();
+        let listing = Listing::new(rows.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+        self.write(listing::PATH, listing.print());
+    }
+
+    /// Returns what `cargo metadata` says of the plugin's lock, without a network; an empty text if the
+    /// lock is good.
+    pub fn lock_error(&self) -> String {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--locked", "--offline", "--format-version", "1"])
+            .current_dir(self.plugin())
+            .output()
+            .unwrap();
+        match output.status.success() {
+            true => String::new(),
+            false => String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Returns true for what `new` lays down of a crate; of the snapshots that is the newest release only.
+fn is_carried(file: &str) -> bool {
+    let parts = ["src/", "tests/", "benches/", "examples/"];
+    file == "Cargo.toml" || parts.iter().any(|part| file.starts_with(part))
+}
+
+/// Runs git in the checkout; `None` if it fails.
+pub fn git(arguments: &[&str]) -> Option<Vec<u8>> {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root())
+        .output();
+    output
+        .ok()
+        .filter(|it| it.status.success())
+        .map(|it| it.stdout)
+}
+
+/// Returns the lines of an output.
+pub fn lines(output: &Option<Vec<u8>>) -> Vec<String> {
+    let text = String::from_utf8_lossy(output.as_deref().unwrap_or_default());
+    text.lines().map(str::to_owned).collect()
+}
