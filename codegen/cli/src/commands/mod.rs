@@ -3,6 +3,7 @@
 //! A command's file has `Args` (a `clap::Args`) and `run(Args) -> diagnostic::Result`; it is
 //! listed here in three places: `mod`, a variant, a line of `run`.
 
+mod cli;
 pub mod completions;
 pub mod diff;
 pub mod explain;
@@ -10,8 +11,11 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod ir;
+pub mod man;
 pub mod new;
 pub mod verify;
+
+pub use cli::Cli;
 
 use crate::diagnostic::Result;
 use clap::Subcommand;
@@ -37,6 +41,8 @@ pub enum Command {
     Verify(verify::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Write the manual pages
+    Man(man::Args),
 }
 
 impl Command {
@@ -52,6 +58,7 @@ impl Command {
             Self::Explain(args) => explain::run(args),
             Self::Verify(args) => verify::run(args),
             Self::Completions(args) => completions::run(args),
+            Self::Man(args) => man::run(args),
         }
     }
 }
