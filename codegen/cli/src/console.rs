@@ -73,13 +73,13 @@ pub fn color_in(arguments: impl Iterator<Item = String>) -> ColorChoice {
 ///
 /// # Errors
 /// Returns an error if stdout does not take them. A reader that closed the pipe, such as `head`, is not an error.
-pub fn print(text: &str) -> Result<(), Unwritable> {
+pub fn print(text: &str) -> miette::Result<()> {
     let mut stdout = io::stdout();
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     match written {
-        Err(reason) if reason.kind() != ErrorKind::BrokenPipe => Err(Unwritable { reason }),
+        Err(reason) if reason.kind() != ErrorKind::BrokenPipe => Err(Unwritable { reason }.into()),
         _ => Ok(()),
     }
 }

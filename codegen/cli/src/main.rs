@@ -3,7 +3,7 @@
 //! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
 
 use clap::Parser;
-use sp_gen::{commands::Cli, console, diagnostic, temporary, verify};
+use sp_gen::{commands::Cli, console, diagnostic, verify};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,7 +15,6 @@ fn main() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => {
             console::configure(cli.console);
-            temporary::watch_signals();
             diagnostic::exit(cli.command.run())
         }
         Err(error) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -62,6 +62,8 @@ pub struct Delay(());
 
 /// Returns the guard; guards may be nested. Does not return if a signal is ending the process.
 pub fn delay_signals() -> Delay {
+    static WATCH: Once = Once::new();
+    WATCH.call_once(watch_signals);
     let mut state = state();
     if state.is_ending {
         drop(state);
@@ -80,10 +82,10 @@ impl Drop for Delay {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove temporary files before they end the process. They still end it by
-/// the signal, as a shell expects.
+/// From now on SIGINT, SIGTERM and SIGHUP remove temporary files and kill the children of `verify` before they end the
+/// process. They still end it by the signal, as a shell expects.
 #[cfg(unix)]
-pub fn watch_signals() {
+fn watch_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
         return;
@@ -91,6 +93,7 @@ pub fn watch_signals() {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_all();
+            sp_host::kill_children();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -98,7 +101,7 @@ pub fn watch_signals() {
 
 /// Signals are those of Unix.
 #[cfg(not(unix))]
-pub fn watch_signals() {}
+fn watch_signals() {}
 
 /// Waits until nothing is being written, then removes everything and lets nothing more be made.
 fn remove_all() {

@@ -228,5 +228,5 @@ fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> 
         Format::Html => report::html(report).into_diagnostic()?,
         Format::Sarif => report::sarif(report),
     };
-    Ok(console::print(&text)?)
+    console::print(&text)
 }
