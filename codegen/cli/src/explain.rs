@@ -4,10 +4,9 @@
 use std::fmt::Write;
 
 use miette::Diagnostic;
-use similar::get_close_matches;
 use thiserror::Error;
 
-use crate::{abi, lint};
+use crate::{abi, lint, suggest};
 
 /// What there is to say of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,14 +78,10 @@ pub fn page(id: &str) -> Result<Page, Unknown> {
 }
 
 fn unknown(id: &str, pages: &[Page]) -> Unknown {
-    let ids: Vec<&str> = pages.iter().map(|page| page.id).collect();
-    let near = get_close_matches(&*id.to_lowercase(), &ids, 3, 0.6);
+    let help = suggest::did_you_mean(id, pages.iter().map(|page| page.id));
     Unknown {
         id: id.into(),
-        help: match near.is_empty() {
-            true => "`sp-gen explain --list` has them all".into(),
-            false => format!("near to it: {}", near.join(", ")),
-        },
+        help: help.unwrap_or_else(|| "`sp-gen explain --list` has them all".into()),
     }
 }
 
@@ -176,7 +171,7 @@ mod tests {
         let error = page("last_field_outdatd").unwrap_err();
         assert_eq!(
             error.help,
-            "near to it: last_field_outdated, struct_size_outdated"
+            "did you mean `last_field_outdated` or `struct_size_outdated`?"
         );
         assert!(page("zzz").unwrap_err().help.contains("--list"));
     }

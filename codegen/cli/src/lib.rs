@@ -7,6 +7,7 @@ pub mod abi;
 mod c;
 pub mod clang;
 pub mod commands;
+pub mod console;
 pub mod contract;
 mod crew;
 pub mod demands;
@@ -25,8 +26,10 @@ mod python;
 pub mod report;
 pub mod scaffold;
 pub mod snapshots;
+pub mod suggest;
 pub mod suppress;
 pub mod symbols;
+pub mod temporary;
 pub mod tree;
 pub mod verify;
 

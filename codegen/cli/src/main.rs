@@ -3,16 +3,8 @@
 //! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
 
 use clap::Parser;
-use sp_gen::{commands::Command, diagnostic, verify};
+use sp_gen::{commands::Cli, console, diagnostic, verify};
 use std::process::ExitCode;
-
-/// Rust plugins for TensorFlow, from its own C headers.
-#[derive(Parser)]
-#[command(name = "sp-gen", version, arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
 
 fn main() -> ExitCode {
     end_with_the_reader();
@@ -20,7 +12,22 @@ fn main() -> ExitCode {
     if let Err(report) = verify::serve() {
         return diagnostic::exit(Err(report));
     }
-    diagnostic::exit(Cli::parse().command.run())
+    match Cli::try_parse() {
+        Ok(cli) => {
+            console::configure(cli.console);
+            diagnostic::exit(cli.command.run())
+        }
+        Err(error) => {
+            let color = console::color_in(
+                std::env::args_os().map(|one| one.to_string_lossy().into_owned()),
+            );
+            console::configure(console::Args {
+                color,
+                quiet: false,
+            });
+            diagnostic::exit_usage(&error)
+        }
+    }
 }
 
 /// Lets a closed pipe end the process, as it ends other tools: `sp-gen history | head`.

@@ -11,6 +11,7 @@
 //! Isolated mode, `-I`, is not used: it also ignores the user's site-packages, where pip may be installed,
 //! and the `PYTHON*` variables that may be needed to find it.
 
+use crate::temporary::removed_on_signal;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,7 +44,7 @@ pub fn private_folder() -> io::Result<tempfile::TempDir> {
     builder.prefix("sp-gen-python-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir()
+    removed_on_signal(|| builder.tempdir())
 }
 
 /// Resolves a relative path, which would otherwise be looked up in the private directory.

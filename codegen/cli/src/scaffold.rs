@@ -12,6 +12,7 @@ pub mod update;
 pub mod vendor;
 
 use crate::embedded::{CRATE_FILES, CRATES};
+use crate::temporary::delay_signals;
 use askama::Template;
 use miette::Diagnostic;
 use name::NameError;
@@ -315,6 +316,7 @@ fn place(target: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
     let target = std::path::absolute(target)?;
     let existing = target.ancestors().skip(1).find(|folder| folder.is_dir());
     let beside = existing.ok_or(io::ErrorKind::NotFound)?;
+    let _delay = delay_signals();
     let staged = tempfile::Builder::new()
         .prefix(".sp-gen-new-")
         .tempdir_in(beside)?;

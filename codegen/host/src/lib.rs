@@ -63,7 +63,7 @@ mod value;
 mod variable;
 
 pub use check::{CHECKS, Check};
-pub use child::{child_plugin, child_release, is_child};
+pub use child::{child_plugin, child_release, is_child, kill_children};
 pub use contract::Contract;
 pub use core::Attr;
 pub use dtype::{DType, Element};

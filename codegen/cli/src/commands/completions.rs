@@ -1,20 +1,28 @@
 //! `sp-gen completions <SHELL>`: a completion script on stdout.
 
-use super::Command;
+use super::Cli;
+use crate::console;
 use crate::diagnostic::{Outcome, Result};
-use clap::Subcommand;
+use clap::CommandFactory;
 use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen completions bash > ~/.local/share/bash-completion/completions/sp-gen
+  sp-gen completions zsh > ~/.zfunc/_sp-gen";
 
 /// Arguments of `completions`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The shell to complete for
     shell: Shell,
 }
 
-/// Writes the script.
+/// Prints the script.
 pub fn run(args: Args) -> Result {
-    let mut command = Command::augment_subcommands(clap::Command::new("sp-gen"));
-    clap_complete::generate(args.shell, &mut command, "sp-gen", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "sp-gen", &mut script);
+    console::print(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Done)
 }

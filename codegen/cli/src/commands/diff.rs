@@ -9,6 +9,7 @@ use miette::{IntoDiagnostic, Report};
 
 use crate::abi::{self, Diff, Surface, Verdict};
 use crate::clang::DEFAULT_TARGET;
+use crate::console;
 use crate::diagnostic::{self, Outcome, Result};
 use crate::extract::Unread;
 use crate::import::place::Place;
@@ -16,17 +17,26 @@ use crate::import::release::Release;
 use crate::operand::{self, Operand, OperandError, Reading, Side};
 use crate::plugin::Usage;
 use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
+use crate::suggest;
 use crate::suppress::Suppressions;
+
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen diff 2.20 2.21                                 two releases
+  sp-gen diff --api kernels,ops 2.6 2.7                 two of their APIs
+  sp-gen diff 2.21 path/to/include --plugin libfoo.so   what headers at hand change for a plugin
+  sp-gen diff 2.20 2.21 --format html > diff.html       a page for a browser";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A release (2.6), an IR file or a folder of them, an include root, a wheel, or an installed TensorFlow
     old: String,
     /// What it is compared with: the same kinds
     new: String,
     /// Only these APIs: stream_executor, kernels, ...
-    #[arg(long, value_name = "API", num_args = 1.., value_delimiter = ',')]
+    #[arg(long, value_name = "API", value_delimiter = ',')]
     api: Vec<String>,
     /// The target whose layouts are compared
     #[arg(long, default_value = DEFAULT_TARGET, value_name = "TRIPLE")]
@@ -74,7 +84,7 @@ enum FailOn {
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = Place::find(&here)?;
+    let place = Place::find_readable(&here);
     let (old, new) = (Operand::find(&args.old)?, Operand::find(&args.new)?);
     let suppressions = Suppressions::find(args.config.as_deref(), &here)?;
     let target = &args.target;
@@ -140,11 +150,13 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
     let known: BTreeSet<&str> = apis.map(|api| api.name.as_str()).collect();
     let unknown = wanted.iter().find(|api| !known.contains(api.as_str()));
     unknown.map_or(Ok(()), |api| {
+        let list: Vec<&str> = known.iter().copied().collect();
+        let list = format!("known: {}", list.join(", "));
         Err(OperandError::UnknownApi {
             api: api.clone(),
             old: old.label.clone(),
             new: new.label.clone(),
-            known: known.into_iter().collect::<Vec<_>>().join(", "),
+            help: suggest::before(api, known, list),
         }
         .into())
     })
@@ -203,8 +215,8 @@ fn narrow(
 
 fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> {
     let page = Page {
-        paint: diagnostic::paint(),
-        width: diagnostic::width(),
+        paint: console::paint(),
+        width: console::width(),
     };
     let text = match format {
         Format::Text => {
@@ -216,5 +228,5 @@ fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> 
         Format::Html => report::html(report).into_diagnostic()?,
         Format::Sarif => report::sarif(report),
     };
-    diagnostic::print(&text)
+    console::print(&text)
 }

@@ -1,10 +1,17 @@
 //! `sp-gen explain <RULE>`: what a rule is about, and what to do where it speaks.
 
-use crate::diagnostic::{self, Outcome, Result};
+use crate::console;
+use crate::diagnostic::{Outcome, Result};
 use crate::explain;
+
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen explain field_inserted
+  sp-gen explain --list";
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The rule, as reports name it: field_inserted
     #[arg(required_unless_present = "list")]
@@ -17,9 +24,9 @@ pub struct Args {
 /// Prints the page, or the list.
 pub fn run(args: Args) -> Result {
     let text = match args.rule {
-        Some(rule) => explain::page(&rule)?.text(diagnostic::width()),
+        Some(rule) => explain::page(&rule)?.text(console::width()),
         None => explain::list(),
     };
-    diagnostic::print(&text)?;
+    console::print(&text)?;
     Ok(Outcome::Done)
 }

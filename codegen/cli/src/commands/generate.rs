@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use miette::{Context, IntoDiagnostic, miette};
 
 use crate::clang::DEFAULT_TARGET;
+use crate::console::{self, note};
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
 
@@ -25,8 +26,16 @@ use crate::symbols::Symbols;
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
 
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen generate --out abi                                  the sp-abi crate, as a crate of its own
+  sp-gen generate --lang c --out include                     headers for C and C++
+  sp-gen generate --headers path/to/include --out abi        from headers at hand
+  sp-gen generate --check                                    exit 1 if the committed crate is outdated";
+
 /// Arguments of `generate`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What is written: the crate that plugins in Rust stand on, or headers for C and C++ (needs --out)
     #[arg(long, value_enum, default_value_t = Lang::Rust, value_name = "LANG", requires_if("c", "out"))]
@@ -79,7 +88,7 @@ enum Docs {
 /// Writes the crate, or compares it.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = Place::find(&here)?;
+    let place = Place::find_readable(&here);
     let out = match (&args.out, checkout(&here)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
@@ -153,7 +162,7 @@ fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>
     extracted
         .stray_line()
         .iter()
-        .for_each(|line| eprintln!("{line}"));
+        .for_each(|line| note!("{line}"));
     Ok(extracted.whole()?)
 }
 
@@ -179,7 +188,7 @@ fn warn(apis: &[Api], symbols: &Symbols) {
         if !counts.is_empty() {
             let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
             let (name, counts) = (&api.name, counts.join(", "));
-            eprintln!("{name}: {counts} (sp-gen ir {name} --lints)");
+            note!("{name}: {counts} (sp-gen ir {name} --lints)");
         }
     }
 }
@@ -213,7 +222,7 @@ fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &Place) -> R
         ));
     };
     let put = upstream::annotate(apis, &name, &include)?;
-    eprintln!("{put} comments of the headers in {}", include.display());
+    note!("{put} comments of the headers in {}", include.display());
     Ok(())
 }
 
@@ -234,14 +243,19 @@ fn homeless() -> miette::Report {
 
 fn check(kind: FolderKind, out: &Path, files: &Files) -> Result {
     let drifts = drift(kind, out, files)?;
-    for drift in &drifts {
-        println!("{}\n{}", out.join(&drift.path).display(), drift.diff(SHOWN));
-    }
+    let shown = |drift: &disk::Drift| {
+        format!(
+            "{}\n{}\n",
+            out.join(&drift.path).display(),
+            drift.diff(SHOWN)
+        )
+    };
+    console::print(&drifts.iter().map(shown).collect::<String>())?;
     if drifts.is_empty() {
-        eprintln!("{}: {} files as generated", out.display(), files.len());
+        note!("{}: {} files as generated", out.display(), files.len());
         return Ok(Outcome::Done);
     }
-    eprintln!(
+    note!(
         "{} of {} files drifted; `sp-gen generate` writes them",
         drifts.len(),
         files.len()
@@ -256,15 +270,16 @@ fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
         let applied = disk::apply(out, &drifts).into_diagnostic();
         applied.wrap_err_with(|| format!("{} cannot be written", out.display()))?;
     }
-    for drift in &drifts {
+    let shown = |drift: &disk::Drift| {
         let done = if drift.new.is_some() {
             "wrote"
         } else {
             "removed"
         };
-        println!("{done} {}", out.join(&drift.path).display());
-    }
-    eprintln!(
+        format!("{done} {}\n", out.join(&drift.path).display())
+    };
+    console::print(&drifts.iter().map(shown).collect::<String>())?;
+    note!(
         "{}: {} files, {} changed",
         out.display(),
         files.len(),

@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use sp_ir::History;
 
-use crate::diagnostic::{self, Outcome, Result};
+use crate::console;
+use crate::diagnostic::{Outcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
 use crate::import::place::Place;
 use crate::import::release::Requested;
@@ -12,8 +13,15 @@ use crate::operand;
 use crate::snapshots;
 use crate::symbols::Symbols;
 
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen history                                   all APIs, a line each
+  sp-gen history SP_StreamExecutor                 the layouts of a struct
+  sp-gen history kernels --format html > k.html    a page for a browser";
+
 /// Arguments of `history`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// An API, a struct, a function, a callback or a field (`SP_Device.ordinal`); all APIs if absent
     #[arg(value_name = "API|STRUCT|FUNCTION")]
@@ -39,17 +47,17 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
+    let place = Place::find_readable(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::of(&place, release)?;
     let history = History::of(&apis);
     let exports = Exports::of(&apis, &Symbols::at(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
-        Format::Text => text(&history, &exports, &subject, diagnostic::paint()),
+        Format::Text => text(&history, &exports, &subject, console::paint()),
         Format::Json => json(&history, &exports, &subject),
         Format::Html => page(&history, &exports, &subject).into_diagnostic()?,
     };
-    diagnostic::print(&printed)?;
+    console::print(&printed)?;
     Ok(Outcome::Done)
 }

@@ -1,7 +1,8 @@
 //! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
 
+use crate::console::{note, shows_progress, warning};
 use crate::crew;
-use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::diagnostic::{Outcome, Result, show};
 use crate::extract::Extracted;
 use crate::import::changes::Change;
 use crate::import::index::{Index, PACKAGE};
@@ -16,7 +17,7 @@ use crate::import::symbols::{self, Task};
 use crate::import::{Fetched, Imported, Request, Watch, fetch, newest_nightly, snapshot};
 use crate::symbols::Symbols;
 use clap::ValueEnum;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,8 +27,16 @@ use std::time::{Duration, Instant};
 /// Wheels read at a time: one while the other's answer is under way.
 const AT_ONCE: usize = 2;
 
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen import tensorflow 2.21                       the newest patch of 2.21
+  sp-gen import tensorflow 2.20.0 2.21.0 --locked     exactly these, if the lock has them
+  sp-gen import tensorflow 2.21 --from file.whl       from a wheel at hand
+  sp-gen import tensorflow nightly --symbols          what the newest nightly build exports";
+
 /// Arguments of `import`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What to import
     what: What,
@@ -113,13 +122,13 @@ fn finish(
     let (release, place) = (fetched.done.release, &fetched.place);
     let is_new = fetched.done.appended;
     let extracted = extracted.inspect_err(|_| match is_new {
-        true => eprintln!("TensorFlow {release}: not imported, nothing was written:"),
+        true => warning!("TensorFlow {release}: not imported, nothing was written:"),
         false => report(&fetched.done, took),
     })?;
     let write = || -> Result<Written> { Ok(snapshot::write(&extracted, release, place)?) };
     let written = match is_new && !extracted.unread.is_empty() {
         true => write().inspect(|_| {
-            eprintln!("TensorFlow {release}: not stored, since some APIs cannot be read:")
+            warning!("TensorFlow {release}: not stored, since some APIs cannot be read:")
         }),
         false => fetched
             .commit(write)
@@ -137,7 +146,7 @@ fn is_withdrawn(done: &Attempt, asked: &[Wanted]) -> bool {
     let by_name = asked.iter().any(|one| matches!(one, Wanted::One(_)));
     let is_withdrawn = release.is_preview() && !by_name;
     if is_withdrawn {
-        eprintln!("TensorFlow {release} is skipped: the index no longer has this pre-release");
+        note!("TensorFlow {release} is skipped: the index no longer has this pre-release");
     }
     is_withdrawn
 }
@@ -148,7 +157,7 @@ fn symbols_of(requests: &[Request], index: &Index) -> Result {
         .iter()
         .map(|request| symbols::tasks(request, index));
     let tasks: Vec<Task> = tasks.collect::<std::result::Result<Vec<_>, _>>()?.concat();
-    let bars = MultiProgress::new();
+    let bars = progress();
     let work = |task: &Task| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let found = symbols::import(task, index, &mut bar);
@@ -176,7 +185,7 @@ fn restate(requests: &[Request]) -> Result<()> {
         snapshot::read(include, *release, place)
     });
     for ((release, _, place), apis) in stored.iter().zip(read) {
-        eprintln!("TensorFlow {release}:");
+        note!("TensorFlow {release}:");
         let extracted = apis?;
         let written = snapshot::write(&extracted, *release, place)?;
         describe(*release, &written, extracted, place)?;
@@ -194,7 +203,7 @@ fn report_symbols(found: &symbols::Found, took: Duration) {
         0 => String::new(),
         count => format!("; core demands {count} fields"),
     };
-    eprintln!(
+    note!(
         "{} {} on {}: {} functions ({}){demands}{}",
         found.package,
         found.release,
@@ -217,7 +226,7 @@ fn end(mut failures: Vec<Report>) -> Result {
 type Attempt = std::result::Result<(Fetched, Duration), Problem>;
 
 fn fetch_each(requests: &[Request], index: &Index) -> Vec<Attempt> {
-    let (bars, start) = (MultiProgress::new(), Instant::now());
+    let (bars, start) = (progress(), Instant::now());
     let work = |request: &Request| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let fetched = fetch(request, index, &mut bar);
@@ -238,7 +247,7 @@ fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
         count += 1;
         bytes += done.moved.bytes;
     }
-    eprintln!(
+    note!(
         "{count} releases: {:.1} MB, {:.1} s",
         bytes as f64 / 1e6,
         took.as_secs_f64()
@@ -298,24 +307,20 @@ fn report(done: &Imported, took: Duration) {
         ..
     } = done;
     match &done.origin {
-        None => eprintln!(
+        None => note!(
             "TensorFlow {release}: {headers} headers are stored already and are the locked ones"
         ),
-        Some(origin) => eprintln!(
+        Some(origin) => note!(
             "TensorFlow {release}: {headers} headers from {origin}{}",
             cost(done.moved, took)
         ),
     }
     if done.is_unstated {
-        eprintln!(
-            "  the index states no sha256 of the wheel: only the lock tells whether it changes"
-        );
+        note!("  the index states no sha256 of the wheel: only the lock tells whether it changes");
     }
-    eprintln!("  in {}", include.display());
+    note!("  in {}", include.display());
     if done.appended && !release.is_nightly() {
-        eprintln!(
-            "  new in the lock: look at the change of headers/sources.toml before you commit it"
-        );
+        note!("  new in the lock: look at the change of headers/sources.toml before you commit it");
     }
 }
 
@@ -327,20 +332,20 @@ fn describe(
 ) -> Result<()> {
     let folder = place.snapshots.display();
     match written.files.len() {
-        0 => eprintln!("  snapshots in {folder} are up to date"),
-        count => eprintln!("  {count} snapshots written in {folder}"),
+        0 => note!("  snapshots in {folder} are up to date"),
+        count => note!("  {count} snapshots written in {folder}"),
     }
     for path in &written.removed {
-        eprintln!("  removed {}: the release has no such API", path.display());
+        note!("  removed {}: the release has no such API", path.display());
     }
     if let Some(line) = extracted.stray_line() {
-        eprintln!("  {line}; list them in headers/apis");
+        note!("  {line}; list them in headers/apis");
     }
     if let Some((last, changes)) = &written.changes {
         tell(*last, changes);
     }
     if written.changes.is_some() && !has_symbols(release, place)? {
-        eprintln!(
+        note!(
             "  what its libraries export is not known: `sp-gen import tensorflow {release} --symbols` reads it"
         );
     }
@@ -360,11 +365,11 @@ fn has_symbols(release: Release, place: &Place) -> Result<bool> {
 /// What a reader of the new snapshots should look at.
 fn tell(last: Release, changes: &[Change]) {
     if changes.is_empty() {
-        return eprintln!("  nothing differs from {last}");
+        return note!("  nothing differs from {last}");
     }
-    eprintln!("  beside {last}:");
+    note!("  beside {last}:");
     for change in changes {
-        eprintln!("    {change}");
+        note!("    {change}");
     }
 }
 
@@ -380,12 +385,20 @@ fn cost(moved: Moved, took: Duration) -> String {
     )
 }
 
+/// Returns the bars, which are not drawn where there is no progress to show.
+fn progress() -> MultiProgress {
+    match shows_progress() {
+        true => MultiProgress::new(),
+        false => MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
+    }
+}
+
 /// A bar on stderr, drawn only on a terminal.
 struct Bar(ProgressBar);
 
 impl Bar {
     fn new(bars: &MultiProgress) -> Self {
-        let bar = if interactive() {
+        let bar = if shows_progress() {
             bars.add(ProgressBar::new_spinner())
         } else {
             ProgressBar::hidden()

@@ -1,52 +1,64 @@
-//! `sp-gen ir <API>`: what sp-gen knows of an API, from a release's snapshot or from headers.
+//! `sp-gen ir [<API>]`: what sp-gen knows of an API, from a release's snapshot or from headers.
 
-use std::collections::BTreeSet;
+mod lints;
+mod list;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use lints::Lints;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_ir::{Api, History};
+use sp_ir::Api;
 use thiserror::Error;
 
 use crate::clang::{DEFAULT_TARGET, Library};
+use crate::console::{self, note};
 use crate::contract::{Known, Notes};
-use crate::diagnostic::{self, Outcome, Result};
+use crate::diagnostic::{Outcome, Result};
 use crate::embedded::SNAPSHOTS;
 use crate::extract::{Job, LeftOut, extract_with};
 use crate::import::place::Place;
 use crate::import::release::{Release, Requested};
 use crate::import::snapshot::mark_preview;
-use crate::lint::{self, Lint};
 use crate::operand;
 use crate::snapshots;
-use crate::symbols::Symbols;
+use crate::suggest;
+
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen ir                                      the APIs of the newest release
+  sp-gen ir kernels --release 2.12               the structs and functions of one
+  sp-gen ir kernels --headers path/to/include    the same, parsed from headers
+  sp-gen ir pjrt --lints                         where its headers contradict their own rules";
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The API: stream_executor, kernels, ...
-    api: String,
-    /// The release whose snapshot is read; with --headers, the release they are of
-    #[arg(long, default_value = "2.21")]
-    release: Requested,
+    /// The API: stream_executor, kernels, ...; lists the APIs if absent
+    api: Option<String>,
+    /// The release whose snapshot is read, the newest final one if absent; with --headers, the release that they
+    /// are of, if not the one that they state
+    #[arg(long, value_name = "R")]
+    release: Option<Requested>,
     /// Parse the headers under this include root instead
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
-    /// The target whose layouts are wanted
+    /// The target whose layouts are printed
     #[arg(long, default_value = DEFAULT_TARGET, requires = "headers")]
     target: String,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Tree)]
     format: Format,
     /// Print instead where the headers contradict their own rules; exit 1 where they do
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, requires = "api")]
     lints: bool,
 }
 
 /// How to print an API.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The snapshot's form
+    /// For programs; an API in the snapshot's form
     Json,
     /// For reading
     Tree,
@@ -55,80 +67,112 @@ enum Format {
 /// There is no such API or snapshot.
 #[derive(Debug, Error, Diagnostic)]
 #[error("there is no `{api}` at {release}")]
-#[diagnostic(code(sp_gen::ir::unknown), help("known: {known}"))]
+#[diagnostic(code(sp_gen::ir::unknown), help("{help}"))]
 struct Unknown {
     api: String,
     release: String,
-    known: String,
+    help: String,
 }
 
-/// Prints the API.
+/// No snapshot is there of any final release.
+#[derive(Debug, Error, Diagnostic)]
+#[error("there are no snapshots of a final release")]
+#[diagnostic(
+    code(sp_gen::ir::no_release),
+    help("`sp-gen import tensorflow RELEASE` writes them")
+)]
+struct NoRelease;
+
+/// Prints the API, or the list of APIs.
 pub fn run(args: Args) -> Result {
-    let place = Place::find(&std::env::current_dir().into_diagnostic()?)?;
-    let release = operand::resolve(args.release)?;
-    let apis = match &args.headers {
+    let place = Place::find_readable(&std::env::current_dir().into_diagnostic()?);
+    let release = release(&args, &place)?;
+    let parsed = match &args.headers {
         Some(root) => parse(root, &args, release, &place)?,
         None => Vec::new(),
     };
-    let parsed = apis.iter().find(|api| api.name == args.api).cloned();
-    let api = match (&args.headers, parsed) {
-        (Some(_), None) => return Err(unknown(&args.api, release, known_apis()?).into()),
-        (_, Some(api)) => api,
-        (None, None) => read(&args.api, release, &place)?,
+    let Some(name) = &args.api else {
+        let apis = match args.headers {
+            Some(_) => parsed,
+            None => all(release, &place)?,
+        };
+        return print(match args.format {
+            Format::Json => list::json(&apis),
+            Format::Tree => list::text(&apis),
+        });
     };
-    if args.lints {
-        return lints(&api, apis, release, &place);
+    let api = match args.headers {
+        Some(_) => parsed.iter().find(|api| api.name == *name).cloned(),
+        None => find(name, release, &place)?,
+    };
+    let api = api.ok_or_else(|| unknown(name, release, &place))?;
+    match args.lints {
+        true => print_lints(&Lints::of(&api, parsed, release, &place)?, args.format),
+        false => print(match args.format {
+            Format::Json => api.to_json(),
+            Format::Tree => crate::tree::draw(&api),
+        }),
     }
-    diagnostic::print(&match args.format {
-        Format::Json => api.to_json(),
-        Format::Tree => crate::tree::draw(&api),
-    })?;
+}
+
+fn print(text: String) -> Result {
+    console::print(&text)?;
     Ok(Outcome::Done)
 }
 
-/// Also those that need the releases before, and what the release's wheels export.
-fn lints(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result {
-    let mut apis = snapshots::until(place, release)?;
-    if !parsed.is_empty() {
-        apis.retain(|known| known.release != api.release);
-        apis.extend(parsed);
-    }
-    let found = lint::all(api, &History::of(&apis), &Symbols::at(place)?);
-    let rows = found.iter().map(
-        |Lint {
-             id,
-             item,
-             message,
-             loc,
-         }| { format!("{}:{}: {id}: {item}: {message}\n", loc.file, loc.line) },
-    );
-    diagnostic::print(&(rows.collect::<String>() + &exceptions(api)))?;
-    Ok(match found.is_empty() {
+fn print_lints(lints: &Lints, format: Format) -> Result {
+    console::print(&match format {
+        Format::Json => lints.json(),
+        Format::Tree => lints.text(),
+    })?;
+    Ok(match lints.is_empty() {
         true => Outcome::Done,
         false => Outcome::Found,
     })
 }
 
-/// The items that need not keep the headers' conventions, and why.
-fn exceptions(api: &Api) -> String {
-    let stated = lint::conventions::of_api(&api.name);
-    let excepted = stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it));
-    let row = |(lint, reason): &(Lint, String)| {
-        let Lint { id, item, loc, .. } = lint;
-        format!(
-            "{}:{}: accepted: {id}: {item}: {reason}\n",
-            loc.file, loc.line
-        )
+/// Returns the release that is asked for, that the headers state, or the newest final one.
+fn release(args: &Args, place: &Place) -> Result<Release> {
+    if let Some(release) = args.release {
+        return Ok(operand::resolve(release)?);
+    }
+    let newest = || newest_final(place);
+    let Some(root) = &args.headers else {
+        return newest();
     };
-    excepted.iter().map(row).collect()
+    if let Some(release) = operand::release_of_headers(root) {
+        note!("{}: headers of TensorFlow {release}", root.display());
+        return Ok(release);
+    }
+    let release = newest()?;
+    note!(
+        "{} does not state its release and is read as {release}: `--release R` states it",
+        root.display()
+    );
+    Ok(release)
+}
+
+/// Returns the newest release whose snapshots are not of a preview.
+fn newest_final(place: &Place) -> Result<Release> {
+    for release in snapshots::releases(place)?.into_iter().rev() {
+        let apis = snapshots::at(place, release)?.unwrap_or_default();
+        if apis.iter().all(|api| api.preview.is_none()) {
+            return Ok(release);
+        }
+    }
+    Err(NoRelease.into())
 }
 
 /// Reads the API from headers; what these include of other APIs comes with it.
 fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Vec<Api>> {
     let library = Library::load()?;
-    eprintln!("reading with {}", library.version());
+    note!("reading with {}", library.version());
     let newest = snapshots::newest_release(place, Some(release))?;
-    let baseline = newest.map(|newest| snapshots::some(place, newest, &[&args.api]));
+    let only: Vec<String> = args.api.iter().cloned().collect();
+    let baseline = newest.map(|newest| match &args.api {
+        Some(api) => snapshots::some(place, newest, &[api]),
+        None => snapshots::newest(place, Some(newest)),
+    });
     let baseline = baseline.transpose()?.unwrap_or_default();
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
     let job = Job {
@@ -137,30 +181,30 @@ fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Ve
         known: &Known::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
-        only: std::slice::from_ref(&args.api),
+        only: &only,
     };
     let mut extracted = extract_with(&job, &args.target)?;
     let mut unread = std::mem::take(&mut extracted.unread).into_iter();
-    if let Some(unread) = unread.find(|one| one.api == args.api) {
+    if let Some(unread) = unread.find(|one| only.is_empty() || only.contains(&one.api)) {
         return Err(unread.into());
     }
     mark_preview(&mut extracted.apis, release);
     Ok(extracted.apis)
 }
 
-/// The APIs that there are notes of.
-fn known_apis() -> Result<Vec<String>> {
-    Ok(Notes::all()?.into_iter().map(|notes| notes.api).collect())
+/// Returns every API of the release.
+fn all(release: Release, place: &Place) -> Result<Vec<Api>> {
+    let apis = snapshots::at(place, release)?;
+    Ok(apis.ok_or_else(|| operand::unknown_release(release, place))?)
 }
 
-/// Reads the snapshot of the checkout or the cache, which may be newer than the binary's.
-fn read(api: &str, release: Release, place: &Place) -> Result<Api> {
+/// Returns the snapshot of the checkout or the cache, which may be newer than the binary's.
+fn find(api: &str, release: Release, place: &Place) -> Result<Option<Api>> {
     let apis = snapshots::some(place, release, &[api])?;
-    let found = apis.into_iter().next().or_else(|| carried(api, release));
-    Ok(found.ok_or_else(|| unknown(api, release, all_carried()))?)
+    Ok(apis.into_iter().next().or_else(|| carried(api, release)))
 }
 
-/// The snapshot in the binary.
+/// Returns the snapshot in the binary.
 fn carried(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
@@ -168,19 +212,18 @@ fn carried(api: &str, release: Release) -> Option<Api> {
     snapshots::holds(&api, release).then_some(api)
 }
 
-/// The snapshots in the binary, as `kernels at 2.21`.
-fn all_carried() -> Vec<String> {
-    let names = SNAPSHOTS
-        .iter()
-        .filter_map(|(file, _)| file.strip_suffix(".json"));
-    names.map(|name| name.replace('/', " at ")).collect()
-}
-
-fn unknown(api: &str, release: Release, known: Vec<String>) -> Unknown {
-    let known: BTreeSet<String> = known.into_iter().collect();
+/// Returns the error for an API that the release does not have, or for a release that is not known.
+fn unknown(api: &str, release: Release, place: &Place) -> miette::Report {
+    let apis = match all(release, place) {
+        Ok(apis) => apis,
+        Err(report) => return report,
+    };
+    let known: Vec<&str> = apis.iter().map(|api| api.name.as_str()).collect();
+    let list = format!("known at {release}: {}", known.join(", "));
     Unknown {
         api: api.into(),
         release: release.to_string(),
-        known: known.into_iter().collect::<Vec<_>>().join(", "),
+        help: suggest::before(api, known.iter().copied(), list),
     }
+    .into()
 }

@@ -3,6 +3,7 @@
 //! A command's file has `Args` (a `clap::Args`) and `run(Args) -> diagnostic::Result`; it is
 //! listed here in three places: `mod`, a variant, a line of `run`.
 
+mod cli;
 pub mod completions;
 pub mod diff;
 pub mod doctor;
@@ -11,9 +12,12 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod ir;
+pub mod man;
 pub mod new;
 pub mod update;
 pub mod verify;
+
+pub use cli::Cli;
 
 use crate::diagnostic::Result;
 use clap::Subcommand;
@@ -43,6 +47,8 @@ pub enum Command {
     Update(update::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Write the manual pages
+    Man(man::Args),
 }
 
 impl Command {
@@ -60,6 +66,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(args),
             Self::Update(args) => update::run(args),
             Self::Completions(args) => completions::run(args),
+            Self::Man(args) => man::run(args),
         }
     }
 }

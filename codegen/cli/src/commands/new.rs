@@ -1,13 +1,21 @@
 //! `sp-gen new <NAME>`: a plugin's folder, and the commands to go on with.
 
+use crate::console::{self, note, warning};
 use crate::diagnostic::{Outcome, Result};
 use crate::scaffold::repository::{self, Repository};
 use crate::scaffold::{Names, Part, Parts, SpSource, create};
 use miette::IntoDiagnostic;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  sp-gen new myaccel                                    a plugin in ./myaccel
+  sp-gen new myaccel --device-type NPU --path plugin    another device type and folder
+  sp-gen new myaccel --without optimizer,profiler       device and kernels alone";
+
 /// Arguments of `new`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The plugin's name, which is a crate's: myaccel
     name: String,
@@ -64,23 +72,23 @@ pub fn run(args: Args) -> Result {
     let written = create(&target, &names, parts, &source)?;
     let folder = target.display().to_string();
     if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
-        eprintln!("{folder}: no git repository: `git init` failed or git is not installed");
+        warning!("{folder}: no git repository: `git init` failed or git is not installed");
     }
-    eprintln!(
+    note!(
         "{folder}: {} files that are yours, {} that sp-gen carries",
-        written.own, written.carried
+        written.own,
+        written.carried
     );
     for line in guide(parts) {
-        eprintln!("  {line}");
+        note!("  {line}");
     }
-    eprintln!("  TensorFlow will list it as {}", names.device_type());
-    eprintln!("\nGo on with:");
-    println!("cd {}", quoted(&folder));
-    println!("pip install .");
-    println!(
-        "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"{}\"))'",
+    note!("  TensorFlow will list it as {}", names.device_type());
+    note!("\nGo on with:");
+    console::print(&format!(
+        "cd {}\npip install .\npython -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"{}\"))'\n",
+        quoted(&folder),
         names.device_type()
-    );
+    ))?;
     Ok(Outcome::Done)
 }
 

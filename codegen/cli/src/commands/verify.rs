@@ -1,14 +1,13 @@
 //! `sp-gen verify PLUGIN.so`: whether a built plugin keeps the contract, one row per check and release.
 
-use crate::diagnostic::{Outcome, Result, interactive, show};
+use crate::console::{self, shows_progress};
+use crate::diagnostic::{Outcome, Result, show};
 use crate::import::release::Requested;
 use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use miette::IntoDiagnostic;
 use sp_host::JudgeOptions;
-use std::io::Write;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -16,6 +15,11 @@ use std::time::Duration;
 
 /// What `--help` says of safety, and of the exit status.
 const NOTES: &str = "\
+Examples:
+  sp-gen verify libmyaccel.so                                   in every release
+  sp-gen verify libmyaccel.so --release 2.21 --require-device   in one, which must find a device
+  sp-gen verify libmyaccel.so --format json                     for programs
+
 verify runs the plugin's code. Each check has a process of its own, with bounded time and output, but that \
 is not a sandbox: the plugin can do whatever you can do, such as delete your files. Run a plugin that you do \
 not trust in a container or a virtual machine.
@@ -89,9 +93,7 @@ pub fn run(args: Args) -> Result {
         Format::Text => text::print(&report),
         Format::Json => json::print(&report),
     };
-    std::io::stdout()
-        .write_all(page.as_bytes())
-        .into_diagnostic()?;
+    console::print(&page)?;
     if let Some(error) = report.nothing_checked() {
         show(&error.into());
         return Ok(Outcome::Incomplete);
@@ -103,7 +105,7 @@ pub fn run(args: Args) -> Result {
 }
 
 fn bar(is_one: bool) -> ProgressBar {
-    if !interactive() {
+    if !shows_progress() {
         return ProgressBar::hidden();
     }
     let releases = if is_one { 1 } else { verify::RELEASES };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use similar::TextDiff;
 
 use super::Files;
+use crate::temporary::delay_signals;
 
 /// A file that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +172,7 @@ fn collect(out: &Path, inside: &Path, files: &mut BTreeMap<String, String>) -> i
 /// # Errors
 /// Returns an error if a file cannot be written; the old files are then in their places again.
 pub fn apply(out: &Path, drifts: &[Drift]) -> io::Result<()> {
+    let _delay = delay_signals();
     fs::create_dir_all(out)?;
     let staged = tempfile::Builder::new()
         .prefix(".staged-")

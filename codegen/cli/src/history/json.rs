@@ -1,4 +1,4 @@
-//! A history for programs. Its keys are a contract:
+//! A history for programs. Its keys are a contract, `codegen/docs/history.schema.json`:
 //!
 //! ```json
 //! {"schema": 1, "releases": ["2.4", ...], "previews": {RELEASE: VERSION},

@@ -1,9 +1,10 @@
 //! What a name on the command line means: an API, an item of one, or a field, `Struct.field`.
 
 use miette::Diagnostic;
-use similar::get_close_matches;
 use sp_ir::History;
 use thiserror::Error;
+
+use crate::suggest;
 
 /// What a history is asked of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,28 +94,10 @@ impl Subject {
 fn unknown(history: &History, name: &str) -> Unknown {
     let known = history.apis.keys().chain(history.items.keys());
     let known = known.chain(history.slots.keys()).map(String::as_str);
-    let known: Vec<&str> = known.collect();
-    let folded: Vec<String> = known.iter().map(|one| one.to_lowercase()).collect();
-    let wanted = name.to_lowercase();
-    let pool: Vec<&str> = folded.iter().map(String::as_str).collect();
-    let mut close: Vec<&str> = Vec::new();
-    for found in get_close_matches(wanted.as_str(), &pool, 4, 0.6) {
-        let same = |(index, _): &(usize, &&str)| folded[*index] == found;
-        close.extend(known.iter().enumerate().filter(same).map(|(_, name)| *name));
-    }
-    if close.is_empty() {
-        let within = folded
-            .iter()
-            .zip(&known)
-            .filter(|(folded, _)| folded.contains(&wanted));
-        close.extend(within.map(|(_, name)| *name));
-    }
-    close.dedup();
-    close.truncate(4);
-    let help = match close.is_empty() {
-        true => "`sp-gen history` lists what changed in each API".into(),
-        false => format!("close to it: {}", close.join(", ")),
-    };
+    let help = suggest::did_you_mean(name, known);
     let name = name.into();
-    Unknown { name, help }
+    Unknown {
+        name,
+        help: help.unwrap_or_else(|| "`sp-gen history` lists what changed in each API".into()),
+    }
 }

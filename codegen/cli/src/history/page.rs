@@ -1,5 +1,6 @@
 //! A history as one page that needs nothing else: one row a field, one column a release.
 
+mod runs;
 mod squares;
 
 use askama::Template;
@@ -27,14 +28,16 @@ struct Page {
 struct Chapter {
     name: String,
     about: String,
-    /// Items by what happened in each release.
+    /// Items by what happened in each run of releases.
     overview: Vec<Line>,
+    /// The heads of the overview's columns.
+    runs: Vec<String>,
     blocks: Vec<Block>,
     quiet: Vec<String>,
     lints: Vec<(String, String)>,
 }
 
-/// A row of squares, one a release.
+/// A row of squares, one for each run of releases in which nothing in the table changed.
 struct Line {
     name: String,
     about: String,
@@ -56,9 +59,13 @@ struct Block {
     open: bool,
     sizes: Vec<Line>,
     fields: Vec<Line>,
+    /// The heads of the columns of sizes and fields.
+    runs: Vec<String>,
     declarations: Vec<Declarations>,
     /// Who exports it, a line for each package and platform.
     exports: Vec<Line>,
+    /// The heads of their columns.
+    export_runs: Vec<String>,
     events: Vec<(String, String)>,
 }
 
@@ -120,10 +127,12 @@ fn chapter(history: &History, exports: &Exports, api: &str) -> Chapter {
         link: detailed.contains(name),
         ..Line::of(name, kind(history, name), squares::item(history, name))
     });
+    let mut overview: Vec<Line> = overview.collect();
     Chapter {
         name: api.into(),
         about: about_api(history, api),
-        overview: overview.collect(),
+        runs: runs::merge(history, &mut [&mut overview]),
+        overview,
         blocks: detailed
             .iter()
             .map(|name| block(history, exports, name))
@@ -140,6 +149,7 @@ fn single(history: &History, exports: &Exports, name: &str) -> Chapter {
         name: String::new(),
         about: String::new(),
         overview: Vec::new(),
+        runs: Vec::new(),
         blocks: vec![block],
         quiet: Vec::new(),
         lints: findings(history, &[name]),
@@ -200,23 +210,26 @@ fn block(history: &History, exports: &Exports, name: &str) -> Block {
     };
     let rows = table.iter().flat_map(|table| &table.rows);
     let retyped = rows.filter_map(|row| types(history, name, row));
-    let fields = table
-        .as_ref()
-        .map_or_else(Vec::new, |table| fields(history, table));
+    let lines = |of: fn(&History, &Table) -> Vec<Line>| {
+        let lines = table.as_ref().map(|table| of(history, table));
+        lines.unwrap_or_default()
+    };
+    let (mut sizes, mut fields) = (lines(sizes), lines(fields));
+    let mut exports = exporters(history, exports, name);
     let happened = events(history, name).into_iter();
     Block {
         name: name.into(),
         about: format!("{}{when}", kind(history, name)),
         open: false,
-        sizes: table
-            .as_ref()
-            .map_or_else(Vec::new, |table| sizes(history, table)),
+        runs: runs::merge(history, &mut [&mut sizes, &mut fields]),
+        sizes,
         fields,
         declarations: signatures(history, name)
             .into_iter()
             .chain(retyped)
             .collect(),
-        exports: exporters(history, exports, name),
+        export_runs: runs::merge(history, &mut [&mut exports]),
+        exports,
         events: happened
             .map(|event| (history.label(&event.release), event.text))
             .collect(),

@@ -2,7 +2,11 @@
 
 use super::problem::Problem;
 use super::release::Release;
+use crate::console::note;
 use std::path::{Path, PathBuf};
+
+/// Stands for a cache that does not exist and that no user can create.
+const NO_CACHE: &str = "/nonexistent/sp-gen";
 
 /// The folders and files of one home of headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +24,24 @@ pub struct Place {
 }
 
 impl Place {
-    /// The home for a command that runs in `folder`.
+    /// Returns the place for a command that runs in `folder` and writes.
+    ///
+    /// # Errors
+    /// Returns an error outside of a checkout if there is no cache.
     pub fn find(folder: &Path) -> Result<Self, Problem> {
         match checkout(folder) {
             Some(root) => Ok(Self::in_checkout(&root)),
             None => Ok(Self::in_cache(&cache().ok_or(Problem::StoreHomeless)?)),
         }
+    }
+
+    /// Returns the place for a command that runs in `folder` and only reads: without a cache, what the binary
+    /// contains is all there is.
+    pub fn find_readable(folder: &Path) -> Self {
+        Self::find(folder).unwrap_or_else(|_| {
+            note!("neither XDG_CACHE_HOME nor HOME is set: imported releases are not read");
+            Self::in_cache(Path::new(NO_CACHE))
+        })
     }
 
     /// Returns where `release` is kept: nightly builds in the user's cache wherever the command runs,
@@ -78,17 +94,20 @@ pub fn checkout(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(is_root).map(Path::to_owned)
 }
 
-/// `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`.
+/// Returns `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`; without HOME, `~` is the folder that the system has for
+/// the user. A home that does not exist, as containers and services have, is no home.
 fn cache() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let cache = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let stated = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = stated.filter(|path| path.is_absolute());
     cache
-        .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+        .or_else(|| home().map(|home| home.join(".cache")))
         .map(|cache| cache.join("sp-gen"))
+}
+
+fn home() -> Option<PathBuf> {
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty())?;
+    let is_stated = std::env::var_os("HOME").is_some_and(|value| !value.is_empty());
+    (is_stated || home.is_dir()).then_some(home)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::changes::{self, Change};
 use super::place::Place;
 use super::release::Release;
+use crate::console::warning;
 use crate::contract::{Known, Notes};
 use crate::demands::{self, Contradictions, Demands, DemandsError};
 use crate::extract::{self, ExtractError, Extracted, Job, LeftOut};
@@ -79,7 +80,7 @@ pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted
     };
     match demands::annotate(&mut extracted.apis, &demands, &notes) {
         Err(contradicted) if is_cached => {
-            eprintln!("  {contradicted}; the libraries are taken to be right");
+            warning!("  {contradicted}; the libraries are taken to be right");
         }
         annotated => annotated?,
     }

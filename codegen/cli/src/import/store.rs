@@ -7,6 +7,7 @@ use super::lock::{Lock, Locked, hashes};
 use super::problem::Problem;
 use super::release::Release;
 use super::source::stays_inside;
+use crate::temporary::{delay_signals, removed_on_signal};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ impl Store {
         headers: &Headers,
         lock: Option<(&Lock, &Path)>,
     ) -> Result<(), Problem> {
+        let _delay = delay_signals();
         let lock = lock
             .map(|(lock, path)| staged_lock(lock, path))
             .transpose()?;
@@ -84,7 +86,8 @@ impl Store {
 /// # Errors
 /// Returns an error if a file cannot be written, or if a name leads out of the folder.
 pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
-    let folder = tempfile::Builder::new().prefix("sp-gen-").tempdir()?;
+    let _delay = delay_signals();
+    let folder = removed_on_signal(|| tempfile::Builder::new().prefix("sp-gen-").tempdir())?;
     write_below(folder.path(), headers)?;
     Ok(folder)
 }
@@ -137,7 +140,7 @@ pub(crate) fn staged_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> 
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    builder.tempfile_in(folder)
+    removed_on_signal(|| builder.tempfile_in(folder))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Problem {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use crate::console::warning;
 use crate::import::lock::{Lock, Locked};
 use crate::import::place::Place;
 use crate::import::release::Release;
@@ -85,7 +86,7 @@ impl Promise {
             let Place { lock, inherits, .. } = &self.place;
             let found = Lock::read_one(lock, *inherits, self.release);
             found.unwrap_or_else(|problem| {
-                eprintln!("headers of {} are not quoted: {problem}", self.release);
+                warning!("headers of {} are not quoted: {problem}", self.release);
                 None
             })
         });

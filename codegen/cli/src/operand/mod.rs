@@ -15,13 +15,17 @@ use std::thread;
 
 pub use headers::Headers;
 pub use problem::OperandError;
-pub use release::resolve;
+pub use release::{resolve, unknown_release};
+pub use tree::release_of_headers;
 
 use crate::abi::Surface;
+use crate::embedded::SNAPSHOTS;
 use crate::extract::Unread;
 use crate::import::place::Place;
 use crate::import::release::Requested;
 use crate::import::source::include_root;
+use crate::suggest;
+use problem::OPERANDS;
 
 type Result<T> = std::result::Result<T, OperandError>;
 
@@ -151,10 +155,18 @@ fn on_disk(path: &Path) -> Result<Kind> {
         true if is("whl") => Ok(Kind::Wheel(owned)),
         true if is("json") => Ok(Kind::Snapshot(owned)),
         true => Err(OperandError::Unrecognised { path: owned }),
-        false => Err(OperandError::Missing {
-            text: path.display().to_string(),
-        }),
+        false => Err(missing(path.display().to_string())),
     }
+}
+
+/// Returns the error for a text that is neither a release nor a path, with the releases in the binary that are close.
+fn missing(text: String) -> OperandError {
+    let files = SNAPSHOTS
+        .iter()
+        .filter_map(|(file, _)| file.split_once('/'));
+    let releases = files.filter_map(|(_, file)| file.strip_suffix(".json"));
+    let help = suggest::before(&text, releases, OPERANDS);
+    OperandError::Missing { text, help }
 }
 
 #[cfg(test)]

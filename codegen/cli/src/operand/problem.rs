@@ -18,15 +18,12 @@ use crate::symbols::SymbolsError;
 pub enum OperandError {
     /// A release without snapshots.
     #[error("there are no snapshots of TensorFlow {release}")]
-    #[diagnostic(
-        code(sp_gen::diff::unknown_release),
-        help("known: {known}; `sp-gen import tensorflow {release}` brings it")
-    )]
+    #[diagnostic(code(sp_gen::diff::unknown_release), help("{help}"))]
     UnknownRelease {
         /// What was asked for.
         release: Release,
-        /// What there is.
-        known: String,
+        /// Releases that are close to it, and those that are known.
+        help: String,
     },
     /// `nightly`, and none is imported.
     #[error("no nightly build is imported")]
@@ -37,10 +34,12 @@ pub enum OperandError {
     NoNightly,
     /// Neither a release nor something on disk.
     #[error("`{text}` is no release, and no such file or folder is there")]
-    #[diagnostic(code(sp_gen::diff::missing), help("{OPERANDS}"))]
+    #[diagnostic(code(sp_gen::diff::missing), help("{help}"))]
     Missing {
         /// As it was given.
         text: String,
+        /// Releases that are close to it, and what an operand is.
+        help: String,
     },
     /// A file of no known kind.
     #[error("{} is neither a snapshot (.json) nor a wheel (.whl)", path.display())]
@@ -93,7 +92,7 @@ pub enum OperandError {
     },
     /// An API that neither side has.
     #[error("neither {old} nor {new} has the API `{api}`")]
-    #[diagnostic(code(sp_gen::diff::unknown_api), help("known: {known}"))]
+    #[diagnostic(code(sp_gen::diff::unknown_api), help("{help}"))]
     UnknownApi {
         /// What was asked for.
         api: String,
@@ -101,8 +100,8 @@ pub enum OperandError {
         old: String,
         /// NEW's label.
         new: String,
-        /// The APIs of both.
-        known: String,
+        /// APIs that are close to it, and those of both sides.
+        help: String,
     },
     /// A target that snapshots do not speak of.
     #[error("snapshots say nothing of the target {target}, and {label} is one")]
@@ -136,4 +135,4 @@ pub enum OperandError {
     Symbols(#[from] SymbolsError),
 }
 
-const OPERANDS: &str = "OLD and NEW are each a release (2.21), an IR file or a folder of them, an include root, a wheel, or an installed TensorFlow";
+pub(super) const OPERANDS: &str = "OLD and NEW are each a release (2.21), an IR file or a folder of them, an include root, a wheel, or an installed TensorFlow";

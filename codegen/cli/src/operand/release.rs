@@ -6,11 +6,13 @@ use super::{Headers, OperandError, Reading, Result, Side};
 use crate::abi::Surface;
 use crate::abi::surface::Exports;
 use crate::clang::DEFAULT_TARGET;
+use crate::console::note;
 use crate::extract::TARGETS;
 use crate::import::index::PACKAGE;
+use crate::import::place::Place;
 use crate::import::platform::Platform;
 use crate::import::release::{Release, Requested};
-use crate::{snapshots, symbols};
+use crate::{snapshots, suggest, symbols};
 
 /// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
 pub fn resolve(asked: Requested) -> Result<Release> {
@@ -23,10 +25,11 @@ pub fn resolve(asked: Requested) -> Result<Release> {
 /// Reads the snapshots of that minor.
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
     of_snapshots(label, reading.target)?;
-    let apis = snapshots::at(reading.place, release)?.ok_or_else(|| unknown(release, reading))?;
+    let apis = snapshots::at(reading.place, release)?
+        .ok_or_else(|| unknown_release(release, reading.place))?;
     let preview = apis.first().and_then(|api| api.preview.as_ref());
     if let Some(exact) = preview.filter(|exact| *exact != label) {
-        eprintln!("{label} is a preview: {exact}");
+        note!("{label} is a preview: {exact}");
     }
     let surface = Surface {
         label: label.into(),
@@ -50,12 +53,18 @@ pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
     }
 }
 
-fn unknown(release: Release, reading: Reading<'_>) -> OperandError {
-    let known = snapshots::releases(reading.place).unwrap_or_default();
+/// Returns the error for a release that `place` has no snapshots of.
+pub fn unknown_release(release: Release, place: &Place) -> OperandError {
+    let known = snapshots::releases(place).unwrap_or_default();
     let known: Vec<String> = known.iter().map(Release::to_string).collect();
+    let list = format!(
+        "known: {}; `sp-gen import tensorflow {release}` imports it",
+        known.join(", ")
+    );
+    let names = known.iter().map(String::as_str);
     OperandError::UnknownRelease {
         release,
-        known: known.join(", "),
+        help: suggest::before(&release.to_string(), names, list),
     }
 }
 

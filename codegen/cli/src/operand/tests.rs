@@ -46,12 +46,12 @@ fn a_release_comes_with_its_exports() {
 #[test]
 fn an_unknown_release_names_the_known_ones() {
     let error = read("2.99").unwrap_err();
-    let OperandError::UnknownRelease { known, .. } = &error else {
+    let OperandError::UnknownRelease { help, .. } = &error else {
         panic!("{error}");
     };
     assert!(
-        known.starts_with("2.4, 2.5, ") && known.contains("2.21"),
-        "{known}"
+        help.contains("known: 2.4, 2.5, ") && help.contains("2.21"),
+        "{help}"
     );
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Headers, Reading, Result, Side, exports};
 use crate::abi::Surface;
+use crate::console::note;
 use crate::contract::{Known, Notes};
 use crate::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
 use crate::import::closure;
@@ -19,9 +20,7 @@ use crate::snapshots;
 
 /// The headers below `include`.
 pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side> {
-    let release = release_of(&identity_beside(include))
-        .or_else(|| stored_as(include))
-        .or_else(|| written_in(include));
+    let release = release_of_headers(include);
     let extracted = parse(label, include, release, reading)?;
     let surface = Surface {
         label: label.into(),
@@ -35,6 +34,14 @@ pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side>
         unread: extracted.unread,
         is_parsed: true,
     })
+}
+
+/// Returns the release that the headers below `include` are of, by the package around them, their place in a store,
+/// or their version macros.
+pub fn release_of_headers(include: &Path) -> Option<Release> {
+    release_of(&identity_beside(include))
+        .or_else(|| stored_as(include))
+        .or_else(|| written_in(include))
 }
 
 /// The headers in a wheel, which lie in a folder of their own as long as they are quoted.
@@ -73,7 +80,7 @@ fn parse(
     let known = release.or_else(newest).map(Release::key);
     let name = known.map_or_else(String::new, |one| one.to_string());
     if release.is_none() {
-        eprintln!("{label} does not say which release it is; its facts are taken as {name}'s");
+        note!("{label} does not say which release it is; its facts are taken as {name}'s");
     }
     let baseline = snapshots::newest(reading.place, release)?;
     let notes = Notes::all().map_err(ExtractError::from)?;
@@ -88,7 +95,7 @@ fn parse(
     };
     let mut extracted = extract_with(&job, reading.target)?;
     if let Some(line) = extracted.stray_line() {
-        eprintln!("{label}: {line}");
+        note!("{label}: {line}");
     }
     if let Some(release) = release {
         mark_preview(&mut extracted.apis, release);

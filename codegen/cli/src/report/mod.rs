@@ -1,5 +1,6 @@
 //! A diff for its readers: text for a terminal, JSON, Markdown for a pull request, a page for a
-//! browser, SARIF for code scanning. All five show the same findings in the same order.
+//! browser, SARIF for code scanning. All five show the same findings; the page
+//! for a browser orders them by impact, the others by API.
 
 mod group;
 mod html;
@@ -8,6 +9,7 @@ mod markdown;
 mod quote;
 mod sarif;
 mod text;
+mod tokens;
 mod view;
 
 use serde::Serialize;

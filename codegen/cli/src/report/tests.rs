@@ -237,6 +237,62 @@ fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
     assert!(page.contains("data-api=\"stream_executor\" data-impact=\"breaking\""));
 }
 
+/// A report of the sample's findings, with changes.
+fn changed(edit: impl FnOnce(&mut Vec<crate::abi::finding::Finding>)) -> String {
+    let mut report = report();
+    edit(&mut report.diff.findings);
+    html(&report).unwrap()
+}
+
+#[test]
+fn page_begins_with_what_breaks() {
+    let page = changed(|findings| {
+        let mut first = findings
+            .iter()
+            .find(|one| !one.is_breaking())
+            .unwrap()
+            .clone();
+        first.api = "aaa".into();
+        findings.insert(0, first);
+    });
+    let breaking = page.find("data-impact=\"breaking\"").unwrap();
+    let of_first_api = page.find("data-api=\"aaa\"").unwrap();
+    assert!(breaking < of_first_api, "{page}");
+}
+
+#[test]
+fn page_groups_findings_that_only_names_tell_apart() {
+    let page = changed(|findings| {
+        let one = findings.iter_mut().find(|one| !one.is_breaking()).unwrap();
+        one.message = format!("{} is new", one.owner());
+        let mut other = one.clone();
+        other.item = other.item.replace(other.owner(), "SP_Other");
+        other.message = "SP_Other is new".into();
+        findings.push(other);
+    });
+    assert_eq!(page.matches("<article").count(), 2, "{page}");
+    assert!(page.contains("2 alike"));
+    assert!(page.contains("SP_Other is new") && page.contains("SP_StreamExecutor is new"));
+}
+
+#[test]
+fn page_marks_changed_tokens() {
+    let page = changed(|findings| {
+        let one = &mut findings[0];
+        one.after
+            .get_or_insert_with(|| sample::diff().findings[1].after.clone().unwrap());
+        let mut before = one.after.clone().unwrap();
+        before.text = "int f(int64_t* dims)".into();
+        one.before = Some(before);
+        one.after.as_mut().unwrap().text = "int f(const int64_t* dims)".into();
+    });
+    assert!(page.contains("int f(int64_t* dims)</pre>"), "{page}");
+    assert!(
+        page.contains("int f(<mark>const </mark>int64_t* dims)</pre>"),
+        "{page}"
+    );
+}
+
 #[test]
 fn sarif_is_of_its_form() {
     let log: Value = serde_json::from_str(&sarif(&report())).unwrap();

@@ -1,4 +1,4 @@
-//! A report for programs: one row per check and release.
+//! A report for programs, `codegen/docs/verify.schema.json`: one row per check and release.
 
 use super::{Asked, Report};
 use serde::Serialize;

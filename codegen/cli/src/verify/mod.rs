@@ -139,7 +139,9 @@ pub fn serve() -> Result<()> {
 }
 
 fn place() -> Result<Place> {
-    Ok(Place::find(&std::env::current_dir().into_diagnostic()?)?)
+    Ok(Place::find_readable(
+        &std::env::current_dir().into_diagnostic()?,
+    ))
 }
 
 /// What the libraries of a release export, where its wheel was read.

@@ -161,5 +161,5 @@ fn explain_has_a_page_for_what_a_diff_finds() {
     }
     scene
         .run(&["explain", "struct_size_unamed"])
-        .refused(&["near to it: struct_size_unnamed"]);
+        .refused(&["did you mean `struct_size_unnamed`"]);
 }

@@ -23,7 +23,9 @@ impl Check<'_> {
                 }
             };
             match word.as_str() {
-                "$schema" | "$defs" | "title" | "description" | "additionalProperties" => {}
+                "$schema" | "$defs" | "title" | "description" => {}
+                // Read with the properties, which a map does not have.
+                "additionalProperties" if schema.get("properties").is_some() => {}
                 "const" => wrong(value == rule, "another constant"),
                 "enum" => wrong(rule.as_array().unwrap().contains(value), "no such word"),
                 "type" => wrong(is_of(rule, value), "another type"),
@@ -51,17 +53,21 @@ impl Check<'_> {
                         self.value(rule, item, &format!("{place}[{index}]"), found);
                     }
                 }
-                "properties" => self.properties(schema, value, place, found),
+                "properties" | "additionalProperties" => {
+                    self.properties(schema, value, place, found)
+                }
                 other => panic!("`{other}` is not checked"),
             }
         }
     }
 
     fn properties(&self, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
-        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        let others = schema.get("additionalProperties");
+        let is_closed = others == Some(&Value::Bool(false));
         for (name, inner) in value.as_object().into_iter().flatten() {
             let place = format!("{place}.{name}");
-            match schema["properties"].get(name) {
+            let rule = schema.get("properties").and_then(|rules| rules.get(name));
+            match rule.or(others.filter(|rule| rule.is_object())) {
                 Some(rule) => self.value(rule, inner, &place, found),
                 None if is_closed => found.push(format!("{place}: not in the schema")),
                 None => {}
@@ -75,6 +81,7 @@ fn is_of(rule: &Value, value: &Value) -> bool {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_i64() || value.is_u64(),
         "null" => value.is_null(),
         other => panic!("`{other}` is not checked"),

@@ -69,14 +69,20 @@ fn install() {
     }
 }
 
-/// Kills the groups; then the signal's default action, which `SA_RESETHAND` has restored.
-extern "C" fn on_signal(signal: libc::c_int) {
+/// Kills the groups of all running children. For a program that handles the signals itself, which keeps this module
+/// from handling them.
+pub fn kill_children() {
     for group in &GROUPS {
         match group.load(Ordering::Acquire) {
             0 => {}
             number => kill(number),
         }
     }
+}
+
+/// Kills the groups; then the signal's default action, which `SA_RESETHAND` has restored.
+extern "C" fn on_signal(signal: libc::c_int) {
+    kill_children();
     // SAFETY: the signal is blocked until this returns, and ends the process then.
     unsafe { libc::raise(signal) };
 }

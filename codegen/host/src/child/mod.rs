@@ -12,6 +12,7 @@ mod output;
 mod process;
 
 pub(crate) use ending::{needs, unfit};
+pub use group::kill_children;
 
 use std::ffi::OsString;
 use std::io::Write;

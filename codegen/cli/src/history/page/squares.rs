@@ -17,6 +17,8 @@ pub struct Square {
     pub class: String,
     /// What it says when pointed at.
     pub hint: String,
+    /// What else tells it from the release before, and is not shown.
+    pub state: String,
 }
 
 /// The epoch that has the release, and whether it begins there.
@@ -92,6 +94,7 @@ pub fn field(history: &History, table: &Table, row: &Row) -> Vec<Square> {
                     place.unwrap_or_default()
                 ),
             },
+            ..Square::default()
         }
     };
     history.releases.iter().map(square).collect()
@@ -102,17 +105,20 @@ pub fn exporter(history: &History, exporter: &Exporter) -> Vec<Square> {
     let square = |release: &String| match exporter.libraries(release) {
         None => Square {
             hint: format!("{release}: not read"),
+            state: "not read".into(),
             ..absent()
         },
         Some(libraries) if libraries.is_empty() => Square {
             sign: "x".into(),
             class: "gone".into(),
             hint: format!("{release}: no library exports it"),
+            state: "no library".into(),
             ..Square::default()
         },
         Some(libraries) => Square {
             class: "here".into(),
             hint: format!("{release}: {}", libraries.join(", ")),
+            state: libraries.join(", "),
             ..Square::default()
         },
     };
@@ -161,10 +167,10 @@ pub fn item(history: &History, name: &str) -> Vec<Square> {
             .map(|event| format!("{release}: {}", event.text))
             .collect();
         Square {
-            text: String::new(),
             sign: sign.into(),
             class: class.into(),
             hint: hints.join("; "),
+            ..Square::default()
         }
     };
     history.releases.iter().map(square).collect()

@@ -1,0 +1,93 @@
+//! Every failure has one form: `error: MESSAGE [CODE]`, then help.
+
+use crate::scene::Scene;
+use crate::{run, sp_gen};
+
+/// Arguments, the code at the end of the first line, a part of the help.
+const FAILURES: [(&[&str], &str, &str); 9] = [
+    (
+        &["diff", "2.6"],
+        "sp_gen::usage::missing_required_argument",
+        "Usage: sp-gen diff",
+    ),
+    (
+        &["dif", "2.6", "2.7"],
+        "sp_gen::usage::invalid_subcommand",
+        "'diff'",
+    ),
+    (
+        &["diff", "2.6", "2.7", "--formt", "json"],
+        "sp_gen::usage::unknown_argument",
+        "'--format'",
+    ),
+    (
+        &["diff", "2.6", "2.7", "--format", "x"],
+        "sp_gen::usage::invalid_value",
+        "possible values: text, json",
+    ),
+    (
+        &["diff", "2.6", "2.7x"],
+        "sp_gen::diff::missing",
+        "did you mean `2.7`",
+    ),
+    (
+        &["diff", "2.6", "2.211"],
+        "sp_gen::diff::unknown_release",
+        "`2.21`",
+    ),
+    (
+        &["diff", "2.6", "2.7", "--api", "kernals"],
+        "sp_gen::diff::unknown_api",
+        "did you mean `kernels`?",
+    ),
+    (
+        &["history", "SP_Devise"],
+        "sp_gen::history::unknown",
+        "did you mean `SP_Device`",
+    ),
+    (
+        &["ir", "kernals"],
+        "sp_gen::ir::unknown",
+        "did you mean `kernels`?",
+    ),
+];
+
+#[test]
+fn first_line_has_message_and_code() {
+    let scene = Scene::new();
+    for (arguments, code, help) in FAILURES {
+        let (status, stdout, stderr) = run(&mut sp_gen(&scene, arguments));
+        assert_eq!((status, &*stdout), (2, ""), "{arguments:?}");
+        let first = stderr.lines().next().unwrap();
+        assert!(first.starts_with("error: "), "{stderr}");
+        assert!(first.ends_with(&format!(" [{code}]")), "{stderr}");
+        assert!(stderr.contains("\n  help: "), "{stderr}");
+        assert!(stderr.contains(help), "{help}: {stderr}");
+    }
+}
+
+#[test]
+fn failure_in_a_file_shows_line_with_caret() {
+    let scene = Scene::new();
+    scene.write("sp-gen.toml", "[[suppress]]\nrule = 3\n");
+    let (status, _, stderr) = run(&mut sp_gen(&scene, &["diff", "2.6", "2.7"]));
+    assert_eq!(status, 2);
+    assert!(stderr.starts_with("error: "), "{stderr}");
+    let lines: Vec<&str> = stderr.lines().collect();
+    let line = lines.iter().position(|line| line.contains("| rule = 3"));
+    let line = line.unwrap_or_else(|| panic!("{stderr}"));
+    assert!(lines[line - 2].starts_with("  --> "), "{stderr}");
+    assert!(lines[line - 2].contains("sp-gen.toml:2:"), "{stderr}");
+    assert!(lines[line + 1].contains('^'), "{stderr}");
+}
+
+#[test]
+fn unknown_release_is_named_for_an_api() {
+    let scene = Scene::new();
+    let (status, _, stderr) = run(&mut sp_gen(&scene, &["ir", "kernels", "--release", "2.99"]));
+    assert_eq!(status, 2);
+    assert!(
+        stderr.contains("no snapshots of TensorFlow 2.99"),
+        "{stderr}"
+    );
+}

@@ -1,0 +1,71 @@
+//! Help texts and manual pages.
+
+use std::fs;
+
+use crate::scene::Scene;
+use crate::{run, sp_gen};
+
+const COMMANDS: [&str; 10] = [
+    "new",
+    "import",
+    "generate",
+    "ir",
+    "diff",
+    "history",
+    "explain",
+    "verify",
+    "completions",
+    "man",
+];
+
+#[test]
+fn help_of_each_command_has_examples() {
+    let scene = Scene::new();
+    for command in COMMANDS {
+        let (status, stdout, _) = run(&mut sp_gen(&scene, &[command, "--help"]));
+        assert_eq!(status, 0);
+        let (_, examples) = stdout.split_once("Examples:\n").expect(command);
+        let begin = format!("  sp-gen {command}");
+        assert!(examples.starts_with(&begin), "{command}: {examples}");
+    }
+}
+
+#[test]
+fn man_writes_a_page_for_each_command() {
+    let scene = Scene::new();
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["man", "share/man1"]));
+    assert_eq!((status, &*stderr), (0, ""));
+    for command in COMMANDS {
+        let path = format!("share/man1/sp-gen-{command}.1");
+        assert!(stdout.lines().any(|line| line == path), "{path}: {stdout}");
+        let page = fs::read_to_string(scene.path(&path)).unwrap();
+        assert!(page.contains(&format!(".TH sp-gen-{command} 1")), "{page}");
+        assert!(page.contains("Examples:"), "{command}");
+    }
+    let page = fs::read_to_string(scene.path("share/man1/sp-gen.1")).unwrap();
+    assert!(page.contains("sp\\-gen\\-diff(1)"), "{page}");
+}
+
+#[test]
+fn man_keeps_file_that_is_not_its_own() {
+    let scene = Scene::new();
+    scene.write("man1/sp-gen-diff.1", "mine");
+    let (status, _, stderr) = run(&mut sp_gen(&scene, &["man", "man1"]));
+    assert_eq!(status, 2);
+    assert!(stderr.contains("[sp_gen::man::occupied]"), "{stderr}");
+    let page = fs::read_to_string(scene.path("man1/sp-gen-diff.1")).unwrap();
+    assert_eq!(page, "mine");
+    assert!(!scene.path("man1/sp-gen.1").exists());
+}
+
+#[test]
+fn ir_without_a_name_lists_apis() {
+    let scene = Scene::new();
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["ir", "--release", "2.12"]));
+    assert_eq!((status, &*stderr), (0, ""));
+    assert!(stdout.starts_with("TensorFlow 2.12\n"), "{stdout}");
+    for api in ["kernels", "stream_executor", "pluggable_profiler"] {
+        let is_line = |line: &str| line.starts_with(&format!("  {api} ")) && line.contains("items");
+        assert!(stdout.lines().any(is_line), "{api}: {stdout}");
+    }
+}

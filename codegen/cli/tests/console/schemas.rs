@@ -1,0 +1,86 @@
+//! JSON output is as its committed schema states.
+
+use serde_json::Value;
+
+use crate::scene::{Scene, has_libclang, root};
+use crate::schema::violations;
+use crate::{run, sp_gen};
+
+fn schema(name: &str) -> Value {
+    let path = root().join(format!("codegen/docs/{name}.schema.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Runs the command with `--format json` and returns its output, after comparing it with the schema.
+#[track_caller]
+fn checked(name: &str, arguments: &[&str]) -> Value {
+    let scene = Scene::new();
+    let arguments = [arguments, &["--format", "json"]].concat();
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
+    assert!(status < 2, "{stderr}");
+    let value: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(violations(&schema(name), &value), [""; 0], "{arguments:?}");
+    value
+}
+
+#[test]
+fn history_is_as_its_schema_states() {
+    for name in [
+        "SP_StreamExecutor",
+        "TF_AssignVariable",
+        "TF_DataType",
+        "kernels",
+    ] {
+        let value = checked("history", &["history", name]);
+        assert!(!value["items"].as_object().unwrap().is_empty(), "{name}");
+    }
+    let all = checked("history", &["history"]);
+    assert!(!all["lints"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn lints_are_as_their_schema_states() {
+    let value = checked("lints", &["ir", "pjrt", "--lints"]);
+    assert!(!value["lints"].as_array().unwrap().is_empty());
+    checked("lints", &["ir", "stream_executor", "--lints"]);
+}
+
+#[test]
+fn list_of_apis_is_as_its_schema_states() {
+    let value = checked("apis", &["ir", "--release", "2.21"]);
+    assert!(value["apis"].as_array().unwrap().len() > 5);
+}
+
+#[test]
+fn verify_is_as_its_schema_states() {
+    let scene = Scene::new();
+    let plugin = scene.path("plugin.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/plugin.c");
+    let mut cc = std::process::Command::new("cc");
+    let cc = cc.args(["-shared", "-fPIC", "-o"]).arg(&plugin).arg(source);
+    if !cfg!(target_os = "linux") || !cc.status().is_ok_and(|status| status.success()) {
+        return println!("skipped: no C compiler for Linux");
+    }
+    let plugin = plugin.to_str().unwrap();
+    let value = checked("verify", &["verify", plugin, "--release", "2.21"]);
+    assert!(!value["rows"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn headers_state_their_release() {
+    if !has_libclang() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.headers("include", "struct TF_Buffer;");
+    let version = "#define TF_MAJOR_VERSION 2\n#define TF_MINOR_VERSION 12\n";
+    scene.write("include/tensorflow/core/public/version.h", version);
+    let arguments = ["ir", "--headers", "include"];
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.starts_with("TensorFlow 2.12\n"), "{stdout}");
+    assert!(
+        stderr.contains("include: headers of TensorFlow 2.12"),
+        "{stderr}"
+    );
+}
