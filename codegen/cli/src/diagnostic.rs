@@ -11,7 +11,6 @@ use crate::console;
 use miette::Report;
 use std::process::ExitCode;
 
-pub use crate::console::{print, shows_progress as interactive, width};
 pub use usage::exit_usage;
 
 /// What a command that did its work found.

@@ -15,21 +15,21 @@ use crate::crew;
 use crate::embedded::SNAPSHOTS;
 use crate::import::place::Place;
 use crate::import::release::Release;
+use crate::suggest;
 
 /// Why snapshots cannot be read.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ReadError {
     /// There are none of that release, or none at all.
     #[error("there is no snapshot{} in {}", named(release), folder.display())]
-    #[diagnostic(
-        code(sp_gen::generate::no_snapshot),
-        help("`sp-gen import tensorflow <RELEASE>` writes them")
-    )]
+    #[diagnostic(code(sp_gen::generate::no_snapshot), help("{help}"))]
     None {
         /// The folder.
         folder: PathBuf,
         /// The release that was asked for.
         release: Option<Release>,
+        /// Releases that are close to it, and how to import one.
+        help: String,
     },
     /// A file or folder cannot be read.
     #[error("{} cannot be read", path.display())]
@@ -225,6 +225,7 @@ fn sources(place: &Place) -> Result<Sources, ReadError> {
 fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let releases = || sources.keys().map(|(_, release)| *release);
     let last = release.map(Release::key).or(releases().max());
+    let known: BTreeSet<Release> = releases().collect();
     match last.filter(|last| releases().any(|release| release == *last)) {
         Some(last) => {
             let apis = load(sources, last)?;
@@ -232,16 +233,23 @@ fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Ve
             let is_held = |release| apis.iter().filter(is_last).all(|api| holds(api, release));
             match release.is_none_or(is_held) {
                 true => Ok(apis),
-                false => Err(none(folder, release)),
+                false => Err(none(folder, release, &known)),
             }
         }
-        None => Err(none(folder, release)),
+        None => Err(none(folder, release, &known)),
     }
 }
 
-fn none(folder: &Path, release: Option<Release>) -> ReadError {
-    let folder = folder.to_owned();
-    ReadError::None { folder, release }
+fn none(folder: &Path, release: Option<Release>, known: &BTreeSet<Release>) -> ReadError {
+    let wanted = release.map_or_else(String::new, |release| release.to_string());
+    let known: Vec<String> = known.iter().map(Release::to_string).collect();
+    let how = "`sp-gen import tensorflow RELEASE` writes them";
+    let names = known.iter().map(String::as_str);
+    ReadError::None {
+        folder: folder.to_owned(),
+        release,
+        help: suggest::before(&wanted, names, how),
+    }
 }
 
 fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {

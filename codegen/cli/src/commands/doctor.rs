@@ -1,6 +1,7 @@
 //! `sp-gen doctor [PYTHON]`: why TensorFlow does not list a plugin's device.
 
-use crate::diagnostic::{Outcome, Result, interactive, print, width};
+use crate::console::{print, shows_progress, width};
+use crate::diagnostic::{Outcome, Result};
 use crate::doctor::{diagnose, json, text};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
@@ -64,7 +65,7 @@ pub fn run(args: Args) -> Result {
 }
 
 fn spinner() -> ProgressBar {
-    if !interactive() {
+    if !shows_progress() {
         return ProgressBar::hidden();
     }
     let spinner = ProgressBar::new_spinner();

@@ -1,7 +1,8 @@
 //! `sp-gen update [DIR]`: a plugin's vendored crates and lock, brought to this sp-gen's.
 
 use super::diff;
-use crate::diagnostic::{Outcome, Result, print};
+use crate::console::{print, warning};
+use crate::diagnostic::{Outcome, Result};
 use crate::scaffold::update::{Mention, Plan};
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -138,14 +139,14 @@ fn kept(plan: &Plan) {
             "left as they are, since vendor/.sp-gen.json, which shows what sp-gen wrote, is absent"
         }
     };
-    eprintln!("{} files are {why}:", plan.kept.len());
+    warning!("{} files are {why}:", plan.kept.len());
     for path in plan.kept.iter().take(SHOWN) {
-        eprintln!("  {}", path.escape_debug());
+        warning!("  {}", path.escape_debug());
     }
     if let Some(more) = plan.kept.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        eprintln!("  ... and {more} more");
+        warning!("  ... and {more} more");
     }
-    eprintln!(
+    warning!(
         "The crates may not build together. If nobody changed them by hand, `sp-gen update --force` replaces them; \
          otherwise commit first, and apply your changes again."
     );
@@ -154,7 +155,7 @@ fn kept(plan: &Plan) {
         .iter()
         .any(|path| path.starts_with("vendor/sp-abi/src/"))
     {
-        eprintln!(
+        warning!(
             "A vendor/sp-abi that `sp-gen generate` wrote is written again by the same command."
         );
     }

@@ -4,7 +4,7 @@ use crate::scene::Scene;
 use crate::{run, sp_gen};
 
 /// Arguments, the code at the end of the first line, a part of the help.
-const FAILURES: [(&[&str], &str, &str); 9] = [
+const FAILURES: [(&[&str], &str, &str); 11] = [
     (
         &["diff", "2.6"],
         "sp_gen::usage::missing_required_argument",
@@ -44,6 +44,16 @@ const FAILURES: [(&[&str], &str, &str); 9] = [
         &["history", "SP_Devise"],
         "sp_gen::history::unknown",
         "did you mean `SP_Device`",
+    ),
+    (
+        &["history", "--release", "2.211"],
+        "sp_gen::generate::no_snapshot",
+        "`2.21`",
+    ),
+    (
+        &["explain", "fild_inserted"],
+        "sp_gen::explain::unknown",
+        "did you mean `field_inserted`",
     ),
     (
         &["ir", "kernals"],

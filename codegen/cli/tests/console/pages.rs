@@ -5,7 +5,7 @@ use std::fs;
 use crate::scene::Scene;
 use crate::{run, sp_gen};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 12] = [
     "new",
     "import",
     "generate",
@@ -14,6 +14,8 @@ const COMMANDS: [&str; 10] = [
     "history",
     "explain",
     "verify",
+    "doctor",
+    "update",
     "completions",
     "man",
 ];

@@ -52,6 +52,19 @@ fn list_of_apis_is_as_its_schema_states() {
 }
 
 #[test]
+fn doctor_is_as_its_schema_states() {
+    let scene = Scene::new();
+    let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["doctor", "--format", "json"]));
+    if stderr.contains("[sp_gen::doctor::no_python]") {
+        return println!("skipped: no python3");
+    }
+    assert!(status <= 2 && stderr.is_empty(), "{stderr}");
+    let value: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(violations(&schema("doctor"), &value), [""; 0]);
+    assert!(!value["steps"].as_array().unwrap().is_empty());
+}
+
+#[test]
 fn verify_is_as_its_schema_states() {
     let scene = Scene::new();
     let plugin = scene.path("plugin.so");
