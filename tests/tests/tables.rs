@@ -22,7 +22,7 @@ fn vector() -> Tensor {
 #[test]
 fn print_results() {
     let Ok(release) = std::env::var("TABLES_RELEASE") else {
-        return println!("skipped: not started by another test");
+        return;
     };
     let apis = sp_tests::snapshots(&release);
     let host = Host::open(&apis, &plugin()).unwrap();
