@@ -1,4 +1,4 @@
-//! What the command prints, and where: results to stdout, informational lines to stderr. Holds the options that
+//! Output of the commands: results to stdout, informational lines to stderr. Holds the options that
 //! every command has, `--color` and `--quiet`.
 //!
 //! Nothing here panics if a stream is closed or its device is full: a result that cannot be written is an error, an

@@ -9,7 +9,7 @@ use std::fmt;
 
 use sp_ir::{Field, History, Record, Signature};
 
-/// What [`judge`](crate::judge) compares a plugin with.
+/// Contract data that [`judge`](crate::judge) compares a plugin with.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract<'a> {
     /// The releases, with the one that is played.
@@ -24,7 +24,7 @@ pub(crate) struct FilledStruct {
     pub name: String,
     /// Its `struct_size` as the plugin wrote it.
     pub size: u64,
-    /// Where the plugin's fields are that are not 0.
+    /// Offsets of the plugin's fields that are not 0.
     pub offsets: Vec<u64>,
 }
 

@@ -20,7 +20,7 @@ use crate::{Outcome, Verdict};
 pub struct JudgeOptions<'a> {
     /// The time that a check may take, rounded up to seconds; by default `SP_HOST_SECONDS`, or 30 seconds.
     pub timeout: Option<Duration>,
-    /// How many children run at a time; by default two for each core, since children wait much of
+    /// Number of children that run at a time; by default two for each core, since children wait much of
     /// their time.
     pub jobs: Option<NonZero<usize>>,
     /// True if a release without a device of the plugin's is a failure.

@@ -34,9 +34,9 @@ impl fmt::Display for Verdict {
 pub struct Outcome {
     /// The check's id; stable, for programs to read.
     pub check: String,
-    /// How it ended.
+    /// The end of the process.
     pub status: Verdict,
-    /// What was seen, or why it failed or was skipped. It has no control characters.
+    /// Observation, or the reason of a failure or skip. It has no control characters.
     pub detail: String,
     /// Bytes of the plugin's output that were not kept.
     pub dropped_bytes: u64,

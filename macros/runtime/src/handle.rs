@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 
 use crate::fork::Process;
 
-/// What a handle points to. The value comes first, so that a pointer to it is the handle.
+/// Allocation behind a handle. The value comes first, so that a pointer to it is the handle.
 #[repr(C)]
 struct Given<T> {
     value: T,

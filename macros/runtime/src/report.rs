@@ -11,16 +11,16 @@ use std::sync::OnceLock;
 
 use crate::guard;
 
-/// How much a line matters.
+/// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Something failed, and no status could carry it.
     Error,
     /// The plugin declines, or does less than it could.
     Warn,
-    /// What a user may want to change.
+    /// Something that a user may want to change.
     Info,
-    /// What an author wants to see.
+    /// Details for an author.
     Debug,
 }
 

@@ -1,5 +1,5 @@
 //! Any bytes as a wheel on a server that lies: about lengths, about which part it sends, and about how much.
-//! What is read is the wheel's or an error, and no request is without bounds.
+//! Every read returns the wheel's bytes or an error, and every request is bounded.
 
 #![no_main]
 
@@ -15,7 +15,7 @@ const REQUEST_MOST: u64 = 2 << 20;
 
 struct Lying {
     wheel: Vec<u8>,
-    /// How each answer lies, from the first on; later ones do not.
+    /// The defect of each answer, from the first on; later answers have none.
     lies: std::vec::IntoIter<u8>,
 }
 

@@ -11,7 +11,7 @@ pub struct Cli {
     /// The options of every command.
     #[command(flatten)]
     pub console: console::Args,
-    /// What to do.
+    /// The advice.
     #[command(subcommand)]
     pub command: Command,
 }

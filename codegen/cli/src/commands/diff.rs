@@ -41,7 +41,7 @@ pub struct Args {
     /// The target whose layouts are compared
     #[arg(long, default_value = DEFAULT_TARGET, value_name = "TRIPLE")]
     target: String,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// What makes the exit status 1

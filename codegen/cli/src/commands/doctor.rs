@@ -29,7 +29,7 @@ pub struct Args {
     /// The seconds that each process of TensorFlow may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

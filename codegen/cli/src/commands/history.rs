@@ -29,7 +29,7 @@ pub struct Args {
     /// The newest release shown: 2.21, 2.22.0rc0, nightly; the newest that is imported if absent
     #[arg(long, value_name = "R")]
     release: Option<Requested>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -47,7 +47,7 @@ pub struct Args {
     /// The target whose layouts are printed
     #[arg(long, default_value = DEFAULT_TARGET, requires = "headers")]
     target: String,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Tree)]
     format: Format,
     /// Print instead where the headers contradict their own rules; exit 1 where they do

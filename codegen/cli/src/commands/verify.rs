@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What `--help` says of safety, and of the exit status.
+/// Text of `--help` about safety and the exit status.
 const NOTES: &str = "\
 Examples:
   sp-gen verify libmyaccel.so                                   in every release
@@ -41,10 +41,10 @@ pub struct Args {
     /// The seconds that a check may take [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
-    /// How many checks run at a time [default: two for each core]
+    /// Number of checks that run at a time [default: two for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

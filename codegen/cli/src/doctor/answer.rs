@@ -1,4 +1,4 @@
-//! What the two Python programs answer. The second one runs a plugin's code, so nothing in it is trusted
+//! Answers of the two Python programs. The second one runs a plugin's code, so nothing in it is trusted
 //! to be printable.
 
 use super::DoctorError;
@@ -84,7 +84,7 @@ pub enum Stage {
     Done,
 }
 
-/// What a session counted.
+/// Counts of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Counts {
     /// The last stage that it entered.
@@ -102,9 +102,9 @@ pub struct Counts {
 /// A session: what it counted, how it ended, what it printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// What it counted.
+    /// The counts.
     pub counts: Counts,
-    /// How its process ended.
+    /// The end of its process.
     pub end: End,
     /// Its stderr.
     pub stderr: String,
@@ -138,7 +138,7 @@ impl Session {
     }
 }
 
-/// What `session.py` prints at the beginning of each stage.
+/// Name that `session.py` prints at the beginning of each stage.
 const MARKER: &str = "sp-gen doctor: stage ";
 
 /// Returns the end of an output, for a process that did not state why it ended.

@@ -21,7 +21,7 @@ const ANSWER_LIMIT: u64 = 1 << 22;
 /// How long a stderr may stay open after the child's end, where a grandchild holds it.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// How a child ended.
+/// The end of a child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// With this exit status.
@@ -72,7 +72,7 @@ impl std::fmt::Display for End {
 /// A child that ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
+    /// The end of the process.
     pub end: End,
     /// The first bytes of its stderr.
     pub stderr: String,

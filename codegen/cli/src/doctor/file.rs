@@ -1,4 +1,4 @@
-//! What a plugin's file says without being loaded: machine, libraries and entry points.
+//! Facts of a plugin's file that need no loading: machine, libraries and entry points.
 
 use super::{Step, StepKind};
 use crate::import::symbols::elf;

@@ -50,7 +50,7 @@ pub enum DoctorError {
     NoAnswer {
         /// The program.
         python: String,
-        /// How it ended.
+        /// The end of the process.
         detail: String,
     },
 }

@@ -4,7 +4,7 @@ use super::answer::{Session, Stage, Survey};
 use super::{ByType, Step, StepKind};
 use std::collections::BTreeSet;
 
-/// What an error of the dynamic loader contains, and what to do about it.
+/// A part of the dynamic loader's error message, and the advice for it.
 const LOADER: [(&str, &str); 8] = [
     (
         "undefined symbol: TF_",
@@ -41,7 +41,7 @@ const LOADER: [(&str, &str); 8] = [
     ),
 ];
 
-/// What to do about a process that ended without an error of Python's.
+/// Advice for a process that ended without an error of Python's.
 const ENDED: &str =
     "run `sp-gen verify PLUGIN.so`, which names the contract that the plugin breaks";
 

@@ -75,9 +75,9 @@ pub struct Step {
     pub plugin: Option<String>,
     /// The outcome.
     pub verdict: Verdict,
-    /// What was found.
+    /// The observation.
     pub detail: String,
-    /// What to do; empty if there is nothing to do.
+    /// Advice; empty if there is nothing to do.
     pub advice: String,
 }
 

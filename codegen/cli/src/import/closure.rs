@@ -108,7 +108,7 @@ struct Reading<'a> {
     step: &'a mut dyn FnMut(&str),
     read: BTreeMap<String, Rc<Page>>,
     obstacles: BTreeMap<String, Option<Obstacle>>,
-    /// How many headers include each other on the way to the current one.
+    /// Depth of the include chain that leads to the current header.
     depth: usize,
 }
 

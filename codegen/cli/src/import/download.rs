@@ -24,9 +24,9 @@ const JSON: &str = "application/vnd.pypi.simple.v1+json";
 pub struct Download {
     /// The file, at its start.
     pub file: File,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub length: u64,
-    /// Whether the index stated its sha256, which it has then.
+    /// True if the index stated a sha256, which was compared.
     pub is_stated: bool,
 }
 

@@ -17,9 +17,9 @@ use tempfile::TempDir;
 /// A release whose headers were read and agree with the lock.
 #[derive(Debug)]
 pub struct Fetched {
-    /// What the import did, or will have done after [`Fetched::commit`].
+    /// Summary of the import, valid after [`Fetched::commit`].
     pub done: Imported,
-    /// Where the release is kept.
+    /// The release's folder in the store.
     pub place: Place,
     pub(super) new: Option<New>,
 }

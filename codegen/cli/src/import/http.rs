@@ -221,7 +221,7 @@ mod tests {
     fn each_request_of_a_redirect_is_checked_for_plain_http() {
         let server = Server::start(|_| sp_tests::http::Response::new(200, "x"));
         let remote = remote(Client::default(), "https://127.0.0.1/x.whl");
-        // What `follow` calls for each URL on the way.
+        // `follow` calls this for each URL of the redirect chain.
         let target = Url::parse(&server.url("/x.whl")).unwrap();
         let sent = remote.send(&target, None).map(drop);
         assert!(matches!(sent, Err(RangeError::Insecure(host)) if host == server.host()));

@@ -16,7 +16,7 @@ pub struct Found {
     pub release: Release,
     /// `cp311`
     pub python: String,
-    /// What its tag says.
+    /// Text of its tag.
     pub platform: Platform,
 }
 

@@ -73,7 +73,7 @@ pub struct Imported {
     pub moved: Moved,
     /// Whether the lock has a new entry.
     pub appended: bool,
-    /// Whether the wheel was fetched whole, and the index does not state its sha256.
+    /// True if the wheel was fetched whole and the index states no sha256.
     pub is_unstated: bool,
 }
 

@@ -109,7 +109,7 @@ pub enum Problem {
         origin: String,
         /// The file.
         member: String,
-        /// How many bytes are read at most.
+        /// Limit in bytes.
         limit: u64,
     },
     /// The wheel is not the one that the index links to.
@@ -258,7 +258,7 @@ pub enum Problem {
     LibraryMalformed {
         /// The library and where it is.
         library: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         detail: String,
     },
     /// A package that symbols are not kept for.

@@ -24,7 +24,7 @@ const KEPT_MOST: usize = 512;
 pub const LENGTH_MOST: u64 = 4 << 30;
 const TRIES: u32 = 3;
 
-/// What requests parts of one remote file.
+/// Requests byte ranges of one remote file.
 pub trait Transport {
     /// Requests a range, which is not empty.
     ///
@@ -58,7 +58,7 @@ pub enum RangeError {
     Refused,
     /// It cannot be reached, or the connection fails.
     Away(String),
-    /// What it sends cannot be true.
+    /// Its answer contradicts the request.
     Invalid(String),
     /// It would be asked over plain http; has its host.
     Insecure(String),

@@ -33,10 +33,10 @@ pub struct Wheel<R> {
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
-    /// What was moved for a wheel that was fetched whole.
+    /// Bytes and requests of a wheel that was fetched whole.
     downloaded: Option<Moved>,
     is_unstated: bool,
-    /// How many bytes of headers may still be read.
+    /// Remaining limit for the bytes of all headers.
     left: u64,
 }
 

@@ -65,7 +65,7 @@ pub struct Scene {
     folder: TempDir,
 }
 
-/// What a run gave.
+/// Exit status and output of a run.
 pub struct Run {
     /// Its exit status.
     pub status: i32,
@@ -134,7 +134,7 @@ impl Scene {
         done
     }
 
-    /// Where something in it is.
+    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

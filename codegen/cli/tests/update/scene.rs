@@ -20,7 +20,7 @@ pub struct Scene {
     folder: TempDir,
 }
 
-/// What a run gave.
+/// Exit status and output of a run.
 pub struct Run {
     /// Its exit status.
     pub status: i32,

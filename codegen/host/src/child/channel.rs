@@ -175,7 +175,7 @@ pub(super) struct Reports {
     pub is_loaded: bool,
     /// The number of devices that the plugin reports.
     pub devices: Option<i32>,
-    /// What calls wrote against the structs' contract.
+    /// Writes of the calls that violate the structs' contract.
     pub breaches: Breaches,
     /// The structs that the plugin filled.
     pub written: Vec<FilledStruct>,

@@ -130,10 +130,10 @@ fn watch() {
     unsafe { libc::_exit(HANG_STATUS) }
 }
 
-/// What a child's run of a check came to.
+/// Outcome of a check in a child process.
 pub(crate) struct Answer {
     pub outcome: Outcome,
-    /// What was written against the structs' contract.
+    /// Writes that violate the structs' contract.
     pub breaches: Breaches,
     /// True if the plugin's library was loaded.
     pub is_loaded: bool,

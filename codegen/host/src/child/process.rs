@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(5);
 /// pipes open.
 const REST: Duration = Duration::from_millis(250);
 
-/// How a child ended.
+/// The end of a child process.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// Its status, or `None` if it had to be killed.

@@ -10,7 +10,7 @@ use super::Entry;
 use crate::Device;
 use crate::platform::About;
 
-/// What a table's kernels have above those of the next table in priority.
+/// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
 
 /// Registers the kernels of all tables, those of earlier tables with a higher priority.

@@ -17,7 +17,7 @@ pub struct Square {
     pub class: String,
     /// What it says when pointed at.
     pub hint: String,
-    /// What else tells it from the release before, and is not shown.
+    /// Other differences from the release before, which are not shown.
     pub state: String,
 }
 

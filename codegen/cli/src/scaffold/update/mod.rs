@@ -46,7 +46,7 @@ pub enum UpdateError {
     Listing {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         detail: String,
     },
     /// `Cargo.lock` is no lock.
@@ -58,7 +58,7 @@ pub enum UpdateError {
     Lock {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         detail: String,
     },
     /// The way to a file leads through a symbolic link.

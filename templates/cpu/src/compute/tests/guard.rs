@@ -19,7 +19,7 @@ use crate::compute::{Broadcast, arith};
 
 const PAGE: usize = 4096;
 
-/// Where a slice lies between the guard pages.
+/// Position of a slice between the guard pages.
 #[derive(Clone, Copy)]
 enum Place {
     /// It begins where the first one ends.
