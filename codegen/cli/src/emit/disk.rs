@@ -95,7 +95,7 @@ impl FolderKind {
     pub fn drift(self, out: &Path, files: &Files) -> io::Result<Vec<Drift>> {
         let mut present = Files::new();
         let parts: &[&str] = match self {
-            Self::Crate => &["Cargo.toml", "LICENSE", "src", "vendor"],
+            Self::Crate => &["Cargo.toml", "src", "vendor"],
             Self::Headers => &[""],
         };
         for part in parts {

@@ -91,7 +91,6 @@ pub fn make_standalone(files: &mut BTreeMap<String, String>) {
             .iter()
             .map(|name| (license_path(name), LICENSE.to_owned())),
     );
-    files.insert("LICENSE".to_owned(), LICENSE.to_owned());
 }
 
 /// Returns our crates that `name` depends on, directly or not.
