@@ -269,6 +269,12 @@ fn crate_outside_of_a_workspace_builds_alone() {
     fs::write(out.join("LICENSE"), "mine\n").unwrap();
     let again = sp_gen(&["generate", "--check", "--out", out.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stdout));
-    sp_gen(&["generate", "--release", "2.20", "--out", out.to_str().unwrap()]);
+    sp_gen(&[
+        "generate",
+        "--release",
+        "2.20",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
     assert_eq!(fs::read_to_string(out.join("LICENSE")).unwrap(), "mine\n");
 }

@@ -57,11 +57,13 @@ pub fn run(args: Args) -> Result {
     if changed {
         diff_of_use(&args.folder, &plan)?;
     }
-    kept(&plan);
-    Ok(match plan.kept.is_empty() && !(args.check && changed) {
-        true => Outcome::Done,
-        false => Outcome::Found,
-    })
+    report_left_alone(&plan);
+    Ok(
+        match plan.left_alone.is_empty() && !(args.check && changed) {
+            true => Outcome::Done,
+            false => Outcome::Found,
+        },
+    )
 }
 
 /// Returns a line for each crate that changes, and for the lock.
@@ -81,7 +83,7 @@ fn changes(plan: &Plan, is_check: bool) -> String {
             _ => format!("{verb} {name}: {written} files written, {removed} removed\n"),
         };
     }
-    match text.is_empty() && plan.kept.is_empty() {
+    match text.is_empty() && plan.left_alone.is_empty() {
         true => format!(
             "vendor/ and Cargo.lock are those of sp-gen {}\n",
             env!("CARGO_PKG_VERSION")
@@ -129,8 +131,8 @@ fn mention(mention: &Mention) -> String {
 }
 
 /// Names on stderr what stays, and what to do about it.
-fn kept(plan: &Plan) {
-    if plan.kept.is_empty() {
+fn report_left_alone(plan: &Plan) {
+    if plan.left_alone.is_empty() {
         return;
     }
     let why = match plan.has_listing {
@@ -139,11 +141,16 @@ fn kept(plan: &Plan) {
             "left as they are, since vendor/.sp-gen.json, which shows what sp-gen wrote, is absent"
         }
     };
-    warning!("{} files are {why}:", plan.kept.len());
-    for path in plan.kept.iter().take(SHOWN) {
+    warning!("{} files are {why}:", plan.left_alone.len());
+    for path in plan.left_alone.iter().take(SHOWN) {
         warning!("  {}", path.escape_debug());
     }
-    if let Some(more) = plan.kept.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = plan
+        .left_alone
+        .len()
+        .checked_sub(SHOWN)
+        .filter(|more| *more > 0)
+    {
         warning!("  ... and {more} more");
     }
     warning!(
@@ -151,7 +158,7 @@ fn kept(plan: &Plan) {
          otherwise commit first, and apply your changes again."
     );
     if plan
-        .kept
+        .left_alone
         .iter()
         .any(|path| path.starts_with("vendor/sp-abi/src/"))
     {

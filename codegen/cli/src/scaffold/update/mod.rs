@@ -102,7 +102,7 @@ pub struct Plan {
     /// False if the plugin is of an sp-gen that wrote no listing.
     pub has_listing: bool,
     /// Files under `vendor/` that are not as sp-gen wrote them, and stay.
-    pub kept: Vec<String>,
+    pub left_alone: Vec<String>,
     /// Crates that come, and crates that go.
     pub crates: [Vec<String>; 2],
     /// Packages that `Cargo.lock` gets and loses, or why it stays as it is.
@@ -132,12 +132,16 @@ impl Plan {
             on_disk: &on_disk,
             known: known.as_ref(),
         };
-        let kept = if force { BTreeSet::new() } else { state.kept() };
+        let left_alone = if force {
+            BTreeSet::new()
+        } else {
+            state.left_alone()
+        };
         let mut plan = Self {
             root: root.to_owned(),
             drifts: Vec::new(),
             has_listing: known.is_some(),
-            kept: kept.iter().cloned().collect(),
+            left_alone: left_alone.iter().cloned().collect(),
             crates: state.crates(),
             lock: Ok(Vec::new()),
             mentions: Vec::new(),
@@ -147,18 +151,23 @@ impl Plan {
             ],
         };
         // Of old files that may all be sp-gen's, new ones beside them and a new lock make nothing that builds.
-        if plan.has_listing || kept.is_empty() {
-            plan.fill(&state, &kept)?;
+        if plan.has_listing || left_alone.is_empty() {
+            plan.fill(&state, &left_alone)?;
         }
         Ok(plan)
     }
 
     /// Adds what is to be written, and what that means for the author.
-    fn fill(&mut self, state: &State<'_>, kept: &BTreeSet<String>) -> Result<(), UpdateError> {
-        self.drifts = state.drifts(kept);
+    fn fill(
+        &mut self,
+        state: &State<'_>,
+        left_alone: &BTreeSet<String>,
+    ) -> Result<(), UpdateError> {
+        self.drifts = state.drifts(left_alone);
         let (before, after) = state.contents(&self.drifts);
         self.mentions = author::mentions(&self.root, &public::removed(&before, &after))?;
-        self.drifts.extend(state.listing_drift(&self.root, kept));
+        self.drifts
+            .extend(state.listing_drift(&self.root, left_alone));
         let (drift, lock) = lock_drift(&self.root)?;
         self.drifts.extend(drift);
         self.lock = lock;
@@ -198,7 +207,7 @@ struct State<'a> {
 
 impl State<'_> {
     /// Returns the files that are neither as an sp-gen wrote them nor as they shall be.
-    fn kept(&self) -> BTreeSet<String> {
+    fn left_alone(&self) -> BTreeSet<String> {
         let is_ours = |path: &str, bytes: &[u8]| self.known.is_some_and(|it| it.has(path, bytes));
         let is_changed = |path: &String, bytes: &[u8]| {
             self.carried.get(path).map(Vec::as_slice) != Some(bytes) && !is_ours(path, bytes)
@@ -207,22 +216,22 @@ impl State<'_> {
             .on_disk
             .iter()
             .filter(|(path, bytes)| is_changed(path, bytes));
-        let mut kept: BTreeSet<String> = changed.map(|(path, _)| path.clone()).collect();
+        let mut left_alone: BTreeSet<String> = changed.map(|(path, _)| path.clone()).collect();
         // `sp-gen generate --out vendor/sp-abi` writes the crate for other releases; half of each does not build.
-        if kept.iter().any(|path| path.starts_with(GENERATED)) {
-            let drifts = self.drifts(&kept);
+        if left_alone.iter().any(|path| path.starts_with(GENERATED)) {
+            let drifts = self.drifts(&left_alone);
             let generated = drifts.into_iter().map(|drift| drift.path);
-            kept.extend(generated.filter(|path| path.starts_with(GENERATED)));
+            left_alone.extend(generated.filter(|path| path.starts_with(GENERATED)));
         }
-        kept
+        left_alone
     }
 
-    /// Returns what differs, without the files of `kept`.
-    fn drifts(&self, kept: &BTreeSet<String>) -> Vec<Drift> {
+    /// Returns what differs, without the files of `left_alone`.
+    fn drifts(&self, left_alone: &BTreeSet<String>) -> Vec<Drift> {
         let paths: BTreeSet<&String> = self.carried.keys().chain(self.on_disk.keys()).collect();
         let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
         let differing = paths.into_iter().filter(|path| {
-            !kept.contains(*path) && self.carried.get(*path) != self.on_disk.get(*path)
+            !left_alone.contains(*path) && self.carried.get(*path) != self.on_disk.get(*path)
         });
         let drift = |path: &String| Drift {
             path: path.clone(),
@@ -244,12 +253,12 @@ impl State<'_> {
 
     /// Returns the change of the listing. A file that stays remains listed with the contents that sp-gen has
     /// for it, so that the next update finds it changed again.
-    fn listing_drift(&self, root: &Path, kept: &BTreeSet<String>) -> Option<Drift> {
+    fn listing_drift(&self, root: &Path, left_alone: &BTreeSet<String>) -> Option<Drift> {
         let carried = self.carried.iter();
         let mut listing =
             Listing::new(carried.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
         let old = self.known.map(|it| &it.files).into_iter().flatten();
-        let gone = old.filter(|(path, _)| kept.contains(*path));
+        let gone = old.filter(|(path, _)| left_alone.contains(*path));
         for (path, hash) in gone {
             let files = &mut listing.files;
             files.entry(path.clone()).or_insert_with(|| hash.clone());

@@ -42,7 +42,7 @@ fn a_new_plugin_has_nothing_to_update() {
     let folder = plugin();
     let plan = Plan::new(folder.path(), false).unwrap();
     assert_eq!(changes(&plan), []);
-    assert!(plan.kept.is_empty() && plan.has_listing);
+    assert!(plan.left_alone.is_empty() && plan.has_listing);
 }
 
 #[test]
@@ -78,12 +78,12 @@ fn keeps_a_file_that_was_changed_by_hand_until_forced() {
     fs::write(root.join(LIB), "//! Mine.\n").unwrap();
     for _ in 0..2 {
         let plan = Plan::new(root, false).unwrap();
-        assert_eq!(plan.kept, [LIB]);
+        assert_eq!(plan.left_alone, [LIB]);
         plan.apply().unwrap();
         assert_eq!(read(root, LIB), "//! Mine.\n");
     }
     let plan = Plan::new(root, true).unwrap();
-    assert!(plan.kept.is_empty());
+    assert!(plan.left_alone.is_empty());
     plan.apply().unwrap();
     assert_eq!(read(root, LIB), current);
 }
@@ -100,7 +100,7 @@ fn keeps_a_generated_crate_whole() {
     .unwrap();
     let plan = Plan::new(root, false).unwrap();
     assert_eq!(
-        plan.kept,
+        plan.left_alone,
         ["vendor/sp-abi/Cargo.toml", "vendor/sp-abi/src/lib.rs"]
     );
 }
@@ -115,7 +115,7 @@ fn without_a_listing_nothing_is_written_beside_files_that_may_be_the_authors() {
     fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
     let plan = Plan::new(root, false).unwrap();
     assert_eq!(
-        (plan.has_listing, plan.kept.as_slice()),
+        (plan.has_listing, plan.left_alone.as_slice()),
         (false, &[LIB.to_owned()][..])
     );
     assert_eq!(changes(&plan), []);
