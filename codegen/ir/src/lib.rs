@@ -5,6 +5,7 @@
 //! dependency at all.
 
 mod api;
+pub mod c;
 mod canonical;
 mod contract;
 mod history;
@@ -16,6 +17,7 @@ mod snapshot;
 #[cfg(feature = "serde")]
 mod spelling;
 mod ty;
+mod used;
 #[cfg(feature = "serde")]
 mod validate;
 mod visit;

@@ -3,8 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_gen::import::problem::Problem;
-use sp_gen::import::symbols::{binary::Binary, elf, exports};
+use sp_fetch::problem::Problem;
+use sp_library::binary::Binary;
+use sp_library::elf;
+use sp_fetch::symbols::exports;
 use std::ops::Range;
 
 struct Bytes<'a>(&'a [u8]);

@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, miette};
 
-use crate::clang::DEFAULT_TARGET;
 use crate::console::{self, note};
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
+use sp_parse::clang::DEFAULT_TARGET;
 
-use crate::emit::disk::{self, FolderKind};
-use crate::emit::{Files, emit, header, upstream};
-use crate::extract;
-use crate::import::place::{Place, checkout};
-use crate::import::release::{Release, Requested};
-use crate::import::store::Store;
+use crate::disk::{self, FolderKind};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::place::{Place, checkout};
+use sp_data::release::{Release, Requested};
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
+use sp_emit::{Files, emit, header};
+use sp_fetch::store::Store;
+use sp_parse::extract;
+use sp_parse::upstream;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -88,7 +89,7 @@ enum Docs {
 /// Writes the crate, or compares it.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = Place::find_readable(&here);
+    let place = operand::readable_place(&here);
     let out = match (&args.out, checkout(&here)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),

@@ -1,24 +1,27 @@
 //! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
 
+mod changes;
+mod snapshot;
+
 use crate::console::{note, shows_progress, warning};
-use crate::crew;
 use crate::diagnostic::{Outcome, Result, show};
-use crate::extract::Extracted;
-use crate::import::changes::Change;
-use crate::import::index::{Index, PACKAGE};
-use crate::import::lock::Lock;
-use crate::import::place::Place;
-use crate::import::problem::Problem;
-use crate::import::release::{Release, Requested};
-use crate::import::snapshot::{SnapshotError, Written};
-use crate::import::source::Moved;
-use crate::import::store::Store;
-use crate::import::symbols::{self, Task};
-use crate::import::{Fetched, Imported, Request, Watch, fetch, newest_nightly, snapshot};
-use crate::symbols::Symbols;
+use changes::Change;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
+use snapshot::{SnapshotError, Written};
+use sp_data::place::Place;
+use sp_data::release::{Release, Requested};
+use sp_data::symbols::Symbols;
+use sp_fetch::index::{Index, PACKAGE};
+use sp_fetch::lock::Lock;
+use sp_fetch::problem::Problem;
+use sp_fetch::store::Store;
+use sp_fetch::symbols::{self, Task};
+use sp_fetch::{Fetched, Imported, Request, Watch, fetch, newest_nightly};
+use sp_parse::extract::Extracted;
+use sp_parse::source::Moved;
+use sp_system::crew;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -11,18 +11,17 @@ use miette::{Diagnostic, IntoDiagnostic};
 use sp_ir::Api;
 use thiserror::Error;
 
-use crate::clang::{DEFAULT_TARGET, Library};
 use crate::console::{self, note};
-use crate::contract::{Known, Notes};
 use crate::diagnostic::{Outcome, Result};
-use crate::embedded::SNAPSHOTS;
-use crate::extract::{Job, LeftOut, extract_with};
-use crate::import::place::Place;
-use crate::import::release::{Release, Requested};
-use crate::import::snapshot::mark_preview;
 use crate::operand;
-use crate::snapshots;
-use crate::suggest;
+use sp_data::embedded::SNAPSHOTS;
+use sp_data::place::Place;
+use sp_data::release::{Release, Requested};
+use sp_data::snapshots;
+use sp_data::suggest;
+use sp_parse::clang::{DEFAULT_TARGET, Library};
+use sp_parse::contract::{Known, Notes};
+use sp_parse::extract::{Job, LeftOut, extract_with};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +84,7 @@ struct NoRelease;
 
 /// Prints the API, or the list of APIs.
 pub fn run(args: Args) -> Result {
-    let place = Place::find_readable(&std::env::current_dir().into_diagnostic()?);
+    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
     let release = release(&args, &place)?;
     let parsed = match &args.headers {
         Some(root) => parse(root, &args, release, &place)?,
@@ -188,7 +187,7 @@ fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Ve
     if let Some(unread) = unread.find(|one| only.is_empty() || only.contains(&one.api)) {
         return Err(unread.into());
     }
-    mark_preview(&mut extracted.apis, release);
+    snapshots::mark_preview(&mut extracted.apis, release);
     Ok(extracted.apis)
 }
 

@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::console::warning;
-use crate::import::lock::{Lock, Locked};
-use crate::import::place::Place;
-use crate::import::release::Release;
-use crate::import::store::Store;
+use sp_data::place::Place;
+use sp_data::release::Release;
+use sp_fetch::lock::{Lock, Locked};
+use sp_fetch::store::Store;
 
 /// Headers by their name below the include root; none by default.
 #[derive(Debug, Default)]

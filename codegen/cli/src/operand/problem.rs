@@ -7,11 +7,11 @@ use miette::Diagnostic;
 use sp_ir::SnapshotError;
 use thiserror::Error;
 
-use crate::extract::ExtractError;
-use crate::import::problem::Problem;
-use crate::import::release::Release;
-use crate::snapshots::ReadError;
-use crate::symbols::SymbolsError;
+use sp_data::release::Release;
+use sp_data::snapshots::ReadError;
+use sp_data::symbols::SymbolsError;
+use sp_fetch::problem::Problem;
+use sp_parse::extract::ExtractError;
 
 /// Why there is nothing to compare.
 #[derive(Debug, Error, Diagnostic)]

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::clang::DEFAULT_TARGET;
+use sp_parse::clang::DEFAULT_TARGET;
 
 fn place() -> Place {
     Place::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -2,14 +2,14 @@
 
 use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::platform::Platform;
-use crate::import::symbols::is_wanted;
-use crate::plugin::names::Names;
-use crate::symbols::Symbols;
 use serde::Serialize;
+use sp_data::place::Place;
+use sp_data::platform::Platform;
+use sp_data::symbols::Symbols;
+use sp_fetch::symbols::is_wanted;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
+use sp_library::names::Names;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

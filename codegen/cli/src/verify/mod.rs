@@ -9,13 +9,13 @@ mod preflight;
 pub mod text;
 
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::platform::Platform;
-use crate::import::release::Release;
-use crate::snapshots;
-use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
+use sp_data::place::Place;
+use sp_data::platform::Platform;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 use sp_host::{
     Contract, ENTRY_POINTS, Exports, JudgeOptions, Outcome, PLAYED, Verdict, escape_control,
 };
@@ -139,7 +139,7 @@ pub fn serve() -> Result<()> {
 }
 
 fn place() -> Result<Place> {
-    Ok(Place::find_readable(
+    Ok(crate::operand::readable_place(
         &std::env::current_dir().into_diagnostic()?,
     ))
 }

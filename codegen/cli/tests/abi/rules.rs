@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::releases::{TARGET, blessed, root};
-use sp_gen::abi::{Diff, RULES, Surface, Verdict, diff};
-use sp_gen::clang::Library;
-use sp_gen::contract::{Known, Notes};
-use sp_gen::extract::{Extracted, Job, LeftOut, complete_with};
+use sp_diff::{Diff, RULES, Surface, Verdict, diff};
+use sp_parse::clang::Library;
+use sp_parse::contract::{Known, Notes};
+use sp_parse::extract::{Extracted, Job, LeftOut, complete_with};
 
 fn folder() -> PathBuf {
     root().join("tests/abi")

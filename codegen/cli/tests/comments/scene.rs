@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_gen::abi::{Diff, Surface, diff};
-use sp_gen::clang::Library;
-use sp_gen::extract::TARGETS;
-use sp_gen::import::place::Place;
+use sp_data::place::Place;
+use sp_diff::{Diff, Surface, diff};
 use sp_gen::operand::{Operand, Reading};
+use sp_parse::clang::Library;
+use sp_parse::extract::TARGETS;
 use tempfile::TempDir;
 
 use crate::edits::Edit;

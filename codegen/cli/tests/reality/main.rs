@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sp_gen::abi::finding::Outcome;
-use sp_gen::abi::{self, Diff};
-use sp_gen::import::place::Place;
-use sp_gen::import::release::Release;
+use sp_data::place::Place;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_diff::finding::Outcome;
+use sp_diff::{self, Diff};
 use sp_gen::operand::{Operand, Reading};
-use sp_gen::snapshots;
 use sp_host::{Host, Op, PLAYED, Suite, Tensor, Verdict};
 use sp_ir::Api;
 
@@ -335,7 +335,7 @@ fn diff(place: &Place, old: &str, new: &str) -> Diff {
         let operand = Operand::find(text).expect("a release");
         operand.read(reading).expect("its snapshots are there")
     };
-    abi::diff(&side(old).surface, &side(new).surface, TARGET)
+    sp_diff::diff(&side(old).surface, &side(new).surface, TARGET)
 }
 
 fn apis(place: &Place, release: &str) -> Vec<Api> {

@@ -12,10 +12,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use compiler::{STRICT, compile, folder, headers, source, stored, words};
-use sp_gen::import::place::Place;
-use sp_gen::import::release::Release;
-use sp_gen::snapshots;
-use sp_gen::symbols::Symbols;
+use sp_data::place::Place;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 use sp_gen::verify;
 use sp_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
 use sp_ir::Api;

@@ -4,11 +4,11 @@ use serde::Serialize;
 use sp_ir::{Api, History};
 
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::release::Release;
 use crate::lint::{self, Lint};
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::place::Place;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 
 /// The version of the JSON form; keys are added, never given another meaning.
 const SCHEMA: u32 = 1;

@@ -1,0 +1,114 @@
+//! What names types and values: forward declarations, enumerations, constants, aliases, callbacks.
+
+use std::fmt::Write;
+
+use sp_expand::structure::Dates;
+use sp_ir::{Constant, Enum, Item, Value};
+
+use super::super::contract;
+use super::super::module::Source;
+use super::{comment, order, structs};
+use sp_ir::c;
+
+/// Types that are pointed to: the API's own, and of other APIs those that it needs no more of.
+pub fn forward(source: &Source<'_>) -> String {
+    let mut text = String::new();
+    for (name, item) in &source.api.items {
+        if let Some(line) = declared(name, item) {
+            if let Item::Handle(handle) = item {
+                text += &comment::doc(0, &said(handle.doc.as_ref(), source.timeline.of(name, "")));
+            }
+            text += &line;
+        }
+    }
+    let borrowed = order::borrowed(source).into_iter();
+    let foreign: String = borrowed
+        .filter_map(|name| declared(name, source.catalog.item(name)?))
+        .collect();
+    match foreign.is_empty() {
+        true => text,
+        false => format!("/* Of other headers. */\n{foreign}\n{text}"),
+    }
+}
+
+fn declared(name: &str, item: &Item) -> Option<String> {
+    order::is_forward(item).then(|| match item {
+        Item::Struct(_) => format!("typedef struct {name} {name};\n"),
+        Item::Union(_) => format!("typedef union {name} {name};\n"),
+        other => format!("{};\n", c::item(name, other)),
+    })
+}
+
+fn said(doc: Option<&String>, releases: &str) -> Vec<String> {
+    let said = doc.cloned().unwrap_or_default();
+    let since = comment::since(releases);
+    vec![format!("{said} {since}").trim().to_owned()]
+}
+
+/// Macros with a value, and enumerations.
+pub fn values(source: &Source<'_>) -> String {
+    let items = source.api.items.iter();
+    let printed = items.map(|(name, item)| match item {
+        Item::Enum(item) => enumeration(name, item, source),
+        Item::Constant(item) => constant(name, item, source),
+        _ => String::new(),
+    });
+    printed.collect()
+}
+
+fn enumeration(name: &str, item: &Enum, source: &Source<'_>) -> String {
+    let dates = source.timeline.of(name, "");
+    let mut text = comment::doc(0, &said(item.doc.as_ref(), dates));
+    let _ = writeln!(text, "typedef enum {name} {{");
+    for variant in &item.variants {
+        let since = match comment::since(source.timeline.of(name, &variant.name)).as_str() {
+            "" => String::new(),
+            since => format!(" /* {since} */"),
+        };
+        let _ = writeln!(text, "  {} = {},{since}", variant.name, variant.value);
+    }
+    let size = match &item.repr {
+        sp_ir::Type::Int { bits, .. } => bits / 8,
+        _ => 4,
+    };
+    let _ = writeln!(
+        text,
+        "}} {name};\nSP_ASSERT(sizeof({name}) == {size}, \"{name}\");\n"
+    );
+    text
+}
+
+fn constant(name: &str, item: &Constant, source: &Source<'_>) -> String {
+    let doc = comment::doc(0, &said(item.doc.as_ref(), source.timeline.of(name, "")));
+    let value = match &item.value {
+        Value::Int(value) if *value < 0 => format!("({value})"),
+        Value::Int(value) => value.to_string(),
+        Value::Text(text) => c::string_literal(text),
+        Value::Name(other) => other.clone(),
+    };
+    format!("{doc}#define {name} {value}\n")
+}
+
+/// Aliases, callbacks and bodies, each after those that it needs.
+pub fn bodies(source: &Source<'_>) -> String {
+    let order = order::of(source).into_iter();
+    order.map(|name| body(name, source)).collect()
+}
+
+fn body(name: &str, source: &Source<'_>) -> String {
+    let dates = source.timeline.of(name, "");
+    match source.api.items.get(name) {
+        Some(item @ Item::Alias(alias)) => {
+            let doc = comment::doc(0, &said(alias.doc.as_ref(), dates));
+            format!("{doc}{};\n\n", c::item(name, item))
+        }
+        Some(Item::Callback(callback)) => {
+            let mut said = said(callback.doc.as_ref(), dates);
+            said.extend(contract::told(&callback.signature));
+            let declared = c::broken(&format!("(*{name})"), &callback.signature);
+            format!("{}typedef {declared};\n\n", comment::doc(0, &said))
+        }
+        Some(_) => structs::print(name, source),
+        None => String::new(),
+    }
+}
