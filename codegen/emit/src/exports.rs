@@ -10,7 +10,7 @@ use sp_expand::ty::ident;
 use sp_ir::{Api, Item, Side};
 
 use super::page;
-use super::timeline::FIRST_LOADER;
+use crate::minor::FIRST_LOADER;
 use sp_data::release::Release;
 use sp_data::symbols::table::Table;
 use sp_data::symbols::{Symbols, runs};

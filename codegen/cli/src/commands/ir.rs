@@ -20,8 +20,9 @@ use sp_data::release::{Release, Requested};
 use sp_data::snapshots;
 use sp_data::suggest;
 use sp_parse::clang::{DEFAULT_TARGET, Library};
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Job, LeftOut, extract_with};
+use sp_parse::extract::{Job, extract_with};
 
 const EXAMPLES: &str = "\
 Examples:

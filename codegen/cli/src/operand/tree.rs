@@ -13,8 +13,9 @@ use sp_fetch::problem::Problem;
 use sp_fetch::store::unpack;
 use sp_fetch::wheel::Wheel;
 use sp_parse::closure;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
+use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
 use sp_parse::source::{Identity, Source, identity_beside};
 

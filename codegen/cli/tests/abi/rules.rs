@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::releases::{TARGET, blessed, root};
 use sp_diff::{Diff, RULES, Surface, Verdict, diff};
 use sp_parse::clang::Library;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Extracted, Job, LeftOut, complete_with};
+use sp_parse::extract::{Extracted, Job, complete_with};
 
 fn folder() -> PathBuf {
     root().join("tests/abi")

@@ -33,7 +33,7 @@ fn a_broken_layout_keeps_a_module() {
     // 2.6 appended to 2.5, so one module holds both; 2.21 inserted.
     assert_eq!(text.matches("pub mod ").count(), 1, "{text}");
     has(&text, "pub mod v2_5 {");
-    has(&text, "Source: `demo.h:7`, 2.5 to 2.6.");
+    has(&text, "Context: `demo.h:7`, 2.5 to 2.6.");
     has(&text, "pub stop: Option");
     has(&text, "author_trait = \"Table\"");
     assert!(!text.contains("SP_Stats"), "{text}");
