@@ -111,7 +111,7 @@ fn instead(item: &Function) -> Option<TokenStream> {
 /// experimental, or it had another signature before.
 fn unstable(item: &Function, had_other: bool) -> Option<TokenStream> {
     let (header, signature) = (&*item.loc.file, item.signature.canonical());
-    let unstable = quote!(.unstable(sp_gen::NEWEST, #header, #signature));
+    let unstable = quote!(.unstable(crate::NEWEST, #header, #signature));
     (had_other || is_experimental(item)).then_some(unstable)
 }
 

@@ -45,7 +45,7 @@ use sp_ir::Api;
 use thiserror::Error;
 
 use sp_data::symbols::Symbols;
-use sp_system::crew;
+use sp_system::parallel;
 
 use catalog::Catalog;
 use context::Context;
@@ -249,7 +249,7 @@ fn print(contexts: &[Context<'_>]) -> Vec<Vec<Printed>> {
         .collect();
     // The longest first, so that no thread is left alone with it.
     pieces.sort_by_key(|(context, _)| std::cmp::Reverse(contexts[*context].api.items.len()));
-    let printed = crew::each(&pieces, |(context, part)| {
+    let printed = parallel::map(&pieces, |(context, part)| {
         let printed = match PARTS.get(*part) {
             Some(part) => module::print(&contexts[*context], part),
             None => module::print_macros(&contexts[*context]),

@@ -3,7 +3,7 @@
 use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
 use serde::Serialize;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::symbols::Symbols;
 use sp_fetch::symbols::is_wanted;
@@ -63,7 +63,7 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 }
 
 /// Sorts the names.
-pub(super) fn of(closure: &Closure, apis: &[Api], place: &Place) -> Result<Asked> {
+pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result<Asked> {
     let (names, wanted) = (&closure.names, closure.wanted());
     let symbols = Symbols::at(place)?;
     let function = |name: &String| Function {

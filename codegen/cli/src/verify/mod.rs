@@ -11,7 +11,7 @@ pub mod text;
 use crate::diagnostic::Result;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
 use sp_data::snapshots;
@@ -138,7 +138,7 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-fn place() -> Result<Place> {
+fn place() -> Result<DataFolders> {
     Ok(crate::operand::readable_place(
         &std::env::current_dir().into_diagnostic()?,
     ))
@@ -212,7 +212,7 @@ fn played(apis: &[Api]) -> History {
 }
 
 /// Returns the previews among `releases`, each with its exact version.
-fn previews(place: &Place, releases: &[String]) -> Result<BTreeMap<String, String>> {
+fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
@@ -236,7 +236,7 @@ pub fn checks(releases: usize) -> usize {
 ///
 /// # Errors
 /// Where it is not to be had.
-pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
+pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::at(place, nightly)?.map(|_| nightly));

@@ -33,7 +33,7 @@ fn a_broken_layout_keeps_a_module() {
     // 2.6 appended to 2.5, so one module holds both; 2.21 inserted.
     assert_eq!(text.matches("pub mod ").count(), 1, "{text}");
     has(&text, "pub mod v2_5 {");
-    has(&text, "Context: `demo.h:7`, 2.5 to 2.6.");
+    has(&text, "Source: `demo.h:7`, 2.5 to 2.6.");
     has(&text, "pub stop: Option");
     has(&text, "author_trait = \"Table\"");
     assert!(!text.contains("SP_Stats"), "{text}");
@@ -171,9 +171,9 @@ fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
     );
     has(
         &flat(&files, "src/kernels/mod.rs"),
-        "#[cfg(feature = \"other\")] use sp_gen::other::B;",
+        "#[cfg(feature = \"other\")] use crate::other::B;",
     );
-    has(&flat(&files, "src/other/mod.rs"), "use sp_gen::kernels::A;");
+    has(&flat(&files, "src/other/mod.rs"), "use crate::kernels::A;");
     has(&flat(&files, "src/lib.rs"), "#[cfg(feature = \"kernels\")]");
 }
 
