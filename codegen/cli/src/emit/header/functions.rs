@@ -2,7 +2,7 @@
 //! declared. One that every release from SP_MIN_RELEASE on exports has its plain name; any is there
 //! through `sp_find`, which gives NULL where the host lacks it.
 
-use sp_expand::structure::Dates;
+use sp_expand::structure::ItemReleases;
 use sp_ir::{Function, Item, Side, Signature, Type};
 
 use super::super::adapters::Form;
@@ -42,7 +42,7 @@ fn entry_point(name: &str, item: &Function, source: &Source<'_>) -> String {
 
 /// ` From 2.6 on.`
 fn since(name: &str, source: &Source<'_>) -> String {
-    let since = comment::since(source.timeline.of(name, ""));
+    let since = comment::since(source.timeline.release_text(name, ""));
     format!(" {since}").trim_end().to_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sp_expand::structure::Dates;
+use sp_expand::structure::ItemReleases;
 use sp_ir::{Constant, Enum, Item, Value};
 
 use super::super::contract;
@@ -16,7 +16,10 @@ pub fn forward(source: &Source<'_>) -> String {
     for (name, item) in &source.api.items {
         if let Some(line) = declared(name, item) {
             if let Item::Handle(handle) = item {
-                text += &comment::doc(0, &said(handle.doc.as_ref(), source.timeline.of(name, "")));
+                text += &comment::doc(
+                    0,
+                    &said(handle.doc.as_ref(), source.timeline.release_text(name, "")),
+                );
             }
             text += &line;
         }
@@ -57,11 +60,12 @@ pub fn values(source: &Source<'_>) -> String {
 }
 
 fn enumeration(name: &str, item: &Enum, source: &Source<'_>) -> String {
-    let dates = source.timeline.of(name, "");
+    let dates = source.timeline.release_text(name, "");
     let mut text = comment::doc(0, &said(item.doc.as_ref(), dates));
     let _ = writeln!(text, "typedef enum {name} {{");
     for variant in &item.variants {
-        let since = match comment::since(source.timeline.of(name, &variant.name)).as_str() {
+        let since = match comment::since(source.timeline.release_text(name, &variant.name)).as_str()
+        {
             "" => String::new(),
             since => format!(" /* {since} */"),
         };
@@ -79,7 +83,10 @@ fn enumeration(name: &str, item: &Enum, source: &Source<'_>) -> String {
 }
 
 fn constant(name: &str, item: &Constant, source: &Source<'_>) -> String {
-    let doc = comment::doc(0, &said(item.doc.as_ref(), source.timeline.of(name, "")));
+    let doc = comment::doc(
+        0,
+        &said(item.doc.as_ref(), source.timeline.release_text(name, "")),
+    );
     let value = match &item.value {
         Value::Int(value) if *value < 0 => format!("({value})"),
         Value::Int(value) => value.to_string(),
@@ -96,7 +103,7 @@ pub fn bodies(source: &Source<'_>) -> String {
 }
 
 fn body(name: &str, source: &Source<'_>) -> String {
-    let dates = source.timeline.of(name, "");
+    let dates = source.timeline.release_text(name, "");
     match source.api.items.get(name) {
         Some(item @ Item::Alias(alias)) => {
             let doc = comment::doc(0, &said(alias.doc.as_ref(), dates));
