@@ -208,7 +208,7 @@ pub fn verify(
 fn played(apis: &[Api]) -> History {
     let played = apis.iter();
     let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
-    History::of(&played.cloned().collect::<Vec<_>>())
+    History::from_apis(&played.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.

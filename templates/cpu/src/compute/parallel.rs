@@ -7,7 +7,7 @@
 //! How work is cut never depends on how many threads there are where the result would show it.
 
 use super::simd::FloatMode;
-use sp_runtime::fork::Claim;
+use sp_runtime::fork::ProcessClaim;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -265,9 +265,9 @@ impl Pool {
     /// Returns the pool; `None` in a forked child of the process whose pool it is.
     fn get() -> Option<&'static Self> {
         static POOL: OnceLock<&'static Pool> = OnceLock::new();
-        static CLAIM: Claim = Claim::new();
+        static CLAIM: ProcessClaim = ProcessClaim::new();
         // The claim comes first: a child may be forked while another thread initialises the cell.
-        CLAIM.is_ours().then(|| *POOL.get_or_init(Self::start))
+        CLAIM.try_claim().then(|| *POOL.get_or_init(Self::start))
     }
 
     fn start() -> &'static Self {
