@@ -113,9 +113,9 @@ print(json.dumps([variable.device, variable.numpy().tolist()]))
 def test_an_unknown_host_gets_no_devices_and_a_line_says_why(headers, tmp_path, struct):
     changed = tmp_path / "include"
     shutil.copytree(headers, changed)
-    header = changed / "sp_stream_executor.h"
+    header = changed / "spgen_stream_executor.h"
     # As if the struct had always been three bytes longer than TensorFlow has it.
-    text, count = re.subn(rf"(\{{SP_END\({struct}_\w+, \w+\))", r"\1 + 3", header.read_text())
+    text, count = re.subn(rf"(\{{SPGEN_END_OF\({struct}_\w+, \w+\))", r"\1 + 3", header.read_text())
     assert count >= 2
     header.write_text(text)
     found, stderr = run(build(changed), """

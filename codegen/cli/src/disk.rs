@@ -362,7 +362,7 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let (out, kind) = (scratch.path().join("new/shim"), FolderKind::Headers);
         let text = format!("{}int a;\n", sp_emit::header::GENERATED);
-        let files = Files::from([("sp_a.h".to_owned(), text)]);
+        let files = Files::from([("spgen_a.h".to_owned(), text)]);
         assert_eq!(kind.drift(&out, &files).unwrap().len(), 1);
         write(kind, &out, &files).unwrap();
         assert_eq!(kind.drift(&out, &files).unwrap(), []);
@@ -373,9 +373,9 @@ mod tests {
             "{obstacle}"
         );
         fs::remove_file(out.join("own.h")).unwrap();
-        fs::copy(out.join("sp_a.h"), out.join("sp_b.h")).unwrap();
+        fs::copy(out.join("spgen_a.h"), out.join("spgen_b.h")).unwrap();
         assert_eq!(kind.drift(&out, &files).unwrap()[0].new, None);
-        let obstacle = kind.obstacle(&out.join("sp_a.h"), &files).unwrap().unwrap();
+        let obstacle = kind.obstacle(&out.join("spgen_a.h"), &files).unwrap().unwrap();
         assert!(obstacle.ends_with("is not a folder"), "{obstacle}");
         let entries = fs::read_dir(scratch.path().join("new")).unwrap().count();
         assert_eq!(entries, 1, "the staging folder was removed");

@@ -153,7 +153,7 @@ fn the_shim_in_c_has_a_folder_to_itself() {
     assert!(!out.exists(), "--check writes nothing");
     let made = c(&there);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
-    assert!(out.join("sp_shim.h").exists() && out.join("sp_kernels.h").exists());
+    assert!(out.join("spgen_common.h").exists() && out.join("spgen_kernels.h").exists());
     assert_eq!(c(&["--check", there[0], there[1]]).status.code(), Some(0));
     let again = c(&there);
     assert!(
@@ -162,13 +162,13 @@ fn the_shim_in_c_has_a_folder_to_itself() {
         text(&again.stderr)
     );
     fs::write(
-        out.join("sp_kernels.h"),
+        out.join("spgen_kernels.h"),
         text(sp_emit::header::GENERATED.as_bytes()),
     )
     .unwrap();
     let drifted = c(&["--check", there[0], there[1]]);
     assert_eq!(drifted.status.code(), Some(1));
-    assert!(text(&drifted.stdout).contains("sp_kernels.h"));
+    assert!(text(&drifted.stdout).contains("spgen_kernels.h"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Comments in generated code. A token stream cannot hold one, so it travels as a macro call with
-//! the text, and becomes a comment once the code is text.
+//! Comments in generated code. A token stream cannot contain a comment, so a comment is a macro call with
+//! its text until the code is formatted.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,13 +7,13 @@ use quote::quote;
 const OPEN: &str = "__comment!(\"";
 const CLOSE: &str = "\");";
 
-/// A `SAFETY:` comment before the statement or item that follows.
-pub fn safety(why: &str) -> TokenStream {
-    let text = format!("SAFETY: {why}");
+/// Returns a `SAFETY:` comment for the statement or item that follows.
+pub fn safety(argument: &str) -> TokenStream {
+    let text = format!("SAFETY: {argument}");
     quote!(__comment!(#text);)
 }
 
-/// Turns the macro calls of formatted code into comments.
+/// Replaces the macro calls in formatted code by comments.
 pub fn restore(code: &str) -> String {
     let mut text = String::with_capacity(code.len());
     let mut after_comment = false;
@@ -40,13 +40,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_becomes_a_comment_where_it_stood() {
-        let why = safety("it is ours.");
-        let file = syn::parse2(quote!(fn f() { #why unsafe { g() } })).unwrap();
+    fn replaces_macro_call_by_comment() {
+        let comment = safety("the argument.");
+        let file = syn::parse2(quote!(fn f() { #comment unsafe { g() } })).unwrap();
         let text = restore(&prettyplease::unparse(&file));
         assert_eq!(
             text,
-            "fn f() {\n    // SAFETY: it is ours.\n    unsafe { g() }\n}\n"
+            "fn f() {\n    // SAFETY: the argument.\n    unsafe { g() }\n}\n"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The declarations of the newest release as data, for APIs whose tables a plugin fills in an entry
-//! point: sp-runtime compares them with the headers of a host that is newer.
+//! The declarations of the newest release as data, for APIs whose tables a plugin fills in an entry point.
+//! sp-runtime compares them with the headers of a newer host.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use sp_expand::structure::is_versioned;
 use sp_expand::ty::ident;
 use sp_ir::{Api, Enum, Field, Item, Presence, Side, Struct, Type, Writer};
 
-use super::closure;
 use super::comment::safety;
+use super::references;
 use crate::context::Context;
 
 /// Emits the static `DECLARATIONS`, if the plugin registers itself through this API with a struct that has a
@@ -20,15 +20,16 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     };
     let name = &context.api.name;
-    let structs = versioned(context.api);
+    let structs = versioned_structs(context.api);
     let types = types(context.api, &structs);
     let structs = structs
         .iter()
-        .map(|(name, item)| structure(name, item, context));
-    let doc = " The declarations to compare the headers of a newer host with.";
-    let why = safety("the members are those of the Rust structs.");
+        .map(|(name, item)| print_struct(name, item, context));
+    let doc = " The declarations that are compared with the headers of a newer host.";
+    let comment =
+        safety("every list names the members of its Rust struct; both come from the same IR.");
     quote! {
-        #why
+        #comment
         const STRUCTS: &[declarations::KnownStruct] = unsafe { &[#(#structs),*] };
         #[doc = #doc]
         pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
@@ -56,7 +57,7 @@ fn entry_header<'a>(api: &'a Api, context: &Context<'_>) -> Option<&'a str> {
     })
 }
 
-fn versioned(api: &Api) -> Vec<(&String, &Struct)> {
+fn versioned_structs(api: &Api) -> Vec<(&String, &Struct)> {
     let structs = api.items.iter().filter_map(|(name, item)| match item {
         Item::Struct(item) if is_versioned(item) => Some((name, item)),
         _ => None,
@@ -64,7 +65,7 @@ fn versioned(api: &Api) -> Vec<(&String, &Struct)> {
     structs.collect()
 }
 
-fn structure(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {
+fn print_struct(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {
     let members = item.fields.iter().map(|field| {
         let (name, ty) = (&field.name, field.ty.canonical());
         match is_needed(item, field, context) {
@@ -76,7 +77,7 @@ fn structure(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {
     quote!(declarations::KnownStruct::new::<#name>(&[#(#members),*]))
 }
 
-/// A plugin needs what the host stores, and what the host requires of it.
+/// Returns true if a plugin needs the field: the host stores it, or requires it of the plugin.
 fn is_needed(item: &Struct, field: &Field, context: &Context<'_>) -> bool {
     let is_optional = field.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
     let is_versioned = |ty: &Type| context.catalog.is_versioned(ty);
@@ -87,11 +88,11 @@ fn is_needed(item: &Struct, field: &Field, context: &Context<'_>) -> bool {
     }
 }
 
-/// Returns the types of this API that members of the structs name.
+/// Prints the types of this API that members of the structs name.
 fn types(api: &Api, structs: &[(&String, &Struct)]) -> Vec<TokenStream> {
     let names = structs.iter().flat_map(|(name, _)| {
         let item = api.items.get(name.as_str());
-        item.map(closure::names).unwrap_or_default()
+        item.map(references::names).unwrap_or_default()
     });
     let names: BTreeSet<&str> = names.collect();
     let types = names

@@ -1,5 +1,5 @@
-//! The `use` lines of a generated file, found by the names that its code mentions, so that there
-//! is none too many.
+//! The `use` lines of a generated file. They are computed from the names in its code, so that no import is
+//! unused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use sp_ir::{Item, Items};
 
 use super::catalog::Catalog;
 
-/// Names from outside the generated crate, by the path that has them.
+/// Names from outside the generated crate, by their path.
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("core::ffi", &["c_char", "c_void"]),
     ("core::marker", &["PhantomData", "PhantomPinned"]),
@@ -33,67 +33,64 @@ const RUNTIME: &[&str] = &[
     "handle",
 ];
 
-/// The imports of an API's file called `part`, which holds `items`.
-pub fn imports(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenStream {
-    // Each table's callbacks are a module of their own, with imports of its own.
+/// Returns the imports of an API's file `part`, which contains `items`.
+pub fn of_part(part: &str, items: &TokenStream, catalog: &Catalog<'_>) -> TokenStream {
+    // Their code consists of inner modules, which have imports of their own.
     if matches!(part, "shims" | "epochs") {
         return TokenStream::new();
     }
-    let mut mentioned = BTreeSet::new();
-    mention(items.clone(), &mut mentioned);
-    let elsewhere = |name: &String| catalog.item(name).is_some_and(|item| part_of(item) != part);
-    // The trait is used through its constant, without being named.
+    let mut names = path_starts(items);
+    let is_elsewhere = |name: &String| catalog.item(name).is_some_and(|item| part_of(item) != part);
+    // The code uses a constant of the trait, without the trait's name.
     if part == "layout" && items.to_string().contains("STRUCT_SIZE") {
-        mentioned.insert("Versioned".to_owned());
+        names.insert("Versioned".to_owned());
     }
-    let siblings = mentioned.iter().any(elsewhere).then(|| {
+    let siblings = names.iter().any(is_elsewhere).then(|| {
         quote!(
             use super::*;
         )
     });
-    let outside = outside(&mentioned);
+    let outside = outside(&names);
     quote!(#siblings #outside)
 }
 
-/// The imports of a table's callbacks, two modules below the API's own.
-pub fn shim_imports(items: &TokenStream) -> TokenStream {
-    let mut mentioned = BTreeSet::new();
-    mention(items.clone(), &mut mentioned);
-    let outside = outside(&mentioned);
+/// Returns the imports of a table's module in `shims`, two levels below the API's module.
+pub fn of_table(items: &TokenStream) -> TokenStream {
+    let outside = outside(&path_starts(items));
     quote!(use super::super::*; #outside)
 }
 
-/// The imports of an epoch's module, two below the API's own, which declares `items` itself.
-pub fn epoch_imports(code: &TokenStream, items: &Items, catalog: &Catalog<'_>) -> TokenStream {
-    let mut mentioned = mentioned(code);
+/// Returns the imports of an epoch's module, two levels below the API's module. It declares `items` itself.
+pub fn of_epoch(code: &TokenStream, items: &Items, catalog: &Catalog<'_>) -> TokenStream {
+    let mut names = path_starts(code);
     if code.to_string().contains("STRUCT_SIZE") {
-        mentioned.insert("Versioned".to_owned());
+        names.insert("Versioned".to_owned());
     }
-    let elsewhere = |name: &String| catalog.item(name).is_some() && !items.contains_key(name);
-    let siblings = mentioned.iter().any(elsewhere).then(|| {
+    let is_elsewhere = |name: &String| catalog.item(name).is_some() && !items.contains_key(name);
+    let siblings = names.iter().any(is_elsewhere).then(|| {
         quote!(
             use super::super::*;
         )
     });
-    let outside = outside(&mentioned);
+    let outside = outside(&names);
     quote!(#siblings #outside)
 }
 
-/// The names that `code` begins a path with.
-pub fn mentioned(code: &TokenStream) -> BTreeSet<String> {
+/// Returns the names that begin a path in `code`.
+pub fn path_starts(code: &TokenStream) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    mention(code.clone(), &mut names);
+    add_path_starts(code.clone(), &mut names);
     names
 }
 
-/// The names of other APIs among those that the files of `api` mention, by the API that has them.
-pub fn foreign<'a, 'b>(
+/// Returns the names of other APIs in `names`, by the API that declares them.
+pub fn of_other_apis<'a, 'b>(
     api: &str,
-    mentioned: impl Iterator<Item = &'b String>,
+    names: impl Iterator<Item = &'b String>,
     catalog: &Catalog<'a>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
     let mut foreign: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for name in mentioned {
+    for name in names {
         match catalog.home(name) {
             Some(home) if home != api => {
                 foreign.entry(home).or_default().insert(name.clone());
@@ -104,7 +101,7 @@ pub fn foreign<'a, 'b>(
     foreign
 }
 
-/// The file that an item stands in.
+/// Returns the file that contains an item.
 fn part_of(item: &Item) -> &'static str {
     match item {
         Item::Struct(_) | Item::Union(_) => "structs",
@@ -117,36 +114,32 @@ fn part_of(item: &Item) -> &'static str {
     }
 }
 
-fn outside(mentioned: &BTreeSet<String>) -> TokenStream {
+fn outside(used: &BTreeSet<String>) -> TokenStream {
     let lines = OUTSIDE.iter().filter_map(|(path, names)| {
         let path = syn::parse_str::<syn::Path>(path).ok()?;
-        let names: Vec<_> = names
-            .iter()
-            .filter(|name| mentioned.contains(**name))
-            .collect();
-        let names_used = names.iter().map(|name| format_ident!("{name}"));
-        (!names.is_empty()).then(|| quote!(use #path::{#(#names_used),*};))
+        let names: Vec<_> = names.iter().filter(|name| used.contains(**name)).collect();
+        let idents = names.iter().map(|name| format_ident!("{name}"));
+        (!names.is_empty()).then(|| quote!(use #path::{#(#idents),*};))
     });
     lines.collect()
 }
 
-/// The names that `tokens` begin a path with.
-fn mention(tokens: TokenStream, names: &mut BTreeSet<String>) {
+fn add_path_starts(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let mut after_colons = false;
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match &token {
-            // What stands before a colon is a parameter or a field, which has that name itself.
+            // A name before a single colon is that of a parameter or field.
             TokenTree::Ident(name)
                 if !after_colons
                     && !tokens.peek().is_some_and(|it| is_colon(it, Spacing::Alone)) =>
             {
                 names.insert(name.to_string());
             }
-            TokenTree::Group(group) => mention(group.stream(), names),
+            TokenTree::Group(group) => add_path_starts(group.stream(), names),
             _ => {}
         }
-        // The second colon of `::` stands alone; so does that of `name: type`, whose first is none.
+        // The second colon of `::` has spacing `Alone`, as has that of `name: type`, which no other precedes.
         after_colons =
             is_colon(&token, Spacing::Joint) || (after_colons && is_colon(&token, Spacing::Alone));
     }

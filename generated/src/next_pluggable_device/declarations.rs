@@ -4,7 +4,10 @@
 use super::*;
 use sp_runtime::declarations;
 
-// SAFETY: the members are those of the Rust structs.
+__comment!(
+    "SAFETY: every list names the members of its Rust struct; both come from the same IR."
+);
+
 const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
         declarations::KnownStruct::new::<
@@ -114,7 +117,7 @@ const STRUCTS: &[declarations::KnownStruct] = unsafe {
     ]
 };
 
-/// The declarations to compare the headers of a newer host with.
+/// The declarations that are compared with the headers of a newer host.
 pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
     name: "next_pluggable_device",
     header: "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h",
