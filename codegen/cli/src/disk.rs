@@ -375,7 +375,10 @@ mod tests {
         fs::remove_file(out.join("own.h")).unwrap();
         fs::copy(out.join("spgen_a.h"), out.join("spgen_b.h")).unwrap();
         assert_eq!(kind.drift(&out, &files).unwrap()[0].new, None);
-        let obstacle = kind.obstacle(&out.join("spgen_a.h"), &files).unwrap().unwrap();
+        let obstacle = kind
+            .obstacle(&out.join("spgen_a.h"), &files)
+            .unwrap()
+            .unwrap();
         assert!(obstacle.ends_with("is not a folder"), "{obstacle}");
         let entries = fs::read_dir(scratch.path().join("new")).unwrap().count();
         assert_eq!(entries, 1, "the staging folder was removed");

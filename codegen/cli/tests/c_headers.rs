@@ -16,7 +16,7 @@ use compiler::{
 use similar::TextDiff;
 use sp_data::snapshots;
 use sp_expand::structure::is_versioned;
-use sp_ir::{Api, TargetDifference, Item, Struct};
+use sp_ir::{Api, Item, Struct, TargetDifference};
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
 const CPP: [&str; 3] = ["c++", "g++", "clang-14"];
@@ -207,7 +207,12 @@ fn rejects_calls_and_accesses_that_some_release_lacks() {
     }
     let later = "void f(TF_OpKernelContext* c) { TF_GetStepId(c); }\n";
     let text = include(&["spgen_kernels.h".to_owned()]) + later;
-    assert_compiles(compiler, "-std=c11 -DSPGEN_MIN_RELEASE=212", "later.c", &text);
+    assert_compiles(
+        compiler,
+        "-std=c11 -DSPGEN_MIN_RELEASE=212",
+        "later.c",
+        &text,
+    );
 }
 
 fn compile_arguments(compiler: &str, path: &Path) -> Vec<String> {
@@ -272,7 +277,8 @@ fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
         .iter()
         .map(|it| format!("sizeof({name}) == {}", it.size));
     let fields = item.fields.iter().zip(&differs.offsets);
-    let fields = fields.map(|(field, offset)| format!("offsetof({name}, {}) == {offset}", field.name));
+    let fields =
+        fields.map(|(field, offset)| format!("offsetof({name}, {}) == {offset}", field.name));
     let last = item.struct_size.as_ref().map(|it| &it.last_field);
     let end = last.zip(differs.struct_size);
     let end = end.map(|(last, size)| format!("SPGEN_END_OF({name}, {last}) == {size}"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sp_data::embedded::BUILTIN_HEADERS;
-use sp_ir::{Api, TargetDifference, Field, Item, Struct, Value};
+use sp_ir::{Api, Field, Item, Struct, TargetDifference, Value};
 use sp_parse::extract::TARGETS;
 
 fn root() -> PathBuf {

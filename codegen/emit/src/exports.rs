@@ -65,7 +65,7 @@ impl<'a> Exports<'a> {
         Some(quote!(.with_availability(&crate::availability::#name)))
     }
 
-    /// Returns a sentence such as `Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.`
+    /// Returns a sentence such as `Exported by tensorflow-cpu from 2.6 to 2.18, tensorflow in 2.19.`
     pub fn describe(&self, symbol: &str) -> Option<String> {
         let exporting = self.by_function.get(symbol)?;
         let mut groups: Vec<(String, Vec<&Table>)> = Vec::new();
@@ -87,7 +87,7 @@ impl<'a> Exports<'a> {
         })
     }
 
-    /// Returns `2.6 to 2.18` or `2.5 on`. For a package of which only newer releases are known, says that all of
+    /// Returns `from 2.6 to 2.18` or `from 2.5 on`. For a package of which only newer releases are known, says that all of
     /// these export it.
     fn releases_text(&self, table: &Table, exporting: &BTreeSet<Release>) -> String {
         let known = releases_of(table);
@@ -99,8 +99,8 @@ impl<'a> Exports<'a> {
         }
         let text = |(first, last): (Release, Release)| match () {
             () if first == last => format!("in {first}"),
-            () if Some(&last) == known.last() => format!("{first} on"),
-            () => format!("{first} to {last}"),
+            () if Some(&last) == known.last() => format!("from {first} on"),
+            () => format!("from {first} to {last}"),
         };
         let runs = runs::of(exporting, &known).into_iter();
         runs.map(text).collect::<Vec<_>>().join(" and ")

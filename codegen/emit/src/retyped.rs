@@ -165,9 +165,8 @@ impl RetypedSlot<'_> {
             " Stores `T` with the signature that the running host calls. In {span} the parameters that a \
              later release added are null."
         );
-        let unknown = format!(
-            "{full} has another signature in {span}, and the host may be one of these releases"
-        );
+        let unknown =
+            format!("{full} has another signature in {span}, and the host's release is not known");
         let trampoline_doc = format!(" Calls `T` with the arguments of `{full}` in {span}.");
         let call_comment =
             safety("the host guarantees its arguments, which are passed on unchanged.");

@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_gen::verify;
-use spgen_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
+use sp_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
@@ -56,7 +56,7 @@ const BEFORE: &[(&[u32], &str, &str)] = &[
 
 fn main() {
     let folders = DataFolders::find(&source("main.rs")).expect("this is a checkout");
-    if let Some(release) = spgen_host::child_release() {
+    if let Some(release) = sp_host::child_release() {
         own_tests(&folders, &release, Path::new(""));
         unreachable!("a child process ends with its test");
     }
@@ -170,15 +170,15 @@ fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
     for own in ["adds", "optimizes", "assigns"] {
         assert!(passed.contains(&own), "{own} on {release}");
     }
-    println!("{name} on {release}: {}", spgen_host::summary(&rows));
+    println!("{name} on {release}: {}", sp_host::summary(&rows));
 }
 
 /// Runs every check of `sp-gen verify`, and the tests of this file.
 fn rows(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
-    let judged = spgen_host::judge(
+    let judged = sp_host::judge(
         &[release.to_owned()],
         plugin,
-        &spgen_host::JudgeOptions::default(),
+        &sp_host::JudgeOptions::default(),
         |_, _| (),
     );
     let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
@@ -199,10 +199,10 @@ fn checks_future(folders: &DataFolders, future: &Future, plugin: &Path) {
 
 /// Checks that the plugin declines the host: there are no devices, and no check fails.
 fn declines(release: &str, plugin: &Path) {
-    let rows = spgen_host::judge(
+    let rows = sp_host::judge(
         &[release.to_owned()],
         plugin,
-        &spgen_host::JudgeOptions::default(),
+        &sp_host::JudgeOptions::default(),
         |_, _| (),
     );
     let bad: Vec<_> = rows
@@ -219,7 +219,7 @@ fn declines(release: &str, plugin: &Path) {
 /// Runs the tests of this file. In a child process, runs the requested test or check.
 fn own_tests(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
     let (apis, exports) = (apis(folders, release), exports(folders, release));
-    let played = spgen_host::Release::new(&apis);
+    let played = sp_host::Release::new(&apis);
     let played = match &exports {
         Some(exports) => played.exporting(exports),
         None => played,
@@ -256,7 +256,10 @@ fn optimizes(host: &Host) {
 /// The plugin registers this kernel only if the host has TF_AssignVariable with a known signature.
 fn assigns(host: &Host, exports: Option<&Exports>) {
     let is_exported = exports.is_some_and(|it| it.contains_key("TF_AssignVariable"));
-    assert_eq!(host.kernels().any(|it| it.op == "AssignVariableOp"), is_exported);
+    assert_eq!(
+        host.kernels().any(|it| it.op == "AssignVariableOp"),
+        is_exported
+    );
     if is_exported {
         let variable = host.variable();
         let inputs = [variable.handle(), floats()];
@@ -332,7 +335,10 @@ fn decides_by_size() {
         for (release, size, declines) in MIN_RELEASES {
             let options = format!("-DSPGEN_MIN_RELEASE={release} {options}");
             let program = program(compiler, &options, "min_release.c");
-            let output = Command::new(program).arg(size).output().expect("the host runs");
+            let output = Command::new(program)
+                .arg(size)
+                .output()
+                .expect("the host runs");
             let stderr = String::from_utf8_lossy(&output.stderr);
             let case = format!("SPGEN_MIN_RELEASE={release}, {size} bytes: {stderr}");
             assert_eq!(output.status.code(), Some(i32::from(!declines)), "{case}");
@@ -378,7 +384,10 @@ fn checks_hosts(program: &Path) {
         ),
         ("0", "its SP_Platform is 0 bytes"),
     ] {
-        let output = Command::new(program).arg(case).output().expect("the host runs");
+        let output = Command::new(program)
+            .arg(case)
+            .output()
+            .expect("the host runs");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{case}: {stderr}");
         match line {

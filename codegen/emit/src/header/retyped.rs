@@ -74,8 +74,8 @@ pub fn fill(slot: &RetypedSlot<'_>) -> String {
     format!(
         r#"  if (!spgen_is_signature_known_{table}_{field}()) {{
     spgen_set_status(status, SPGEN_UNIMPLEMENTED,
-                     "{table}.{field} has another signature in {span}, and the host may be one of "
-                     "these releases");
+                     "{table}.{field} has another signature in {span}, and the host's release is "
+                     "not known");
     return false;
   }}
   spgen_set_{table}_{field}(object, values->{field});

@@ -56,7 +56,7 @@ fn doc_states_wheels_that_export_function() {
     let text = flat(&files, "src/demo/functions.rs");
     assert_contains(
         &text,
-        "/// Creates it. /// /// The caller owns the return value. /// /// Exported by tensorflow-cpu 2.5 to 2.6, tensorflow in all known releases (2.7).",
+        "/// Creates it. /// /// The caller owns the return value. /// /// Exported by tensorflow-cpu from 2.5 to 2.6, tensorflow in all known releases (2.7).",
     );
     assert_contains(
         &text,

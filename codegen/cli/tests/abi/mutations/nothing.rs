@@ -1,7 +1,7 @@
 //! Edits that neither a binary nor a compiler sees.
 
 use sp_diff::{Surface, Verdict};
-use sp_ir::{Alias, Api, Evidence, Item, Visited, Type};
+use sp_ir::{Alias, Api, Evidence, Item, Type, Visited};
 
 use super::names::replace;
 use super::scene::{Edit, Make, Random, choose, enumeration, loc};
