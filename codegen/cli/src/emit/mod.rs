@@ -159,6 +159,12 @@ fn root<'a>(
         module(feature, Some(quote!(#[cfg(feature = #feature)])))
     });
     quote! {
+        #![deny(
+            clippy::print_stderr,
+            clippy::print_stdout,
+            clippy::dbg_macro,
+            reason = "a print panics if its stream cannot be written"
+        )]
         #![allow(
             non_camel_case_types,
             non_snake_case,
