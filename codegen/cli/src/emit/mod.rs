@@ -36,12 +36,12 @@ pub mod upstream;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use miette::Diagnostic;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
-use sp_ir::Api;
+use sp_ir::{Api, Item};
 use thiserror::Error;
 
 use crate::crew;
@@ -128,6 +128,7 @@ fn with_sources<R>(
     let features = Features::of(&newest, &catalog);
     let broken = epochs::broken(apis, &catalog, &timeline);
     let exports = Exports::of(&newest, symbols);
+    problems.extend(unnamed_members(apis));
     problems.extend(places::ambiguous(&timeline.history));
     let sources: Vec<Source<'_>> = newest
         .iter()
@@ -146,6 +147,22 @@ fn with_sources<R>(
         true => Ok(print(&sources)),
         false => Err(Refused { problems }),
     }
+}
+
+/// Returns a problem for each struct and union with a member that has no name.
+fn unnamed_members(apis: &[Api]) -> Vec<String> {
+    let items = apis.iter().flat_map(|api| &api.items);
+    let unnamed = items.filter(|(_, item)| {
+        let fields = match item {
+            Item::Struct(item) => &item.fields,
+            Item::Union(item) => &item.fields,
+            _ => return false,
+        };
+        fields.iter().any(|field| field.name.is_empty())
+    });
+    let problem = |(name, _): (&String, _)| format!("a member of `{name}` has no name");
+    let problems: BTreeSet<String> = unnamed.map(problem).collect();
+    problems.into_iter().collect()
 }
 
 fn root<'a>(
