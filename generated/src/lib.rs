@@ -19,6 +19,12 @@
 //! - `tf_tensor`: TensorFlow 2.22.0rc0 (preview)
 //! - `tf_tstring`: TensorFlow 2.22.0rc0 (preview)
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::dbg_macro,
+    reason = "a print panics if its stream cannot be written"
+)]
 #![allow(
     non_camel_case_types,
     non_snake_case,

@@ -409,6 +409,13 @@ fn a_name_that_nobody_declares_is_refused() {
 }
 
 #[test]
+fn a_member_without_a_name_is_refused() {
+    let item = Item::Struct(versioned(vec![field("", Type::Bool, 0)]));
+    let refused = emit(&[api("demo", vec![("SP_Table", item)])]).unwrap_err();
+    has(&refused.to_string(), "a member of `SP_Table` has no name");
+}
+
+#[test]
 fn a_name_declared_twice_is_refused() {
     let twice = emit(&[
         api("one", vec![("H", handle(true, None))]),

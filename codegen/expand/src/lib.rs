@@ -3,6 +3,8 @@
 //! Printer and parser of the grammar stand in one file, so that sp-abi's committed structs and the
 //! derive that reads them cannot drift apart.
 
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod attribute;
 mod attributes;
 mod derive;

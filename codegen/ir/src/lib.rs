@@ -4,6 +4,8 @@
 //! Everything here is plain data. Reading it needs no clang, and without the `serde` feature no
 //! dependency at all.
 
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod api;
 pub mod c;
 mod canonical;

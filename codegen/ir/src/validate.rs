@@ -1,11 +1,17 @@
-//! Checks of a snapshot's texts. They end up in generated code, in Markdown, in HTML and on a terminal, so
-//! names must be identifiers, and no text may have a control character.
+//! Checks of a snapshot's texts and sizes. Texts end up in generated code, in Markdown, in HTML and on a
+//! terminal, so names must be identifiers, and no text may have a control character. Sizes and offsets are added
+//! and multiplied, so none may be larger than [`LARGEST`].
 
 use std::fmt;
 
-use crate::{Api, Evidence, Field, Item, Loc, Param, Signature, Stated, Type, Value};
+use crate::{
+    Api, Differs, Evidence, Field, Item, Layout, Loc, Param, Signature, Stated, Struct, Type, Value,
+};
 
-/// A text that a snapshot must not have.
+/// The largest size, offset or length of an array.
+const LARGEST: u64 = u32::MAX as u64;
+
+/// A text or size that a snapshot must not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidText {
     kind: Kind,
@@ -19,6 +25,8 @@ enum Kind {
     Line,
     Path,
     Expression,
+    Size,
+    Alignment,
 }
 
 impl fmt::Display for InvalidText {
@@ -28,6 +36,8 @@ impl fmt::Display for InvalidText {
             Kind::Line => "has a control character",
             Kind::Path => "is not the path of a Rust type",
             Kind::Expression => "is not a default return value",
+            Kind::Size => "is not a size below 4 GiB",
+            Kind::Alignment => "is not the alignment of a C type",
         };
         // Debug escapes control characters.
         write!(f, "{:?} {rule}", self.text)
@@ -43,13 +53,18 @@ impl Kind {
             Self::Line => !text.chars().any(is_unprintable),
             Self::Path => text.chars().all(|it| is_word(it) || it == ':'),
             Self::Expression => text.chars().all(|it| is_word(it) || ":().- ".contains(it)),
+            Self::Size | Self::Alignment => false,
         };
         match is_valid {
             true => Ok(()),
-            false => Err(InvalidText {
-                kind: self,
-                text: text.chars().take(80).collect(),
-            }),
+            false => Err(self.error(text)),
+        }
+    }
+
+    fn error(self, text: &str) -> InvalidText {
+        InvalidText {
+            kind: self,
+            text: text.chars().take(80).collect(),
         }
     }
 }
@@ -63,9 +78,9 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// Returns true for control characters, and for those that change the direction of what follows.
-fn is_unprintable(char: char) -> bool {
+pub(crate) fn is_unprintable(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Checks every text of `api`.
@@ -94,9 +109,33 @@ pub fn check(api: &Api) -> Checked {
     }
     for (triple, items) in &api.targets {
         Kind::Line.check(triple)?;
-        items.keys().try_for_each(|it| identifier(it))?;
+        for (name, differs) in items {
+            identifier(name)?;
+            check_differs(differs)?;
+        }
     }
     Ok(())
+}
+
+fn size(size: u64) -> Checked {
+    match size <= LARGEST {
+        true => Ok(()),
+        false => Err(Kind::Size.error(&size.to_string())),
+    }
+}
+
+fn check_layout(layout: &Layout) -> Checked {
+    size(layout.size)?;
+    match layout.align.is_power_of_two() && layout.align <= LARGEST {
+        true => Ok(()),
+        false => Err(Kind::Alignment.error(&layout.align.to_string())),
+    }
+}
+
+fn check_differs(differs: &Differs) -> Checked {
+    differs.layout.as_ref().map_or(Ok(()), check_layout)?;
+    let sizes = differs.offsets.iter().chain(&differs.struct_size);
+    sizes.copied().try_for_each(size)
 }
 
 fn identifier(text: &str) -> Checked {
@@ -114,23 +153,10 @@ fn optional_identifier(text: &str) -> Checked {
 fn check_item(item: &Item) -> Checked {
     check_loc(item.loc())?;
     match item {
-        Item::Struct(item) => {
-            line(&item.doc)?;
-            check_stated(&item.filled_by)?;
-            check_stated(&item.discriminator)?;
-            if let Some(receiver) = check_stated(&item.receiver)? {
-                identifier(&receiver.owner)?;
-                identifier(&receiver.field)?;
-            }
-            check_stated(&item.author_trait)?.map_or(Ok(()), |it| identifier(it))?;
-            if let Some(size) = &item.struct_size {
-                identifier(&size.symbol)?;
-                identifier(&size.last_field)?;
-            }
-            item.fields.iter().try_for_each(check_field)
-        }
+        Item::Struct(item) => check_struct(item),
         Item::Union(item) => {
             line(&item.doc)?;
+            check_layout(&item.layout)?;
             check_stated(&item.discriminator)?;
             item.fields.iter().try_for_each(check_field)
         }
@@ -171,7 +197,27 @@ fn check_item(item: &Item) -> Checked {
     }
 }
 
+fn check_struct(item: &Struct) -> Checked {
+    line(&item.doc)?;
+    check_layout(&item.layout)?;
+    check_stated(&item.filled_by)?;
+    check_stated(&item.discriminator)?;
+    if let Some(receiver) = check_stated(&item.receiver)? {
+        identifier(&receiver.owner)?;
+        identifier(&receiver.field)?;
+    }
+    check_stated(&item.author_trait)?.map_or(Ok(()), |it| identifier(it))?;
+    if let Some(stated) = &item.struct_size {
+        identifier(&stated.symbol)?;
+        identifier(&stated.last_field)?;
+        size(stated.value)?;
+    }
+    item.fields.iter().try_for_each(check_field)
+}
+
 fn check_field(field: &Field) -> Checked {
+    size(field.offset)?;
+    size(field.size)?;
     optional_identifier(&field.name)?;
     line(&field.doc)?;
     line(&field.section)?;
@@ -202,7 +248,10 @@ fn check_type(ty: &Type) -> Checked {
     match ty {
         Type::Named(name) => identifier(name),
         Type::Pointer { pointee, .. } => check_type(pointee),
-        Type::Array { elem, .. } => check_type(elem),
+        Type::Array { elem, len } => {
+            size(*len)?;
+            check_type(elem)
+        }
         Type::Function(signature) => check_signature(signature),
         _ => Ok(()),
     }
@@ -262,13 +311,24 @@ mod tests {
             ("\"it\"", "\"it) {\""),
             ("run_v2", "run v2"),
             ("\"2.21\"", "\"2.21\\n\""),
+            ("\"offset\":0", "\"offset\":18446744073709551615"),
+            ("\"size\":8,\"align\"", "\"size\":4294967296,\"align\""),
+            ("\"align\":8", "\"align\":0"),
+            ("\"type\":\"size\"", "\"type\":\"size[4294967296]\""),
+            ("\"kind\":\"function\"", "\"kind\":\"\u{202e}\""),
         ];
         for (good, bad) in bad {
             let text = SNAPSHOT.replacen(good, bad, 1);
             assert_ne!(text, SNAPSHOT, "{good} is not in the snapshot");
             let error = Api::from_json(&text).expect_err(bad).to_string();
             assert!(!error.chars().any(char::is_control), "{bad}: {error:?}");
-            let reasons = [" is not ", " is no C type", "control character"];
+            assert!(!error.contains('\u{202e}'), "{bad}: {error:?}");
+            let reasons = [
+                " is not ",
+                " is no C type",
+                "control character",
+                "unknown variant",
+            ];
             assert!(reasons.iter().any(|it| error.contains(it)), "{error}");
         }
     }
