@@ -157,7 +157,10 @@ pub fn newest(apis: &[Api]) -> Vec<Api> {
 }
 
 /// The first release that loads such plugins.
-pub const FIRST_LOADER: Minor = (2, 5);
+pub const FIRST_LOADER: Minor = (
+    Release::FIRST_SUPPORTED.major,
+    Release::FIRST_SUPPORTED.minor,
+);
 
 /// What of an older release's form still counts for a plugin that serves it too.
 fn carry_over(newer: Option<&mut Item>, older: &Item, release: Minor) {
