@@ -1,19 +1,8 @@
-//! Puts what sp-gen must know without its checkout into the binary: builtin headers, API notes and
-//! IR snapshots, each as a table of (path inside its folder, contents), and the crates that a plugin
-//! stands on.
+//! Puts the crates that a scaffold vendors into the binary.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The constant, the folder it holds, the ending of the files that count.
-const TABLES: [(&str, &str, &str); 5] = [
-    ("BUILTIN_HEADERS", "headers/builtin", "h"),
-    ("API_NOTES", "headers/apis", "toml"),
-    ("SNAPSHOTS", "generated/ir", "json"),
-    ("SYMBOLS", "generated/symbols", "json"),
-    ("DEMANDS", "generated/demands", "json"),
-];
 
 /// The crates that `new` lays down, and where they lie in the checkout.
 const CRATES: [(&str, &str); 8] = [
@@ -34,27 +23,9 @@ fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()?;
-    let mut source = String::new();
-    for (name, folder, ending) in TABLES {
-        source += &table(name, &root.join(folder), ending)?;
-    }
-    source += &crates(&root)?;
+    let source = crates(&root)?;
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("embedded.rs"), source)
-}
-
-fn table(name: &str, folder: &Path, ending: &str) -> io::Result<String> {
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut files = Vec::new();
-    collect(folder, ending, &mut files)?;
-    files.sort();
-    let rows = files
-        .iter()
-        .map(|file| row(folder, file))
-        .collect::<String>();
-    Ok(format!(
-        "/// The files of `{name}` by their path.\npub static {name}: &[(&str, &str)] = &[\n{rows}];\n"
-    ))
 }
 
 fn crates(root: &Path) -> io::Result<String> {
@@ -124,30 +95,6 @@ fn collect_all(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
         match entry.file_type()?.is_dir() {
             true => collect_all(&entry.path(), found)?,
             false => found.push(entry.path()),
-        }
-    }
-    Ok(())
-}
-
-fn row(folder: &Path, file: &Path) -> String {
-    let name = file
-        .strip_prefix(folder)
-        .unwrap_or(file)
-        .to_string_lossy()
-        .replace('\\', "/");
-    format!(
-        "    ({name:?}, include_str!({:?})),\n",
-        file.to_string_lossy()
-    )
-}
-
-fn collect(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, ending, found)?;
-        } else if path.extension().is_some_and(|one| one == ending) {
-            found.push(path);
         }
     }
     Ok(())

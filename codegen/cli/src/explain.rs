@@ -6,7 +6,8 @@ use std::fmt::Write;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use crate::{abi, lint, suggest};
+use crate::lint;
+use sp_data::suggest;
 
 /// What there is to say of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Unknown {
 
 /// Every rule's page, sorted by id.
 pub fn pages() -> Vec<Page> {
-    let of_diff = abi::RULES.iter().map(|rule| Page {
+    let of_diff = sp_diff::RULES.iter().map(|rule| Page {
         id: rule.id,
         command: "diff",
         summary: rule.summary,
@@ -145,7 +146,7 @@ mod tests {
         let pages = pages();
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
-        let count = abi::RULES.len() + lints + sp_host::CHECKS.len();
+        let count = sp_diff::RULES.len() + lints + sp_host::CHECKS.len();
         assert_eq!(pages.len(), count);
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);

@@ -2,11 +2,12 @@
 //! those that need more in [`releases`], those that an API's notes parametrise in [`conventions`].
 
 pub mod conventions;
+mod exports;
 pub mod releases;
 
 use sp_ir::{Api, History, Item, Loc, Struct, Type};
 
-use crate::symbols::Symbols;
+use sp_data::symbols::Symbols;
 
 /// A contradiction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +169,7 @@ mod tests {
         let symbols = Symbols::embedded().unwrap();
         let apis = |names: [&str; 2]| -> Vec<Api> {
             let of = |(file, _): &&(&str, &str)| names.contains(file);
-            let texts = crate::embedded::SNAPSHOTS.iter().filter(of);
+            let texts = sp_data::embedded::SNAPSHOTS.iter().filter(of);
             texts
                 .map(|(_, text)| Api::from_json(text).unwrap())
                 .collect()

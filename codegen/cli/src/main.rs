@@ -3,12 +3,14 @@
 //! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
 
 use clap::Parser;
-use sp_gen::{commands::Cli, console, diagnostic, verify};
+use sp_gen::commands::Cli;
+use sp_gen::{console, diagnostic, verify};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     end_with_the_reader();
     diagnostic::install();
+    sp_system::temporary::call_on_signal(sp_host::kill_children);
     if let Err(report) = verify::serve() {
         return diagnostic::exit(Err(report));
     }

@@ -12,11 +12,11 @@ pub mod update;
 pub mod vendor;
 
 use crate::embedded::{CRATE_FILES, CRATES};
-use crate::temporary::delay_signals;
 use askama::Template;
 use miette::Diagnostic;
 use name::NameError;
 pub use parts::{Part, Parts};
+use sp_system::temporary::delay_signals;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -15,8 +15,8 @@ use compiler::{
     STRICT, compile, compilers, folder, headers, headers_of, root, source, stored, words,
 };
 use similar::TextDiff;
+use sp_data::snapshots;
 use sp_expand::structure::is_versioned;
-use sp_gen::snapshots;
 use sp_ir::{Api, Item, Struct, TargetDifference};
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];

@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sp_gen::clang::Library;
-use sp_gen::contract::{Known, Notes};
-use sp_gen::extract::{Job, LeftOut, complete_with};
 use sp_ir::Api;
+use sp_parse::clang::Library;
+use sp_parse::contract::LeftOut;
+use sp_parse::contract::{Known, Notes};
+use sp_parse::extract::{Job, complete_with};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs")

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sp_gen::clang::Library;
-use sp_gen::emit::disk::FolderKind;
-use sp_gen::emit::{Files, emit};
-use sp_gen::snapshots;
-use sp_gen::symbols::Symbols;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
+use sp_emit::{Files, emit};
+use sp_gen::disk::FolderKind;
+use sp_parse::clang::Library;
 
 fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated")
@@ -163,7 +163,7 @@ fn the_shim_in_c_has_a_folder_to_itself() {
     );
     fs::write(
         out.join("sp_kernels.h"),
-        text(sp_gen::emit::header::GENERATED.as_bytes()),
+        text(sp_emit::header::GENERATED.as_bytes()),
     )
     .unwrap();
     let drifted = c(&["--check", there[0], there[1]]);

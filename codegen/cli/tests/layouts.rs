@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_gen::embedded::BUILTIN_HEADERS;
-use sp_gen::extract::TARGETS;
+use sp_data::embedded::BUILTIN_HEADERS;
 use sp_ir::{Api, Field, Item, Struct, TargetDifference, Value};
+use sp_parse::extract::TARGETS;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -58,7 +58,7 @@ fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
     if !store().is_dir() {
         return eprintln!("skipped: `sp-gen import tensorflow 2.22` has not been run");
     }
-    if sp_gen::clang::Library::load().is_err() {
+    if sp_parse::clang::Library::load().is_err() {
         return eprintln!("skipped: there is no libclang");
     }
     let scratch = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ impl Scene {
             eprintln!("skipped: `sp-gen import tensorflow 2.22.0rc0` has not been run");
             return None;
         }
-        if sp_gen::clang::Library::load().is_err() {
+        if sp_parse::clang::Library::load().is_err() {
             eprintln!("skipped: there is no libclang");
             return None;
         }

@@ -131,7 +131,7 @@ fn restores(case: &Case) {
         let exact = case.exact;
         return eprintln!("skipped: `sp-gen import tensorflow {exact}` has not been run");
     }
-    if ::sp_gen::clang::Library::load().is_err() {
+    if sp_parse::clang::Library::load().is_err() {
         return eprintln!("skipped: there is no libclang");
     }
     let scratch = tempfile::tempdir().unwrap();

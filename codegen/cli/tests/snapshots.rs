@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sp_gen::clang::Library;
-use sp_gen::contract::Notes;
-use sp_gen::demands::{self, Demands};
-use sp_gen::extract::{Extracted, TARGETS, extract, releases};
-use sp_gen::import::place::Place;
-use sp_gen::import::snapshot::mark_preview;
+use sp_data::demands::Demands;
+use sp_data::folders::DataFolders;
+use sp_data::snapshots::mark_preview;
 use sp_ir::{Api, Release};
+use sp_parse::clang::Library;
+use sp_parse::contract::Notes;
+use sp_parse::contract::demands;
+use sp_parse::extract::{Extracted, TARGETS, extract, releases};
 
 fn stored(root: &Path) -> Vec<(PathBuf, Release)> {
     let Ok(folders) = fs::read_dir(root.join("headers/store")) else {
@@ -35,7 +36,7 @@ fn headers_give_the_committed_snapshots() {
     if Library::load().is_err() || all.is_empty() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
-    let (place, notes) = (Place::find(&root).unwrap(), Notes::all().unwrap());
+    let (place, notes) = (DataFolders::find(&root).unwrap(), Notes::all().unwrap());
     let named = all
         .iter()
         .map(|(root, release)| (root.clone(), release.key().to_string()));

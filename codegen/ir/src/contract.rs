@@ -60,6 +60,16 @@ pub enum Side {
     Plugin,
 }
 
+impl Side {
+    /// Returns the other side.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Core => Self::Plugin,
+            Self::Plugin => Self::Core,
+        }
+    }
+}
+
 /// The party that stores a field's value in the struct. It may differ from the side that fills the field:
 /// one side sets a pointer, the other fills the struct behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

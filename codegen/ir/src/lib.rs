@@ -4,6 +4,7 @@
 //! plain data. Its use needs no clang, and without the `serde` feature it has no dependencies.
 
 mod api;
+pub mod c;
 mod canonical;
 mod contract;
 mod history;
@@ -15,6 +16,7 @@ mod snapshot;
 #[cfg(feature = "serde")]
 mod spelling;
 mod ty;
+mod used;
 #[cfg(feature = "serde")]
 mod validate;
 mod visit;

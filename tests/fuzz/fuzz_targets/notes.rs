@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_gen::contract::notes::Notes;
+use sp_parse::contract::notes::Notes;
 
 fuzz_target!(|text: &str| {
     let _ = Notes::parse("fuzzed", text);

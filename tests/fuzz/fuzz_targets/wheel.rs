@@ -3,9 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_gen::import::source::{Source, stays_inside};
-use sp_gen::import::wheel::Wheel;
-use sp_gen::import::{closure, symbols};
+use sp_parse::source::{Source, stays_inside};
+use sp_fetch::wheel::Wheel;
+use sp_parse::closure;
+use sp_fetch::symbols;
 use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {

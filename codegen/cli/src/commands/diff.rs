@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use miette::{IntoDiagnostic, Report};
 
-use crate::abi::{self, Diff, Surface, Verdict};
-use crate::clang::DEFAULT_TARGET;
 use crate::console;
 use crate::diagnostic::{self, Outcome, Result};
-use crate::extract::Unread;
-use crate::import::place::Place;
-use crate::import::release::Release;
 use crate::operand::{self, Operand, OperandError, Reading, Side};
-use crate::plugin::Usage;
 use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
-use crate::suggest;
-use crate::suppress::Suppressions;
+use sp_data::release::Release;
+use sp_data::suggest;
+use sp_diff::plugin::Usage;
+use sp_diff::suppress::Suppressions;
+use sp_diff::{self, Diff, Surface, Verdict};
+use sp_parse::clang::DEFAULT_TARGET;
+use sp_parse::extract::Unread;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,7 +83,7 @@ enum FailOn {
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = Place::find_readable(&here);
+    let place = operand::readable_place(&here);
     let (old, new) = (Operand::find(&args.old)?, Operand::find(&args.new)?);
     let suppressions = Suppressions::find(args.config.as_deref(), &here)?;
     let target = &args.target;
@@ -100,7 +99,7 @@ pub fn run(args: Args) -> Result {
         new.surface.restrict(&args.api);
     }
     check_apis(&args.api, &old.surface, &new.surface)?;
-    let diff = abi::diff(&old.surface, &new.surface, target);
+    let diff = sp_diff::diff(&old.surface, &new.surface, target);
     let (diff, suppressed) = suppress(diff, &suppressions, step(&old.surface, &new.surface))?;
     let plugin = args.plugin.as_deref();
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
@@ -194,7 +193,7 @@ fn narrow(
     apis: &[String],
     plugin: Option<Usage>,
 ) -> Findings {
-    let is_wanted = |finding: &abi::Finding| {
+    let is_wanted = |finding: &sp_diff::Finding| {
         let of_api = apis.is_empty() || apis.contains(&finding.api);
         of_api && plugin.as_ref().is_none_or(|one| one.concerns(finding))
     };

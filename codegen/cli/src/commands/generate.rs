@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 
 use miette::{Context, IntoDiagnostic, miette};
 
-use crate::clang::DEFAULT_TARGET;
 use crate::console::{self, note};
 use crate::diagnostic::{Outcome, Result};
 use sp_ir::{Api, History};
+use sp_parse::clang::DEFAULT_TARGET;
 
-use crate::emit::disk::{self, FolderKind};
-use crate::emit::{Files, emit, header, upstream};
-use crate::extract;
-use crate::import::place::{Place, checkout};
-use crate::import::release::{Release, Requested};
-use crate::import::store::Store;
+use crate::disk::{self, FolderKind};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::folders::{DataFolders, checkout};
+use sp_data::release::{Release, Requested};
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
+use sp_emit::{Files, emit, header};
+use sp_fetch::store::Store;
+use sp_parse::extract;
+use sp_parse::upstream;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -88,7 +89,7 @@ enum Docs {
 /// Writes the crate, or compares it.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = Place::find_readable(&here);
+    let place = operand::readable_place(&here);
     let out = match (&args.out, checkout(&here)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
@@ -150,7 +151,7 @@ fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
     })
 }
 
-fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>> {
+fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
         return Ok(snapshots::of(place, release)?);
     };
@@ -167,7 +168,7 @@ fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>
 }
 
 /// Who exports the functions, as far as the crate's releases go.
-fn symbols(release: Option<Release>, place: &Place) -> Result<Symbols> {
+fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
     let all = Symbols::at(place)?;
     Ok(match release {
         Some(release) => all.until(release),
@@ -207,7 +208,7 @@ fn spare_what_is_committed(out: &Path, here: &Path) -> Result<()> {
 }
 
 /// Takes docs from `headers`, else from those of the newest release, for a crate that nobody commits.
-fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &Place) -> Result<()> {
+fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &DataFolders) -> Result<()> {
     let releases = apis.iter().filter_map(|api| api.release.parse().ok());
     let newest: Option<Release> = releases.max();
     let name = newest.map_or_else(String::new, |it| it.to_string());

@@ -7,11 +7,10 @@ use sp_ir::History;
 use crate::console;
 use crate::diagnostic::{Outcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
-use crate::import::place::Place;
-use crate::import::release::Requested;
 use crate::operand;
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::release::Requested;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +46,7 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let place = Place::find_readable(&std::env::current_dir().into_diagnostic()?);
+    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::of(&place, release)?;
     let history = History::from_apis(&apis);

@@ -2,11 +2,11 @@
 
 use crate::console::{self, shows_progress};
 use crate::diagnostic::{Outcome, Result, show};
-use crate::import::release::Requested;
 use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use sp_data::release::Requested;
 use sp_host::JudgeOptions;
 use std::num::NonZero;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //!
 //! This is not a sandbox: the child imports TensorFlow, which runs the code of the plugins.
 
-use crate::python;
+use sp_system::python;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Facts of a plugin's file that need no loading: machine, libraries and entry points.
 
 use super::{Step, StepKind};
-use crate::import::symbols::elf;
-use crate::plugin::names::Names;
 use crate::verify::needs::{Closure, Found, Library};
 use sp_host::ENTRY_POINTS;
+use sp_library::elf;
+use sp_library::names::Names;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -115,7 +115,7 @@ fn entry_points(exported: &BTreeSet<String>) -> Step {
 mod tests {
     use super::*;
     use crate::doctor::Verdict;
-    use crate::import::symbols::elf::tests::library;
+    use sp_library::sample::library;
 
     fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, Verdict)> {
         let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use sp_ir::{Epoch, History, Origin, Signature, Variant};
 
 use super::span;
 use super::table::{Mark, Table};
-use crate::c;
+use sp_ir::c;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

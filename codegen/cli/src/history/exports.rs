@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sp_ir::{Api, Function, History, Item, Side};
 
-use crate::import::platform::Platform;
-use crate::symbols::Symbols;
+use sp_data::platform::Platform;
+use sp_data::symbols::Symbols;
 
 /// The wheels of a package for a platform, and what they have of one function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@ use miette::Diagnostic;
 use sp_ir::History;
 use thiserror::Error;
 
-use crate::suggest;
+use sp_data::suggest;
 
 /// What a history is asked of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::lint::lints;
 use super::lookup::Subject;
 use super::span;
 use super::table::{Row, Table};
-use crate::c;
+use sp_ir::c;
 use squares::Square;
 
 #[derive(Template)]

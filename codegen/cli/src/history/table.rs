@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sp_ir::{Epoch, Field, History, Layout, Record};
 
-use crate::c;
+use sp_ir::c;
 
 /// What became of a field when an epoch began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -7,8 +7,8 @@ use sp_ir::History;
 
 use super::event::events;
 use super::*;
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");

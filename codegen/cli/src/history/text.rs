@@ -12,7 +12,7 @@ use super::lint::lints;
 use super::lookup::Subject;
 use super::span;
 use super::table::{Cell, Mark, Row, Table};
-use crate::c;
+use sp_ir::c;
 
 /// Wider tables say their marks as signs.
 const WIDTH: usize = 110;

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use sp_ir::{Api, Enum, Item, Struct};
 
 use super::Lint;
-use crate::contract::Notes;
-use crate::contract::notes::{Conventions, matches};
+use sp_parse::contract::Notes;
+use sp_parse::contract::notes::Conventions;
 
 /// A rule: its id, what it is about, and its finding about an item.
 pub struct Rule {
@@ -127,20 +127,10 @@ fn without_prefix(prefixes: &[String], name: &str) -> Option<String> {
     (!is_kept).then(|| format!("`{name}` does not begin with {}", prefixes.join(" or ")))
 }
 
-impl Conventions {
-    /// The reason why the item called `name` need not keep them, if one is stated.
-    pub fn reason(&self, name: &str) -> Option<&str> {
-        let found = self
-            .except
-            .iter()
-            .find(|(pattern, _)| matches(pattern, name));
-        found.map(|(_, reason)| reason.as_str())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sp_parse::contract::notes::matches;
 
     const DEMO: &str = r#"
         headers = ["d.h"]
@@ -243,7 +233,7 @@ mod tests {
     /// An exception that no committed release needs would hide a later mistake.
     #[test]
     fn every_stated_exception_is_needed_by_a_committed_snapshot() {
-        let snapshots = crate::embedded::SNAPSHOTS.iter();
+        let snapshots = sp_data::embedded::SNAPSHOTS.iter();
         let apis: Vec<Api> = snapshots
             .map(|(_, text)| Api::from_json(text).unwrap())
             .collect();

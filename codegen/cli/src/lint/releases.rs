@@ -4,8 +4,8 @@ use sp_ir::{Api, History};
 
 use super::Lint;
 use crate::history::lints;
-use crate::symbols::Symbols;
-use crate::symbols::lint::{ID, unexported};
+use crate::lint::exports::{ID, unexported};
+use sp_data::symbols::Symbols;
 
 /// The ids of these rules, and what each is about.
 pub const RULES: [(&str, &str); 3] = [

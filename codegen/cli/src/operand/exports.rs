@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{OperandError, Result};
-use crate::abi::surface::Exports;
-use crate::clang::DEFAULT_TARGET;
-use crate::import::problem::Problem;
-use crate::import::symbols::binary::Binary;
-use crate::import::symbols::elf;
-use crate::import::symbols::is_wanted;
+use sp_diff::surface::Exports;
+use sp_fetch::error::FetchError;
+use sp_fetch::symbols::is_wanted;
+use sp_library::binary::Binary;
+use sp_library::elf;
+use sp_parse::clang::DEFAULT_TARGET;
+use sp_parse::source::SourceError;
 
 /// The exports of the libraries in `tensorflow/`, the folder that has `include`; nothing where there
 /// are none, or where they are of another target than `target`.
@@ -86,6 +87,8 @@ impl Library {
 }
 
 impl Binary for Library {
+    type Error = FetchError;
+
     fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -94,12 +97,14 @@ impl Binary for Library {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, Problem> {
+    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
         let parts = ranges.iter().map(|range| self.at(range));
         let parts: io::Result<Vec<_>> = parts.collect();
-        parts.map_err(|error| Problem::SourceUnreadable {
-            origin: self.name(),
-            detail: error.to_string(),
+        parts.map_err(|error| {
+            FetchError::from(SourceError::Unreadable {
+                origin: self.name(),
+                detail: error.to_string(),
+            })
         })
     }
 }

@@ -18,14 +18,24 @@ pub use problem::OperandError;
 pub use release::{resolve, unknown_release};
 pub use tree::release_of_headers;
 
-use crate::abi::Surface;
-use crate::embedded::SNAPSHOTS;
-use crate::extract::Unread;
-use crate::import::place::Place;
-use crate::import::release::Requested;
-use crate::import::source::include_root;
-use crate::suggest;
+use crate::console::note;
 use problem::OPERANDS;
+use sp_data::embedded::SNAPSHOTS;
+use sp_data::folders::DataFolders;
+use sp_data::release::Requested;
+use sp_data::suggest;
+use sp_diff::Surface;
+use sp_parse::extract::Unread;
+use sp_parse::source::include_root;
+
+/// Returns the folders for a command that runs in `folder` and only reads. Without a cache, what the binary
+/// contains is all there is.
+pub fn readable_place(folder: &Path) -> DataFolders {
+    DataFolders::find(folder).unwrap_or_else(|_| {
+        note!("neither XDG_CACHE_HOME nor HOME is set: imported releases are not read");
+        DataFolders::without_cache()
+    })
+}
 
 type Result<T> = std::result::Result<T, OperandError>;
 
@@ -78,7 +88,7 @@ impl Side {
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'a> {
     /// Snapshots, symbols, stored headers.
-    pub place: &'a Place,
+    pub place: &'a DataFolders,
     /// The target triple.
     pub target: &'a str,
     /// The APIs whose headers are parsed; all if empty.

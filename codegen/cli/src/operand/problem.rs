@@ -7,11 +7,11 @@ use miette::Diagnostic;
 use sp_ir::SnapshotError;
 use thiserror::Error;
 
-use crate::extract::ExtractError;
-use crate::import::problem::Problem;
-use crate::import::release::Release;
-use crate::snapshots::ReadError;
-use crate::symbols::SymbolsError;
+use sp_data::release::Release;
+use sp_data::snapshots::ReadError;
+use sp_data::symbols::SymbolsError;
+use sp_fetch::error::FetchError;
+use sp_parse::extract::ExtractError;
 
 /// Why there is nothing to compare.
 #[derive(Debug, Error, Diagnostic)]
@@ -128,7 +128,7 @@ pub enum OperandError {
     /// The wheel, the installation or the store cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Import(#[from] Problem),
+    Import(#[from] FetchError),
     /// The tables of exported symbols cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -3,16 +3,16 @@
 use sp_ir::{Api, Item};
 
 use super::{Headers, OperandError, Reading, Result, Side};
-use crate::abi::Surface;
-use crate::abi::surface::Exports;
-use crate::clang::DEFAULT_TARGET;
 use crate::console::note;
-use crate::extract::TARGETS;
-use crate::import::index::PACKAGE;
-use crate::import::place::Place;
-use crate::import::platform::Platform;
-use crate::import::release::{Release, Requested};
-use crate::{snapshots, suggest, symbols};
+use sp_data::folders::DataFolders;
+use sp_data::platform::Platform;
+use sp_data::release::{Release, Requested};
+use sp_data::{snapshots, suggest, symbols};
+use sp_diff::Surface;
+use sp_diff::surface::Exports;
+use sp_fetch::index::PACKAGE;
+use sp_parse::clang::DEFAULT_TARGET;
+use sp_parse::extract::TARGETS;
 
 /// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
 pub fn resolve(asked: Requested) -> Result<Release> {
@@ -54,7 +54,7 @@ pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
 }
 
 /// Returns the error for a release that `place` has no snapshots of.
-pub fn unknown_release(release: Release, place: &Place) -> OperandError {
+pub fn unknown_release(release: Release, place: &DataFolders) -> OperandError {
     let known = snapshots::releases(place).unwrap_or_default();
     let known: Vec<String> = known.iter().map(Release::to_string).collect();
     let list = format!(

@@ -9,7 +9,7 @@ use sp_ir::Api;
 
 use super::release::of_snapshots;
 use super::{Headers, OperandError, Reading, Result, Side};
-use crate::abi::Surface;
+use sp_diff::Surface;
 
 /// A file.
 pub fn file(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {

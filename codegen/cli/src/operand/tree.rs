@@ -5,18 +5,19 @@ use std::fs;
 use std::path::Path;
 
 use super::{Headers, Reading, Result, Side, exports};
-use crate::abi::Surface;
 use crate::console::note;
-use crate::contract::{Known, Notes};
-use crate::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
-use crate::import::closure;
-use crate::import::problem::Problem;
-use crate::import::release::Release;
-use crate::import::snapshot::mark_preview;
-use crate::import::source::{Identity, Source, identity_beside};
-use crate::import::store::unpack;
-use crate::import::wheel::Wheel;
-use crate::snapshots;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_diff::Surface;
+use sp_fetch::error::FetchError;
+use sp_fetch::store::unpack;
+use sp_fetch::wheel::Wheel;
+use sp_parse::closure;
+use sp_parse::contract::LeftOut;
+use sp_parse::contract::{Known, Notes};
+use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
+use sp_parse::source::SourceError;
+use sp_parse::source::{Identity, Source, identity_beside};
 
 /// The headers below `include`.
 pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side> {
@@ -49,9 +50,11 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
     let mut wheel = Wheel::open(path)?;
     let release = release_of(&wheel.identity()?);
     let found = closure::of(&mut wheel, &mut |_| {})?;
-    let folder = unpack(&found.headers).map_err(|error| Problem::SourceUnreadable {
-        origin: label.into(),
-        detail: format!("its headers cannot be unpacked: {error}"),
+    let folder = unpack(&found.headers).map_err(|error| {
+        FetchError::from(SourceError::Unreadable {
+            origin: label.into(),
+            detail: format!("its headers cannot be unpacked: {error}"),
+        })
     })?;
     let extracted = parse(label, folder.path(), release, reading)?;
     let surface = Surface {
@@ -98,7 +101,7 @@ fn parse(
         note!("{label}: {line}");
     }
     if let Some(release) = release {
-        mark_preview(&mut extracted.apis, release);
+        snapshots::mark_preview(&mut extracted.apis, release);
     }
     Ok(extracted)
 }

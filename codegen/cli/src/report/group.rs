@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::abi::finding::{Finding, Impact, Shown};
+use sp_diff::finding::{Finding, Impact, Shown};
 
 /// What is said of one API.
 #[derive(Debug)]

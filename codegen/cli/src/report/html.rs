@@ -6,7 +6,7 @@ use askama::Template;
 use super::tokens::{self, Part};
 use super::view::View;
 use super::{Report, word};
-use crate::abi::finding::{Effect, Finding, Impact, Shown};
+use sp_diff::finding::{Effect, Finding, Impact, Shown};
 
 #[derive(Template)]
 #[template(path = "report/diff.html.jinja")]

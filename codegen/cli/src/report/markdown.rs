@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::view::View;
 use super::{Report, word};
-use crate::abi::finding::{Finding, Shown};
+use sp_diff::finding::{Finding, Shown};
 
 #[derive(Template)]
 #[template(path = "report/diff.md.jinja", escape = "none")]

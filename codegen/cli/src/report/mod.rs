@@ -14,9 +14,9 @@ mod view;
 
 use serde::Serialize;
 
-use crate::abi::finding::{Diff, Finding, Impact};
 use crate::operand::Headers;
-use crate::plugin::Usage;
+use sp_diff::finding::{Diff, Finding, Impact};
+use sp_diff::plugin::Usage;
 
 pub use html::html;
 pub use json::json;
@@ -92,7 +92,5 @@ fn short(label: &str) -> &str {
         .unwrap_or(label)
 }
 
-#[cfg(test)]
-pub mod sample;
 #[cfg(test)]
 mod tests;

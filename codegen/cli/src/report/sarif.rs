@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use sp_ir::Loc;
 
 use super::{Report, word};
-use crate::abi::finding::{Finding, Impact, Shown};
-use crate::abi::rules::{RULES, Rule};
+use sp_diff::finding::{Finding, Impact, Shown};
+use sp_diff::rules::{RULES, Rule};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

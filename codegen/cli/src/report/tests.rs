@@ -3,8 +3,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::abi::Verdict;
 use crate::history::Paint;
+use sp_diff::Verdict;
+use sp_diff::sample;
 
 const PAINT: Paint = Paint::Plain;
 
@@ -238,7 +239,7 @@ fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
 }
 
 /// A report of the sample's findings, with changes.
-fn changed(edit: impl FnOnce(&mut Vec<crate::abi::finding::Finding>)) -> String {
+fn changed(edit: impl FnOnce(&mut Vec<sp_diff::finding::Finding>)) -> String {
     let mut report = report();
     edit(&mut report.diff.findings);
     html(&report).unwrap()

@@ -9,10 +9,10 @@ use std::fmt::Write;
 use super::group::{Chapter, Group, alike, by_rule};
 use super::view::{Direction, View};
 use super::{Quotable, Report};
-use crate::abi::Finding;
 use crate::history::Paint;
 use block::Block;
 use ink::{Ink, ink};
+use sp_diff::Finding;
 
 /// This many findings of one rule are told by their names.
 const MANY: usize = 5;

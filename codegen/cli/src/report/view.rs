@@ -2,7 +2,7 @@
 
 use super::group::{Chapter, chapters};
 use super::{Report, counts, short, word};
-use crate::abi::finding::{Bump, Effect, Finding, Outcome};
+use sp_diff::finding::{Bump, Effect, Finding, Outcome};
 
 /// A report, laid out.
 pub struct View<'a> {

@@ -2,14 +2,14 @@
 
 use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::platform::Platform;
-use crate::import::symbols::is_wanted;
-use crate::plugin::names::Names;
-use crate::symbols::Symbols;
 use serde::Serialize;
+use sp_data::folders::DataFolders;
+use sp_data::platform::Platform;
+use sp_data::symbols::Symbols;
+use sp_fetch::symbols::is_wanted;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
+use sp_library::names::Names;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 }
 
 /// Sorts the names.
-pub(super) fn of(closure: &Closure, apis: &[Api], place: &Place) -> Result<Asked> {
+pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result<Asked> {
     let (names, wanted) = (&closure.names, closure.wanted());
     let symbols = Symbols::at(place)?;
     let function = |name: &String| Function {

@@ -9,13 +9,13 @@ mod preflight;
 pub mod text;
 
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::platform::Platform;
-use crate::import::release::Release;
-use crate::snapshots;
-use crate::symbols::Symbols;
 use asks::Asked;
 use miette::{Diagnostic, IntoDiagnostic};
+use sp_data::folders::DataFolders;
+use sp_data::platform::Platform;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 use sp_host::{
     Contract, ENTRY_POINTS, Exports, JudgeOptions, Outcome, PLAYED, Verdict, escape_control,
 };
@@ -135,8 +135,8 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-fn place() -> Result<Place> {
-    Ok(Place::find_readable(
+fn place() -> Result<DataFolders> {
+    Ok(crate::operand::readable_place(
         &std::env::current_dir().into_diagnostic()?,
     ))
 }
@@ -209,7 +209,7 @@ fn played(apis: &[Api]) -> History {
 }
 
 /// Returns the previews among `releases`, each with its exact version.
-fn previews(place: &Place, releases: &[String]) -> Result<BTreeMap<String, String>> {
+fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
@@ -233,7 +233,7 @@ pub fn checks(releases: usize) -> usize {
 ///
 /// # Errors
 /// Where it is not to be had.
-pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
+pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::at(place, nightly)?.map(|_| nightly));

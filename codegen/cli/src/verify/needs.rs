@@ -2,12 +2,12 @@
 //! that came with the plugin ask of others.
 
 use crate::diagnostic::Result;
-use crate::import::problem::Problem;
-use crate::import::symbols::binary::Wanted;
-use crate::import::symbols::elf;
-use crate::plugin::names::Names;
 use serde::Serialize;
 use sp_host::escape_control;
+use sp_library::binary::LibraryError;
+use sp_library::binary::Wanted;
+use sp_library::elf;
+use sp_library::names::Names;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub enum Found {
 }
 
 /// How the names in a file are read: [`Names::read`] or [`Names::linked`].
-pub type Read = fn(&str, Vec<u8>, Wanted<'_>) -> std::result::Result<Names, Problem>;
+pub type Read = fn(&str, Vec<u8>, Wanted<'_>) -> std::result::Result<Names, LibraryError>;
 
 /// A plugin with all that came with it.
 #[derive(Debug, Default)]

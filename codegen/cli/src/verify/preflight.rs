@@ -3,9 +3,9 @@
 use super::VerifyError;
 use super::needs::{Closure, Found};
 use crate::diagnostic::Result;
-use crate::import::symbols::elf;
-use crate::plugin::names::Names;
 use sp_host::{ENTRY_POINTS, escape_control};
+use sp_library::elf;
+use sp_library::names::Names;
 use std::collections::BTreeSet;
 use std::env::consts::ARCH;
 use std::fs;

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::releases;
-use sp_gen::abi::change::{Kind, Reason};
-use sp_gen::abi::finding::{Impact, Outcome};
-use sp_gen::abi::pair::Pair;
-use sp_gen::abi::{Diff, Finding, RULES, Surface, Verdict, changes, diff};
+use sp_diff::change::{Kind, Reason};
+use sp_diff::finding::{Impact, Outcome};
+use sp_diff::pair::Pair;
+use sp_diff::{Diff, Finding, RULES, Surface, Verdict, changes, diff};
 use sp_ir::{Evidence, Field, Item, Visited};
 
 /// The neighbouring pairs.

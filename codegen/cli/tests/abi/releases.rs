@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::Api;
 
 /// The target that snapshots describe.
@@ -16,7 +16,7 @@ pub fn root() -> PathBuf {
 
 /// All releases.
 pub fn all() -> Vec<Surface> {
-    let apis = sp_gen::snapshots::read(&root().join("generated/ir"), None).unwrap();
+    let apis = sp_data::snapshots::read(&root().join("generated/ir"), None).unwrap();
     let number = |release: &str| -> u32 { release[2..].parse().unwrap() };
     let mut releases: Vec<String> = apis.iter().map(|api| api.release.clone()).collect();
     releases.sort_by_key(|release| number(release));

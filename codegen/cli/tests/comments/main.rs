@@ -8,7 +8,7 @@ mod scene;
 use edits::{CHANGES, Change};
 use rewordings::REWORDINGS;
 use scene::Scene;
-use sp_gen::abi::Verdict;
+use sp_diff::Verdict;
 
 #[test]
 fn reports_each_changed_comment_by_its_rule() {

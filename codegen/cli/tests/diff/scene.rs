@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sp_gen::clang::Library;
+use sp_parse::clang::Library;
 use tempfile::TempDir;
 
 /// The checkout.

@@ -29,7 +29,7 @@ fn install(scene: &Scene, release: &str, header: &str) -> String {
 }
 
 fn has_libclang() -> bool {
-    let found = sp_gen::clang::Library::load().is_ok();
+    let found = sp_parse::clang::Library::load().is_ok();
     if !found {
         eprintln!("skipped: there is no libclang");
     }

@@ -66,7 +66,7 @@ fn scene() -> Option<Scene> {
     if lacks_pip(&scene.path("home")) {
         return None;
     }
-    if sp_gen::clang::Library::load().is_err() {
+    if sp_parse::clang::Library::load().is_err() {
         eprintln!("skipped: there is no libclang");
         return None;
     }

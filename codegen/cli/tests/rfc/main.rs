@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proposal::Proposal;
-use sp_gen::abi::finding::Impact;
-use sp_gen::abi::{Diff, Finding, diff};
-use sp_gen::clang::Library;
-use sp_gen::extract::TARGETS;
+use sp_diff::finding::Impact;
+use sp_diff::{Diff, Finding, diff};
 use sp_gen::lint;
+use sp_parse::clang::Library;
+use sp_parse::extract::TARGETS;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use sp_gen::abi::Surface;
-use sp_gen::contract::{Known, Notes};
-use sp_gen::extract::{Extracted, Job, LeftOut, TARGETS, extract_with};
+use sp_diff::Surface;
 use sp_ir::Api;
+use sp_parse::contract::LeftOut;
+use sp_parse::contract::{Known, Notes};
+use sp_parse::extract::{Extracted, Job, TARGETS, extract_with};
 
 use crate::root;
 
@@ -115,7 +116,7 @@ impl Proposal {
 
 fn releases(folder: &Path) -> Vec<(String, Vec<Api>)> {
     let mut found: Vec<(String, Vec<Api>)> = Vec::new();
-    let mut apis = sp_gen::snapshots::read(folder, None).unwrap();
+    let mut apis = sp_data::snapshots::read(folder, None).unwrap();
     let number = |api: &Api| -> u32 { api.release[2..].parse().unwrap() };
     apis.sort_by_key(number);
     for api in apis {

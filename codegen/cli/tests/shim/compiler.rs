@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_gen::emit::disk::{self, FolderKind};
-use sp_gen::emit::header;
-use sp_gen::import::release::Release;
-use sp_gen::snapshots;
-use sp_gen::symbols::Symbols;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
+use sp_emit::header;
+use sp_gen::disk::{self, FolderKind};
 
 /// What every compiler is asked to complain of. A callback need not use all that it is handed.
 pub const STRICT: [&str; 5] = [

@@ -271,7 +271,10 @@ fn fields_moved_into_embedded_struct_are_no_change() {
 #[test]
 fn typed_void_pointer_is_no_change() {
     let items = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
-    let apis = [api("2.16", items(Type::Void)), api("2.17", items(named("Base")))];
+    let apis = [
+        api("2.16", items(Type::Void)),
+        api("2.17", items(named("Base"))),
+    ];
     assert_eq!(runs(&History::from_apis(&apis).structs["S"]), ["2.16 2.17"]);
 }
 

@@ -4,11 +4,11 @@ use serde::Serialize;
 use sp_ir::{Api, History};
 
 use crate::diagnostic::Result;
-use crate::import::place::Place;
-use crate::import::release::Release;
 use crate::lint::{self, Lint};
-use crate::snapshots;
-use crate::symbols::Symbols;
+use sp_data::folders::DataFolders;
+use sp_data::release::Release;
+use sp_data::snapshots;
+use sp_data::symbols::Symbols;
 
 /// The version of the JSON form; keys are added, never given another meaning.
 const SCHEMA: u32 = 1;
@@ -48,7 +48,7 @@ impl Lints {
     ///
     /// # Errors
     /// Returns an error if a snapshot or a table of symbols cannot be read.
-    pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result<Self> {
+    pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &DataFolders) -> Result<Self> {
         let mut apis = snapshots::until(place, release)?;
         if !parsed.is_empty() {
             apis.retain(|known| known.release != api.release);

@@ -9,8 +9,8 @@ use super::super::quote::quote;
 use super::super::{Quotable, word};
 use super::Page;
 use super::ink::{Ink, ink};
-use crate::abi::finding::{Effect, Finding, Impact, Outcome, Shown, Slot};
 use crate::operand::Headers;
+use sp_diff::finding::{Effect, Finding, Impact, Outcome, Shown, Slot};
 
 /// What all findings of a report are drawn with.
 pub struct Block<'a> {

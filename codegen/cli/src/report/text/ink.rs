@@ -1,8 +1,8 @@
 //! What is coloured, and how.
 
-use crate::abi::Verdict;
-use crate::abi::finding::Impact;
 use crate::history::Paint;
+use sp_diff::Verdict;
+use sp_diff::finding::Impact;
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub use author::Mention;
 
 use super::listing::{self, Listing};
 use super::vendor;
-use crate::emit::disk::{self, Drift};
+use crate::disk::{self, Drift};
 use miette::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Edits of functions, slots and callbacks, and of what libraries export.
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::{Function, Item, Scope, Side, Signature, Transfer, Type};
 
 use super::scene::{

@@ -1,6 +1,6 @@
 //! Edits of what no bytes say, and of what libraries export.
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::{Direction, Field, Item, Presence, Receiver, Side, Stated, Struct};
 
 use super::scene::{Edit, Random, breaking, choose, compatible, stated, structure, undone};

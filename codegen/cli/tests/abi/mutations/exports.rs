@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_gen::abi::surface::Exports;
-use sp_gen::abi::{Surface, Verdict, diff};
+use sp_diff::surface::Exports;
+use sp_diff::{Surface, Verdict, diff};
 use sp_ir::{Item, Side};
 
 use super::scene::{Random, choose};

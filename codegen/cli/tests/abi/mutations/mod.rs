@@ -12,7 +12,7 @@ mod values;
 
 use crate::releases;
 use scene::{Edit, Random, Scene};
-use sp_gen::abi::{Verdict, diff};
+use sp_diff::{Verdict, diff};
 
 /// Places that each edit is tried at.
 const ROUNDS: usize = 3;

@@ -1,6 +1,6 @@
 //! Edits of types, APIs and versions.
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::{Alias, Api, Handle, Item, Type};
 
 use super::scene::{Edit, Random, breaking, choose, compatible, int, loc, undone};

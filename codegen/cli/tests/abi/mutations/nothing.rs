@@ -1,6 +1,6 @@
 //! Edits that neither a binary nor a compiler sees.
 
-use sp_gen::abi::{Surface, Verdict};
+use sp_diff::{Surface, Verdict};
 use sp_ir::{Alias, Api, Evidence, Item, Type, Visited};
 
 use super::names::replace;

@@ -1,6 +1,6 @@
 //! Edits of structs and unions.
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::{Field, Item, Layout, Struct, Type};
 
 use super::scene::{

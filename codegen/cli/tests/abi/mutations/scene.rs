@@ -1,6 +1,6 @@
 //! A release, an edit, and the release as edited.
 
-use sp_gen::abi::{Surface, Verdict};
+use sp_diff::{Surface, Verdict};
 use sp_ir::{
     Api, Callback, Direction, Enum, Evidence, Field, Function, Item, Loc, Param, Signature, Stated,
     Struct, Type, Union,

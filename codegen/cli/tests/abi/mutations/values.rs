@@ -1,6 +1,6 @@
 //! Edits of enumerations and constants.
 
-use sp_gen::abi::Surface;
+use sp_diff::Surface;
 use sp_ir::{Constant, Enum, Item, Type, Value, Variant};
 
 use super::scene::{Edit, Random, api, breaking, choose, compatible, enumeration, loc, undone};

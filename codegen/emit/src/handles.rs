@@ -1,0 +1,103 @@
+//! Types whose inside is hidden, aliases and callbacks: what only names another type.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use sp_expand::structure::{ItemReleases, print_doc};
+use sp_expand::ty::{InScope, ident, print_function_type, print_type};
+use sp_ir::{Alias, Callback, Handle, Item, Items};
+
+use super::contract;
+use crate::context::Context;
+
+/// The handles of an API.
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let items = &context.api.items;
+    items
+        .iter()
+        .filter_map(|(name, item)| match item {
+            Item::Handle(item) => Some(handle(name, item, context.timeline.release_text(name, ""))),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The aliases of an API.
+pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
+    let items = &context.api.items;
+    items
+        .iter()
+        .filter_map(|(name, item)| match item {
+            Item::Alias(item) => Some(alias(name, item, context.timeline.release_text(name, ""))),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The callbacks of an API.
+pub fn emit_callbacks(context: &Context<'_>) -> TokenStream {
+    print_callbacks(&context.api.items, context.timeline)
+}
+
+/// The callbacks among `items`.
+pub fn print_callbacks(items: &Items, dates: &dyn ItemReleases) -> TokenStream {
+    items
+        .iter()
+        .filter_map(|(name, item)| match item {
+            Item::Callback(item) => Some(callback(name, item, dates.release_text(name, ""))),
+            _ => None,
+        })
+        .collect()
+}
+
+fn handle(name: &str, item: &Handle, releases: &str) -> TokenStream {
+    let line = if item.pointer {
+        "A pointer whose target is hidden."
+    } else {
+        "An opaque type."
+    };
+    let doc = print_doc(item.doc.as_deref().unwrap_or(line), &item.loc, releases);
+    let name = ident(name);
+    if let Some(rust) = item
+        .rust
+        .as_ref()
+        .and_then(|it| syn::parse_str::<syn::Path>(it).ok())
+    {
+        return quote!(#doc pub use #rust as #name;);
+    }
+    if item.pointer {
+        return quote! {
+            #doc
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            #[repr(transparent)]
+            pub struct #name(pub *mut c_void);
+        };
+    }
+    quote! {
+        #doc
+        #[derive(Debug)]
+        #[repr(C)]
+        pub struct #name {
+            _opaque: [u8; 0],
+            _not_send: PhantomData<(*mut u8, PhantomPinned)>,
+        }
+    }
+}
+
+fn alias(name: &str, item: &Alias, releases: &str) -> TokenStream {
+    let line = format!("Another name for `{}`.", print_type(&item.ty, &InScope));
+    let doc = print_doc(item.doc.as_ref().unwrap_or(&line), &item.loc, releases);
+    let (name, ty) = (ident(name), print_type(&item.ty, &InScope));
+    quote!(#doc pub type #name = #ty;)
+}
+
+fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
+    let line = "A function that the other side hands over; it may be null.";
+    let first = item.doc.as_deref().unwrap_or(line);
+    let text = match contract::told(&item.signature) {
+        Some(facts) => format!("{first}\n\n{facts}"),
+        None => first.to_owned(),
+    };
+    let doc = print_doc(&text, &item.loc, releases);
+    let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
+    quote!(#doc pub type #name = Option<#ty>;)
+}

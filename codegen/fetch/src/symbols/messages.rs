@@ -1,0 +1,170 @@
+//! Core's validation messages in the read-only data of a library: `'FIELD' field in STRUCT must be set.`
+
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+use sp_data::demands::Demands;
+use sp_library::binary::Binary;
+use sp_library::elf;
+
+const MIDDLE: &[u8] = b"' field in ";
+const END: &[u8] = b" must be set.\0";
+/// The most bytes of a message and of the zeros around it; no name of TensorFlow comes near.
+const MOST: usize = 256;
+
+/// Returns what the messages of a library demand, or `None` if it is no ELF library.
+///
+/// # Errors
+/// Returns an error if the library cannot be read.
+pub fn demands<B: Binary + ?Sized>(library: &mut B) -> Result<Option<Demands>, B::Error> {
+    let head = library.part(0..4096)?;
+    let Some(ranges) = elf::read_only(&head) else {
+        return Ok(None);
+    };
+    let mut found = Demands::default();
+    for range in joined(ranges) {
+        let mut scanner = Scanner::new(&mut found);
+        library.stream(range, &mut |part| scanner.feed(part))?;
+    }
+    Ok(Some(found))
+}
+
+/// Ranges that follow each other are read through at once.
+fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    const NEAR: u64 = 1 << 16;
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end.saturating_add(NEAR) => {
+                last.end = last.end.max(range.end);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// Looks for messages in bytes that come part by part.
+struct Scanner<'d> {
+    found: &'d mut Demands,
+    middle: Finder<'static>,
+    /// The end of what came, with what came next.
+    window: Vec<u8>,
+}
+
+impl<'d> Scanner<'d> {
+    fn new(found: &'d mut Demands) -> Self {
+        Self {
+            found,
+            middle: Finder::new(MIDDLE),
+            window: Vec::new(),
+        }
+    }
+
+    fn feed(&mut self, part: &[u8]) {
+        self.window.extend_from_slice(part);
+        for at in self.middle.find_iter(&self.window) {
+            if let Some((structure, field)) = message(&self.window, at) {
+                self.found.insert(structure, field);
+            }
+        }
+        // A message that is cut here is whole in the next window.
+        let kept = self.window.len().min(2 * MOST);
+        self.window.drain(..self.window.len() - kept);
+    }
+}
+
+/// The struct and the field of the message whose middle stands at `at`, with a zero on either side.
+fn message(bytes: &[u8], at: usize) -> Option<(&str, &str)> {
+    let before = &bytes[at.saturating_sub(MOST)..at];
+    let quote = before.iter().rposition(|byte| *byte == b'\'')?;
+    let field = &before[quote + 1..];
+    let starts = quote.checked_sub(1).map(|zero| before[zero]) == Some(0);
+    let after = &bytes[at + MIDDLE.len()..bytes.len().min(at + MOST)];
+    let structure = &after[..after.iter().position(|byte| *byte == b' ')?];
+    let ends = after[structure.len()..].starts_with(END);
+    let is_message = starts && ends && is_name(field) && is_name(structure);
+    let text = |name| std::str::from_utf8(name).ok();
+    is_message.then_some((text(structure)?, text(field)?))
+}
+
+/// Returns true for an identifier of C.
+fn is_name(text: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    text.first().is_some_and(|first| !first.is_ascii_digit()) && text.iter().all(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sp_library::sample::{Memory, library};
+
+    fn scan(parts: &[&[u8]]) -> Vec<(String, String)> {
+        let mut found = Demands::default();
+        let mut scanner = Scanner::new(&mut found);
+        parts.iter().for_each(|part| scanner.feed(part));
+        let pairs = found.pairs();
+        pairs.map(|(one, two)| (one.into(), two.into())).collect()
+    }
+
+    const TEXT: &[u8] = b"\0'open' field in SP_S must be set.\0";
+
+    fn pair() -> Vec<(String, String)> {
+        vec![("SP_S".into(), "open".into())]
+    }
+
+    #[test]
+    fn finds_message_wherever_parts_are_cut() {
+        for cut in 0..TEXT.len() {
+            let (one, two) = TEXT.split_at(cut);
+            assert_eq!(scan(&[one, two]), pair(), "{cut}");
+        }
+        let single: Vec<&[u8]> = TEXT.chunks(1).collect();
+        assert_eq!(scan(&single), pair());
+    }
+
+    #[test]
+    fn rejects_texts_that_are_not_the_whole_message() {
+        let texts: [&[u8]; 8] = [
+            b"\0'open' field in SP_S must be set\0",
+            b"\0'open' field in SP_S must be set. \0",
+            b"\0The 'open' field in SP_S must be set.\0",
+            b"'open' field in SP_S must be set.\0",
+            b"\0'' field in SP_S must be set.\0",
+            b"\0'%s' field in SP_S must be set.\0",
+            b"\0'open' field in  must be set.\0",
+            b"\0'open' field in 9S must be set.\0",
+        ];
+        for text in texts {
+            let shown = String::from_utf8_lossy(text);
+            assert_eq!(scan(&[text]), [], "{shown}");
+        }
+    }
+
+    #[test]
+    fn rejects_names_longer_than_a_message() {
+        let long = format!("\0'{}' field in SP_S must be set.\0", "x".repeat(2 * MOST));
+        assert_eq!(scan(&[long.as_bytes()]), []);
+    }
+
+    #[test]
+    fn does_not_panic_on_truncated_or_changed_libraries() {
+        let bytes = library(&["TF_A"], true, 64);
+        for at in 0..bytes.len() {
+            let _ = demands(&mut Memory::new(bytes[..at].to_vec()));
+            for value in [0, 0x7f, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let _ = demands(&mut Memory::new(changed));
+            }
+        }
+        assert_eq!(demands(&mut Memory::new(b"MZ".to_vec())).unwrap(), None);
+    }
+
+    #[test]
+    fn joins_ranges_that_follow_each_other() {
+        let ranges = vec![0..10, 10..20, 1 << 20..2 << 20];
+        assert_eq!(joined(ranges), [0..20, 1 << 20..2 << 20]);
+    }
+}

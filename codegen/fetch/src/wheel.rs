@@ -1,0 +1,465 @@
+//! The headers inside a wheel, local or remote; of a remote one only what is read is moved.
+//!
+//! A wheel with a member name that leads out of its folder is refused whole.
+
+mod library;
+
+use super::directory::{self, Metered};
+use super::download::{Download, hexadecimal};
+use super::error::FetchError;
+use super::http::{Client, Remote};
+use super::link::Found;
+use super::range::{RangeReader, Transport};
+use super::url::Url;
+use sha2::{Digest, Sha256};
+use sp_parse::source::SourceError;
+use sp_parse::source::{
+    HEADER_MOST, Identity, Moved, Source, identity_of, open_file, stays_inside,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+use zip::ZipArchive;
+use zip::result::{ZipError, ZipResult};
+
+pub use library::Library;
+
+/// The most bytes of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
+const HEADERS_MOST: u64 = 256 << 20;
+
+/// A wheel that is open.
+pub struct Wheel<R> {
+    origin: String,
+    archive: ZipArchive<Metered<R>>,
+    names: BTreeSet<String>,
+    members: BTreeMap<String, usize>,
+    remote: Option<RangeReader>,
+    /// Bytes and requests of a wheel that was fetched whole.
+    downloaded: Option<Moved>,
+    is_unstated: bool,
+    /// Remaining limit for the bytes of all headers.
+    left: u64,
+}
+
+impl Wheel<BufReader<File>> {
+    /// Opens a wheel file.
+    pub fn open(path: &Path) -> Result<Self, FetchError> {
+        let origin = path.display().to_string();
+        let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+        Self::read_directory(origin, BufReader::new(file), None)
+    }
+
+    /// Opens a wheel file that an index links to, and compares its sha256 with the link's.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or differs.
+    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, FetchError> {
+        if let Some(stated) = &link.sha256 {
+            let origin = path.display().to_string();
+            let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+            let found = sha256(file).map_err(|error| lost(&origin, &error))?;
+            if found != *stated {
+                return Err(FetchError::WheelDiffers {
+                    wheel: origin,
+                    stated: stated.clone(),
+                    found,
+                });
+            }
+        }
+        Self::open(path)
+    }
+}
+
+impl Wheel<File> {
+    /// Opens a wheel that was fetched whole; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if it is no wheel of TensorFlow.
+    pub fn downloaded(link: &Found, download: Download) -> Result<Self, FetchError> {
+        let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
+        let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
+        wheel.downloaded = Some(Moved {
+            bytes: download.length,
+            requests: 1,
+        });
+        wheel.is_unstated = !download.is_stated;
+        Ok(wheel)
+    }
+}
+
+impl Wheel<RangeReader> {
+    /// Opens a wheel on a server; moves its central directory.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be reached or serves no wheel.
+    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, FetchError> {
+        let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
+        let Some(url) = Url::parse(url) else {
+            return Err(FetchError::from(SourceError::Unreadable {
+                origin,
+                detail: "the index links to it with a URL that cannot be read".into(),
+            }));
+        };
+        Self::over(origin, Remote::new(client, url))
+    }
+
+    /// Opens a wheel through any transport; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if the transport fails or transports no wheel.
+    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, FetchError> {
+        let opened = RangeReader::open(transport);
+        let reader = opened.map_err(|error| FetchError::from_server(&origin, error))?;
+        Self::read_directory(origin, reader.clone(), Some(reader))
+    }
+}
+
+impl<R: Read + Seek> Wheel<R> {
+    /// Opens a wheel wherever it can be read; `origin` is for messages.
+    pub fn read(origin: &str, reader: R) -> Result<Self, FetchError> {
+        Self::read_directory(origin.to_owned(), reader, None)
+    }
+
+    fn read_directory(
+        origin: String,
+        reader: R,
+        remote: Option<RangeReader>,
+    ) -> Result<Self, FetchError> {
+        let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
+        let members = members(&origin, &archive)?;
+        let include = |name: &String| header_name(name).map(str::to_owned);
+        let names: BTreeSet<String> = members.keys().filter_map(include).collect();
+        if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
+            return Err(FetchError::from(SourceError::HeadersMissing { origin }));
+        }
+        Ok(Self {
+            origin,
+            archive,
+            names,
+            members,
+            remote,
+            downloaded: None,
+            is_unstated: false,
+            left: HEADERS_MOST,
+        })
+    }
+
+    /// The member a header is in: at the top, or below `NAME.data/purelib/`.
+    fn member(&self, name: &str) -> Option<usize> {
+        let direct = format!("tensorflow/include/{name}");
+        let moved = || {
+            self.members
+                .iter()
+                .find(|(member, _)| header_name(member) == Some(name))
+        };
+        self.members
+            .get(&direct)
+            .copied()
+            .or_else(|| moved().map(|(_, &index)| index))
+    }
+
+    fn text(&mut self, index: usize) -> Result<Vec<u8>, FetchError> {
+        let origin = &self.origin;
+        let member = self.archive.by_index(index);
+        let member = member.map_err(|error| unreadable(origin, error))?;
+        let name = member.name().map(|name| name.escape_default().to_string());
+        let limit = HEADER_MOST.min(self.left);
+        let mut bytes = Vec::new();
+        let read = member.take(limit + 1).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
+        if bytes.len() as u64 > limit {
+            return Err(FetchError::from(SourceError::MemberTooLarge {
+                origin: origin.clone(),
+                member: name.unwrap_or_default(),
+                limit,
+            }));
+        }
+        self.left -= bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    fn dist_info(&mut self, file: &str) -> Result<String, FetchError> {
+        let is = |name: &str| {
+            name.split_once('/')
+                .is_some_and(|(folder, rest)| folder.ends_with(".dist-info") && rest == file)
+        };
+        let found = self
+            .members
+            .iter()
+            .find(|(name, _)| is(name))
+            .map(|(_, &index)| index);
+        let bytes = found.map(|index| self.text(index)).transpose()?;
+        Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+    }
+}
+
+impl<R: Read + Seek> Source for Wheel<R> {
+    type Error = FetchError;
+
+    fn origin(&self) -> String {
+        self.origin.clone()
+    }
+
+    fn identity(&mut self) -> Result<Identity, FetchError> {
+        let (metadata, wheel) = (self.dist_info("METADATA")?, self.dist_info("WHEEL")?);
+        Ok(identity_of(&metadata, &wheel))
+    }
+
+    fn names(&self) -> &BTreeSet<String> {
+        &self.names
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, FetchError> {
+        let member = self.member(name);
+        let index = member.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
+        self.text(index)
+    }
+
+    fn expect(&mut self, names: &[&str]) -> Result<(), FetchError> {
+        let Some(remote) = &self.remote else {
+            return Ok(());
+        };
+        let indices = names.iter().filter_map(|name| self.member(name));
+        let ranges = indices.map(|index| {
+            self.archive.by_index_data(index).map(|member| {
+                // The local header repeats the name and may add fields of its own.
+                let packed = member.compressed_size().saturating_add(1024);
+                member.header_start()..member.header_start().saturating_add(packed)
+            })
+        });
+        let ranges = ranges
+            .collect::<ZipResult<Vec<_>>>()
+            .map_err(|error| unreadable(&self.origin, error))?;
+        remote
+            .expect(ranges)
+            .map_err(|error| FetchError::from_server(&self.origin, error))
+    }
+
+    fn moved(&self) -> Moved {
+        self.remote
+            .as_ref()
+            .map(RangeReader::moved)
+            .or(self.downloaded)
+            .unwrap_or_default()
+    }
+
+    fn is_unstated(&self) -> bool {
+        self.is_unstated
+    }
+}
+
+/// The files of an archive by name, all of which must stay inside a folder.
+fn members<R: Read + Seek>(
+    origin: &str,
+    archive: &ZipArchive<R>,
+) -> Result<BTreeMap<String, usize>, FetchError> {
+    let mut members = BTreeMap::new();
+    for (index, name) in archive.file_names().enumerate() {
+        let name = name.map_err(|error| unreadable(origin, error))?;
+        if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
+            return Err(FetchError::MemberNameRefused {
+                origin: origin.to_owned(),
+                member: name.escape_default().to_string(),
+            });
+        }
+        members.insert(name.into_owned(), index);
+    }
+    Ok(members)
+}
+
+/// `tensorflow/c/ops.h` of `[NAME.data/purelib/]tensorflow/include/tensorflow/c/ops.h`.
+fn header_name(member: &str) -> Option<&str> {
+    const INCLUDE: &str = "tensorflow/include/";
+    let data = member.split_once(".data/").map(|(_, rest)| rest);
+    let unpacked = data.and_then(|rest| {
+        rest.strip_prefix("purelib/")
+            .or_else(|| rest.strip_prefix("platlib/"))
+    });
+    unpacked
+        .unwrap_or(member)
+        .strip_prefix(INCLUDE)
+        .filter(|name| !name.is_empty() && !name.ends_with('/'))
+}
+
+fn unreadable(origin: &str, error: ZipError) -> FetchError {
+    match error {
+        ZipError::Io(error) => lost(origin, &error),
+        error => FetchError::from(SourceError::Unreadable {
+            origin: origin.to_owned(),
+            detail: error.to_string(),
+        }),
+    }
+}
+
+fn lost(origin: &str, error: &io::Error) -> FetchError {
+    let of_server = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match of_server.cloned() {
+        Some(error) => FetchError::from_server(origin, error),
+        None => FetchError::from(SourceError::Unreadable {
+            origin: origin.to_owned(),
+            detail: error.to_string(),
+        }),
+    }
+}
+
+/// Returns the sha256 of a file in hexadecimal.
+fn sha256(mut file: File) -> io::Result<String> {
+    let (mut digest, mut block) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            length => digest.update(&block[..length]),
+        }
+    }
+    Ok(hexadecimal(&digest.finalize()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::range::tests::serve;
+    use std::io::{Cursor, Write};
+    use zip::write::SimpleFileOptions;
+
+    fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            writer
+                .start_file(*name, SimpleFileOptions::default())
+                .unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, FetchError> {
+        Wheel::read_directory("x.whl".into(), Cursor::new(bytes), None)
+    }
+
+    #[test]
+    fn a_member_that_leads_out_refuses_the_wheel() {
+        let ops: (&str, &[u8]) = ("tensorflow/include/tensorflow/c/ops.h", b"x");
+        for crafted in [
+            "../x.h",
+            "tensorflow/include/../../x.h",
+            "/etc/x.h",
+            "a\\..\\x.h",
+        ] {
+            let opened = open(zipped(&[ops, (crafted, b"x")]));
+            assert!(
+                matches!(opened, Err(FetchError::MemberNameRefused { .. })),
+                "{crafted}"
+            );
+        }
+        assert!(open(zipped(&[ops])).is_ok());
+    }
+
+    #[test]
+    fn headers_are_found_at_the_top_and_below_the_data_folder() {
+        for prefix in ["", "tensorflow_cpu-2.5.3.data/purelib/"] {
+            let member = format!("{prefix}tensorflow/include/tensorflow/c/ops.h");
+            let mut wheel = open(zipped(&[(&member, b"text")])).unwrap();
+            assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
+        }
+    }
+
+    #[test]
+    fn rejects_headers_over_the_limit() {
+        let large = vec![b'x'; HEADER_MOST as usize + 1];
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
+        let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
+        assert!(matches!(
+            read,
+            Err(FetchError::Source(SourceError::MemberTooLarge { .. }))
+        ));
+    }
+
+    #[test]
+    fn rejects_headers_that_are_together_over_the_limit() {
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"12345")]);
+        let mut wheel = open(bytes).unwrap();
+        wheel.left = 12;
+        let mut read = || wheel.read("tensorflow/c/ops.h");
+        assert!(read().is_ok() && read().is_ok());
+        assert!(matches!(
+            read(),
+            Err(FetchError::Source(SourceError::MemberTooLarge { .. }))
+        ));
+    }
+
+    #[test]
+    fn compares_a_file_with_the_hash_of_its_link() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.whl");
+        let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
+        std::fs::write(&path, &bytes).unwrap();
+        let digest = hexadecimal(&Sha256::digest(&bytes));
+        let opened = |sha256: Option<String>| {
+            let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+            let (mut links, _) = crate::link::links("tensorflow-cpu", line);
+            let link = Found {
+                sha256,
+                ..links.remove(0)
+            };
+            Wheel::open_stated(&path, &link).map(drop)
+        };
+        assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
+        let differs = opened(Some("00".repeat(32)));
+        assert!(matches!(differs, Err(FetchError::WheelDiffers { .. })));
+    }
+
+    #[test]
+    fn rejects_what_is_not_a_file() {
+        let opened = Wheel::open(Path::new("/dev/zero"));
+        assert!(matches!(
+            opened,
+            Err(FetchError::Source(SourceError::Unreadable { .. }))
+        ));
+    }
+
+    #[test]
+    fn what_is_no_wheel_is_said_to_be_none() {
+        assert!(matches!(
+            open(b"not a zip".to_vec()),
+            Err(FetchError::Source(SourceError::Unreadable { .. }))
+        ));
+        let other = zipped(&[("numpy/core.h", b"x")]);
+        assert!(matches!(
+            open(other),
+            Err(FetchError::Source(SourceError::HeadersMissing { .. }))
+        ));
+    }
+
+    #[test]
+    fn a_remote_wheel_moves_a_part_of_itself() {
+        // xorshift: what does not compress.
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut noise = vec![0_u8; 3_000_000];
+        for byte in &mut noise {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            *byte = state as u8;
+        }
+        let bytes = zipped(&[
+            ("tensorflow/libtensorflow_cc.so.2", &noise),
+            ("tensorflow/include/tensorflow/c/ops.h", b"text"),
+            (
+                "tensorflow_cpu-2.21.0.dist-info/METADATA",
+                b"Name: tensorflow_cpu\nVersion: 2.21.0\n",
+            ),
+        ]);
+        let length = bytes.len() as u64;
+        let mut wheel = Wheel::over("x.whl".into(), serve(bytes, true)).unwrap();
+        wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
+        assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
+        assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));
+        assert!(
+            wheel.moved().bytes < length / 4,
+            "{:?} of {length}",
+            wheel.moved()
+        );
+    }
+}

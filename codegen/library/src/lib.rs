@@ -1,0 +1,10 @@
+//! Symbols of shared libraries, ELF and Mach-O. A library is read in parts, since the large ones are members of
+//! remote wheels.
+
+pub mod binary;
+pub mod elf;
+pub mod macho;
+pub mod names;
+pub mod prefix;
+#[cfg(any(test, feature = "sample"))]
+pub mod sample;

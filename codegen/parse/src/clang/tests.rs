@@ -1,0 +1,535 @@
+//! Small headers of our own through the parser.
+
+use std::fs;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use sp_ir::{Field, Item, Layout, Signature, StructSize, Type, Value};
+
+use super::*;
+
+/// Parses `header`; says why not and gives nothing where there is no libclang.
+fn parse(header: &str) -> Option<Result<Declarations, ClangError>> {
+    parse_for(header, DEFAULT_TARGET)
+}
+
+fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangError>> {
+    if let Err(missing) = Library::load() {
+        eprintln!("skipped: no libclang: {missing}");
+        return None;
+    }
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("demo.h"), header).unwrap();
+    let source = Source {
+        include_root: root.path().into(),
+        headers: vec!["demo.h".into()],
+        target: target.into(),
+    };
+    Some(declarations(&source, &|header| header == "demo.h"))
+}
+
+fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {
+    match &found.items[name] {
+        Item::Struct(item) => item,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+fn field<'d>(found: &'d Declarations, name: &str, field: &str) -> &'d Field {
+    let fields = &structure(found, name).fields;
+    fields.iter().find(|one| one.name == field).unwrap()
+}
+
+fn function(ty: &Type) -> &Signature {
+    match ty {
+        Type::Function(signature) => signature,
+        other => panic!("{other:?} is no function"),
+    }
+}
+
+fn int(bits: u8, signed: bool) -> Type {
+    Type::Int { bits, signed }
+}
+
+fn named(name: &str) -> Type {
+    Type::Named(name.into())
+}
+
+fn pointer(pointee: Type, mutable: bool) -> Type {
+    Type::Pointer {
+        pointee: Box::new(pointee),
+        mutable,
+    }
+}
+
+const OFFSET_OF_END: &str = "
+#include <stddef.h>
+#include <stdint.h>
+#define TF_OFFSET_OF_END(T, M) (offsetof(T, M) + sizeof(((T *)0)->M))
+";
+
+#[test]
+fn a_typedef_names_an_anonymous_struct_and_a_field_what_is_inside() {
+    let Some(found) = parse(
+        "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    assert_eq!(
+        structure(&found, "Outer").layout,
+        Layout { size: 32, align: 8 }
+    );
+    assert_eq!(field(&found, "Outer", "inner").ty, named("Outer__inner"));
+    assert_eq!(field(&found, "Outer", "inner").offset, 8);
+    assert_eq!(field(&found, "Outer__inner", "c").offset, 8);
+    assert!(matches!(&found.items["Outer__either"], Item::Union(one) if one.layout.size == 4));
+    assert_eq!(found.items.len(), 3, "{:?}", found.items.keys());
+}
+
+#[test]
+fn callbacks_keep_their_parameters_names_and_types() {
+    let Some(found) = parse(
+        "#include <stdint.h>
+        typedef struct Host Host;
+        typedef struct Queue_st* Queue;
+        typedef void (*Done)(void* const arg, Host* const host);
+        typedef struct Fns {
+          int64_t (*start)(const Host* host, Queue* queue, uint64_t size, Done done);
+          void (*visit)(void (*each)(int32_t index), bool all);
+        } Fns;",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let start = function(&field(&found, "Fns", "start").ty);
+    let names: Vec<&str> = start.params.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["host", "queue", "size", "done"]);
+    let types: Vec<&Type> = start.params.iter().map(|one| &one.ty).collect();
+    let expected = [
+        &pointer(named("Host"), false),
+        &pointer(named("Queue"), true),
+        &int(64, false),
+        &named("Done"),
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(start.ret, int(64, true));
+    let visit = function(&field(&found, "Fns", "visit").ty);
+    assert_eq!(function(&visit.params[0].ty).params[0].ty, int(32, true));
+    assert_eq!(visit.params[1].ty, Type::Bool);
+    assert!(matches!(&found.items["Queue"], Item::Handle(one) if one.pointer));
+    assert!(matches!(&found.items["Host"], Item::Handle(one) if !one.pointer));
+    assert!(matches!(&found.items["Done"], Item::Callback(_)));
+    assert!(
+        !found.items.contains_key("Queue_st"),
+        "a struct only a handle points to is no item"
+    );
+}
+
+#[test]
+fn what_c_leaves_nameless_is_called_anonymous() {
+    let Some(found) = parse(
+        "struct S { char a; union { const char* text; double number; };
+          struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let fields: Vec<_> = structure(&found, "S").fields.iter().collect();
+    let rows: Vec<_> = fields
+        .iter()
+        .map(|one| (one.name.as_str(), one.offset, one.size))
+        .collect();
+    let expected = [
+        ("a", 0, 1),
+        ("anonymous", 8, 8),
+        ("anonymous_2", 16, 8),
+        ("named", 24, 4),
+        ("f", 28, 1),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(fields[1].ty, named("S__anonymous"));
+    let Item::Union(inner) = &found.items["S__anonymous"] else {
+        panic!("{:?}", found.items["S__anonymous"])
+    };
+    assert_eq!(inner.fields[0].ty, pointer(Type::Char, false));
+    assert_eq!(field(&found, "S__anonymous_2", "anonymous").offset, 4);
+    assert!(matches!(&found.items["S__named"], Item::Union(_)));
+}
+
+#[test]
+fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
+    let Some(found) = parse(
+        "typedef struct Error Error;
+        struct Run_Args { int x; };
+        typedef Error* Run(struct Run_Args* args);
+        typedef void Stop();
+        #define SLOT(fn_type) fn_type* fn_type
+        typedef struct Table { Run** later; SLOT(Run); Stop* stop; } Table;
+        #undef SLOT
+        void Set(Run* run);",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let Item::Callback(run) = &found.items["Run"] else {
+        panic!("{:?}", found.items["Run"])
+    };
+    assert_eq!(run.signature.params[0].name, "args");
+    assert_eq!(run.signature.ret, pointer(named("Error"), true));
+    assert!(matches!(&found.items["Stop"], Item::Callback(one) if one.signature.params.is_empty()));
+    assert_eq!(field(&found, "Table", "Run").ty, named("Run"));
+    assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
+    assert_eq!(
+        field(&found, "Table", "later").ty,
+        pointer(named("Run"), true)
+    );
+    let Item::Function(set) = &found.items["Set"] else {
+        panic!()
+    };
+    assert_eq!(set.signature.params[0].ty, named("Run"));
+}
+
+#[test]
+fn typedef_chains_keep_their_names_and_enums_their_gaps() {
+    let Some(found) = parse(
+        "typedef unsigned char Byte; typedef Byte Flag; typedef struct P_st* P; typedef P Q;
+        typedef enum Gap { G_A = -2, G_B = 5, G_C } Gap;
+        struct S { Flag a; Q b; Gap c; };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    assert!(matches!(&found.items["Byte"], Item::Alias(one) if one.ty == int(8, false)));
+    assert!(matches!(&found.items["Flag"], Item::Alias(one) if one.ty == named("Byte")));
+    assert!(matches!(&found.items["Q"], Item::Alias(one) if one.ty == named("P")));
+    let Item::Enum(gap) = &found.items["Gap"] else {
+        panic!()
+    };
+    let values: Vec<i64> = gap.variants.iter().map(|one| one.value).collect();
+    assert_eq!((gap.repr.clone(), values), (int(32, true), vec![-2, 5, 6]));
+    let types: Vec<&Type> = structure(&found, "S")
+        .fields
+        .iter()
+        .map(|one| &one.ty)
+        .collect();
+    assert_eq!(types, [&named("Flag"), &named("Q"), &named("Gap")]);
+}
+
+#[test]
+fn a_wrong_guess_of_a_number_costs_only_time() {
+    let Some(found) =
+        parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
+    else {
+        return;
+    };
+    let found = found.unwrap_err().to_string();
+    assert!(found.contains("too large"), "{found}");
+}
+
+#[test]
+fn scalars_are_told_apart() {
+    let Some(found) = parse(
+        "#include <stddef.h>
+        #include <stdint.h>
+        struct All { bool a; char b; signed char c; unsigned char d; size_t e; long f; float g; double h;
+                     const char* i; char* const j; void** k; int l[3][2]; };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let types: Vec<Type> = structure(&found, "All")
+        .fields
+        .iter()
+        .map(|one| one.ty.clone())
+        .collect();
+    let array = |elem, len| Type::Array {
+        elem: Box::new(elem),
+        len,
+    };
+    let expected = [
+        Type::Bool,
+        Type::Char,
+        int(8, true),
+        int(8, false),
+        Type::Size,
+        int(64, true),
+        Type::Float { bits: 32 },
+        Type::Float { bits: 64 },
+        pointer(Type::Char, false),
+        pointer(Type::Char, true),
+        pointer(pointer(Type::Void, true), true),
+        array(array(int(32, true), 2), 3),
+    ];
+    assert_eq!(types, expected);
+}
+
+#[test]
+fn enums_keep_their_order_and_their_synonyms() {
+    let Some(found) =
+        parse("typedef enum Kind { K_ONE = 1, K_SAME = 1, K_NEXT } Kind; enum { PLAIN = 7 };")
+    else {
+        return;
+    };
+    let found = found.unwrap();
+    let Item::Enum(kind) = &found.items["Kind"] else {
+        panic!("{:?}", found.items["Kind"])
+    };
+    let values: Vec<_> = kind
+        .variants
+        .iter()
+        .map(|one| (one.name.as_str(), one.value))
+        .collect();
+    assert_eq!(values, [("K_ONE", 1), ("K_SAME", 1), ("K_NEXT", 2)]);
+    assert_eq!(kind.repr, int(32, false));
+    assert!(matches!(&found.items["PLAIN"], Item::Constant(one) if one.value == Value::Int(7)));
+}
+
+#[test]
+fn the_spellings_of_a_size_are_bound_by_their_body() {
+    let header = format!(
+        "{OFFSET_OF_END}
+        typedef struct A {{ size_t struct_size; char last;
+        #define ODD_NAME TF_OFFSET_OF_END(A, last)
+        }} A;
+        typedef struct {{ size_t struct_size; int32_t last; }} B;
+        const size_t B_STRUCT_SIZE = TF_OFFSET_OF_END(B, last);
+        #define DEMO_DEFINE_STRUCT_TRAITS(S, last) enum {{ S##_STRUCT_SIZE = TF_OFFSET_OF_END(S, last) }}
+        typedef struct C {{ size_t struct_size; int16_t last; }} C;
+        DEMO_DEFINE_STRUCT_TRAITS(C, last);
+        #define DEMO_STRUCT_SIZE(S, last) TF_OFFSET_OF_END(S, last)
+        typedef struct D {{ size_t struct_size; bool last; }} D;
+        enum {{ D_STRUCT_SIZE = DEMO_STRUCT_SIZE(D, last) }};
+        #define GONE_DEFINE_STRUCT_TRAITS(S, last) const size_t S##_STRUCT_SIZE = DEMO_STRUCT_SIZE(S, last);
+        typedef struct E {{ size_t struct_size; void* last; }} E;
+        GONE_DEFINE_STRUCT_TRAITS(E, last)
+        #undef GONE_DEFINE_STRUCT_TRAITS"
+    );
+    let Some(found) = parse(&header) else { return };
+    let found = found.unwrap();
+    let expected = [
+        ("A", "ODD_NAME", 9),
+        ("B", "B_STRUCT_SIZE", 12),
+        ("C", "C_STRUCT_SIZE", 10),
+        ("D", "D_STRUCT_SIZE", 9),
+        ("E", "E_STRUCT_SIZE", 16),
+    ];
+    for (name, symbol, value) in expected {
+        let size = structure(&found, name).struct_size.clone();
+        let last_field = "last".to_string();
+        assert_eq!(
+            size,
+            Some(StructSize {
+                symbol: symbol.into(),
+                last_field,
+                value
+            })
+        );
+        assert!(
+            !found.items.contains_key(symbol),
+            "a size is no constant: {symbol}"
+        );
+    }
+    assert_eq!(
+        structure(&found, "A").layout.size,
+        16,
+        "the unpadded size is not sizeof"
+    );
+}
+
+#[test]
+fn macros_become_numbers_names_and_aliases() {
+    let Some(found) = parse(
+        "#define GUARD
+        #define TWO 2
+        #define FLAGS (TWO | 0x10)
+        #define TEXT \"1.0\"
+        #define LINES \"one\\n\" \"\\x32\"
+        #define CALL(x) x
+        #define UNRELATED __attribute__((unused))
+        typedef enum Code { CODE_OK } Code;
+        typedef void (*Visitor)(int);
+        #define OK CODE_OK
+        #define Walker Visitor
+        const int kLimit = TWO + 3;",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let value = |name: &str| match &found.items[name] {
+        Item::Constant(one) => one.value.clone(),
+        other => panic!("{name} is {other:?}"),
+    };
+    assert_eq!(value("TWO"), Value::Int(2));
+    assert_eq!(value("FLAGS"), Value::Int(18));
+    assert_eq!(value("TEXT"), Value::Text("1.0".into()));
+    assert_eq!(value("LINES"), Value::Text("one\n2".into()));
+    assert_eq!(value("OK"), Value::Name("CODE_OK".into()));
+    assert_eq!(value("kLimit"), Value::Int(5));
+    assert!(matches!(&found.items["Walker"], Item::Alias(one) if one.ty == named("Visitor")));
+    for none in ["GUARD", "CALL", "UNRELATED"] {
+        assert!(!found.items.contains_key(none), "{none}");
+    }
+}
+
+#[test]
+fn aliases_stay_names() {
+    let Some(found) = parse(
+        "extern \"C\" { typedef struct Raw Raw; typedef struct Raw Status; void Set(Status* status, const Raw* from); }",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    assert!(matches!(&found.items["Status"], Item::Alias(one) if one.ty == named("Raw")));
+    let Item::Function(set) = &found.items["Set"] else {
+        panic!()
+    };
+    assert_eq!(set.symbol, "Set");
+    assert_eq!(set.signature.params[0].ty, pointer(named("Status"), true));
+    assert_eq!(set.signature.params[1].ty, pointer(named("Raw"), false));
+}
+
+#[test]
+fn comments_go_to_what_they_stand_beside() {
+    let Some(found) = parse(
+        "struct S {
+          // [Optional]
+          // Leading.
+          int a;  // Trailing,
+                  // which goes on.
+
+          // Detached.
+
+          /*** SOME CALLBACKS ***/
+          int b;
+          void (*c)(
+              int x);  // out, set by plugin
+          int d;
+        };",
+    ) else {
+        return;
+    };
+    let found = found.unwrap();
+    let texts = |member: &str| -> Vec<String> {
+        found
+            .comments
+            .of("S", member)
+            .iter()
+            .map(|one| one.text.clone())
+            .collect()
+    };
+    assert_eq!(
+        texts("a"),
+        ["[Optional]\nLeading.", "Trailing,\nwhich goes on."]
+    );
+    assert_eq!(texts("b"), [""; 0]);
+    assert_eq!(texts("c"), ["out, set by plugin"]);
+    assert_eq!(texts("d"), [""; 0]);
+    assert_eq!(field(&found, "S", "a").section, None);
+    assert_eq!(
+        field(&found, "S", "d").section.as_deref(),
+        Some("SOME CALLBACKS")
+    );
+    assert_eq!(found.comments.of("S", "c")[0].loc.line, 12);
+}
+
+#[test]
+fn the_target_decides_the_layout() {
+    let header = "#include <stddef.h>\nstruct S { char a; double b; size_t c; };";
+    let sizes = [
+        ("x86_64-unknown-linux-gnu", 24),
+        ("i686-unknown-linux-gnu", 16),
+        ("wasm32-unknown-unknown", 24),
+    ];
+    for (target, size) in sizes {
+        let Some(found) = parse_for(header, target) else {
+            return;
+        };
+        assert_eq!(
+            structure(&found.unwrap(), "S").layout.size,
+            size,
+            "{target}"
+        );
+    }
+}
+
+#[test]
+fn every_builtin_header_parses_in_any_order() {
+    let all = sp_data::embedded::BUILTIN_HEADERS.iter();
+    let includes: String = all
+        .map(|(name, _)| format!("#include <{name}>\n"))
+        .collect();
+    for target in [
+        "x86_64-unknown-linux-gnu",
+        "aarch64-apple-darwin",
+        "x86_64-pc-windows-msvc",
+    ] {
+        let uses =
+            "int32_t a = INT32_MAX; size_t b = sizeof(NULL); void* c = malloc(strlen(\"\"));";
+        let Some(found) = parse_for(&format!("{includes}{uses}"), target) else {
+            return;
+        };
+        assert!(found.unwrap().items.is_empty());
+    }
+}
+
+fn drawn(error: &dyn Diagnostic) -> String {
+    let mut page = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    handler.render_report(&mut page, error).unwrap();
+    page
+}
+
+#[test]
+fn an_error_shows_the_headers_line_with_a_caret() {
+    let Some(found) = parse("struct Fine { int a; };\nstruct Broken { Missing b; };\n") else {
+        return;
+    };
+    let page = drawn(&found.unwrap_err());
+    for part in [
+        "unknown type name 'Missing'",
+        "demo.h:2:17",
+        "struct Broken { Missing b; };",
+        "┬",
+        "sp_gen::clang::parse",
+    ] {
+        assert!(page.contains(part), "{part} is not in\n{page}");
+    }
+}
+
+#[test]
+fn a_missing_include_is_an_error() {
+    let Some(found) = parse("#include \"nowhere.h\"\nstruct S { int a; };\n") else {
+        return;
+    };
+    let page = drawn(&found.unwrap_err());
+    assert!(page.contains("'nowhere.h' file not found"), "{page}");
+}
+
+#[test]
+fn an_error_inside_a_size_points_into_the_header() {
+    let header = format!(
+        "{OFFSET_OF_END}struct S {{ int a; }};\n#define S_SIZE TF_OFFSET_OF_END(S, gone)\n"
+    );
+    let Some(found) = parse(&header) else { return };
+    let page = drawn(&found.unwrap_err());
+    assert!(
+        page.contains("no member named 'gone'") && page.contains("#define S_SIZE"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_the_ir_cannot_say_is_refused_by_name() {
+    for (header, what) in [
+        ("struct S { int a : 3; };", "a bit-field"),
+        ("struct S { long double a; };", "the type `long double`"),
+        ("int Print(const char* format, ...);", "..."),
+    ] {
+        let Some(found) = parse(header) else { return };
+        let error = found.unwrap_err().to_string();
+        assert!(
+            error.contains("demo.h:1") && error.contains(what),
+            "{error}"
+        );
+    }
+}

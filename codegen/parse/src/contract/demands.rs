@@ -1,0 +1,225 @@
+//! A demanded field is required, whatever the header's comment says. A note that says otherwise is wrong.
+
+use miette::Diagnostic;
+use sp_ir::{Api, Evidence, Field, Item, Presence, Stated};
+use thiserror::Error;
+
+use crate::contract::Notes;
+use sp_data::demands::Demands;
+
+/// Notes that the release's libraries contradict.
+#[derive(Debug, Error, Diagnostic)]
+#[error("the libraries of TensorFlow {release} contradict {} notes", notes.len())]
+#[diagnostic(code(sp_gen::demands::contradicted))]
+pub struct Contradictions {
+    release: String,
+    #[related]
+    notes: Vec<Contradiction>,
+}
+
+/// One note.
+#[derive(Debug, Error, Diagnostic)]
+enum Contradiction {
+    /// It says that a demanded field may be left empty.
+    #[error("headers/apis/{api}.toml: `{field}` is {note}, and TensorFlow {release} demands it")]
+    #[diagnostic(
+        code(sp_gen::demands::contradiction),
+        help(
+            "its libraries hold the text that the field must be set; correct the note or restrict its `releases`, or if core gives the message under some condition only, say so: overrides = \"library\""
+        )
+    )]
+    Demanded {
+        api: String,
+        field: String,
+        note: &'static str,
+        release: String,
+    },
+    /// It overrides a message that is not there.
+    #[error(
+        "headers/apis/{api}.toml: the note on `{field}` overrides a message, and the libraries of TensorFlow {release} hold none"
+    )]
+    #[diagnostic(code(sp_gen::demands::override_unused), help("remove `overrides`"))]
+    OverrideUnused {
+        api: String,
+        field: String,
+        release: String,
+    },
+}
+
+/// States that each demanded field of `apis` is required, unless a note overrides the demand.
+///
+/// # Errors
+/// Returns an error if a note says that a demanded field may be left empty, or overrides nothing.
+pub fn annotate(
+    apis: &mut [Api],
+    demands: &Demands,
+    notes: &[Notes],
+) -> Result<(), Contradictions> {
+    let release = apis
+        .first()
+        .map_or_else(String::new, |api| api.release.clone());
+    if demands.is_empty() {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for api in apis {
+        let notes = notes.iter().find(|notes| notes.api == api.name);
+        let overridden = notes.map_or_else(Vec::new, |notes| notes.library_overrides(&release));
+        found.extend(require_all(api, demands, &overridden));
+        found.extend(unused(api, demands, &overridden));
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Contradictions {
+            release,
+            notes: found,
+        }),
+    }
+}
+
+fn require_all(
+    api: &mut Api,
+    demands: &Demands,
+    overridden: &[(&str, &str)],
+) -> Vec<Contradiction> {
+    let (name, release) = (api.name.clone(), api.release.clone());
+    let mut found = Vec::new();
+    for (structure, field) in demands.pairs() {
+        let is_overridden = overridden.contains(&(structure, field));
+        let Some(field) = field_of(api, structure, field).filter(|_| !is_overridden) else {
+            continue;
+        };
+        found.extend(contradiction(field).map(|note| Contradiction::Demanded {
+            api: name.clone(),
+            field: format!("{structure}.{}", field.name),
+            note,
+            release: release.clone(),
+        }));
+        require(field);
+    }
+    found
+}
+
+fn unused(api: &mut Api, demands: &Demands, overridden: &[(&str, &str)]) -> Vec<Contradiction> {
+    let mut found = Vec::new();
+    for pair @ (structure, field) in overridden {
+        if field_of(api, structure, field).is_some() && !demands.pairs().any(|one| one == *pair) {
+            found.push(Contradiction::OverrideUnused {
+                api: api.name.clone(),
+                field: format!("{structure}.{field}"),
+                release: api.release.clone(),
+            });
+        }
+    }
+    found
+}
+
+fn field_of<'a>(api: &'a mut Api, structure: &str, field: &str) -> Option<&'a mut Field> {
+    let Some(Item::Struct(item)) = api.items.get_mut(structure) else {
+        return None;
+    };
+    item.fields.iter_mut().find(|one| one.name == field)
+}
+
+/// A note's presence of a field, if it is not `required`.
+fn contradiction(field: &Field) -> Option<&'static str> {
+    let presence = field.presence.as_ref()?;
+    match (&presence.evidence, presence.value) {
+        (Evidence::Notes(_), Presence::Optional) => Some("optional"),
+        (Evidence::Notes(_), Presence::Unstated) => Some("unstated"),
+        _ => None,
+    }
+}
+
+fn require(field: &mut Field) {
+    let comment = field.presence.as_ref().and_then(Stated::comment_value);
+    field.presence = Some(Stated {
+        comment: comment.copied(),
+        ..Stated::new(Presence::Required, Evidence::Library)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SP_S { open }`, of which something is said.
+    fn api(presence: &str) -> Api {
+        let field = format!(
+            r#"{{"name":"open","type":"void*","offset":0,"size":8{presence},"loc":"d.h:2"}}"#
+        );
+        let item = format!(
+            r#""SP_S":{{"kind":"struct","fields":[{field}],"layout":{{"size":8,"align":8}},"loc":"d.h:1"}}"#
+        );
+        let text = format!(r#"{{"schema":3,"name":"demo","release":"2.22","items":{{{item}}}}}"#);
+        Api::from_json(&text).unwrap()
+    }
+
+    fn presence(value: &str, evidence: &str) -> String {
+        format!(r#","presence":{{"value":"{value}","evidence":{evidence}}}"#)
+    }
+
+    fn demands() -> Demands {
+        let mut demands = Demands::default();
+        demands.insert("SP_S", "open");
+        demands.insert("SP_S", "not_declared");
+        demands.insert("Elsewhere", "open");
+        demands
+    }
+
+    #[test]
+    fn states_required_where_nothing_or_the_same_is_known() {
+        let same = presence("required", r#"{"notes":"seen"}"#);
+        for known in ["", &same] {
+            let mut apis = [api(known)];
+            annotate(&mut apis, &demands(), &[]).unwrap();
+            let open = &apis[0].structure("SP_S").unwrap().fields[0];
+            let expected = Stated::new(Presence::Required, Evidence::Library);
+            assert_eq!(open.presence, Some(expected), "{known}");
+            assert_eq!(Api::from_json(&apis[0].to_json()).unwrap(), apis[0]);
+        }
+    }
+
+    #[test]
+    fn takes_precedence_over_a_comment_and_keeps_its_value() {
+        let mut apis = [api(&presence("optional", r#"{"comment":"d.h:1"}"#))];
+        annotate(&mut apis, &demands(), &[]).unwrap();
+        let open = &apis[0].structure("SP_S").unwrap().fields[0];
+        let presence = open.presence.as_ref().unwrap();
+        assert_eq!(presence.value, Presence::Required);
+        assert_eq!(presence.comment_value(), Some(&Presence::Optional));
+    }
+
+    #[test]
+    fn rejects_note_that_says_optional() {
+        let mut apis = [api(&presence("optional", r#"{"notes":"seen"}"#))];
+        let error = annotate(&mut apis, &demands(), &[]).unwrap_err();
+        let note = error.notes[0].to_string();
+        let expected =
+            "headers/apis/demo.toml: `SP_S.open` is optional, and TensorFlow 2.22 demands it";
+        assert_eq!(note, expected);
+    }
+
+    #[test]
+    fn keeps_note_that_overrides_a_demand_and_rejects_one_that_overrides_nothing() {
+        let text = |field: &str| {
+            format!(
+                "headers = []\n[item.SP_S]\npresence = [{{ value = \"optional\", fields = [\"{field}\"], \
+                 evidence = \"seen\", overrides = \"library\" }}]"
+            )
+        };
+        let known = presence("optional", r#"{"notes":"seen"}"#);
+        let mut apis = [api(&known)];
+        let notes = [Notes::parse("demo", &text("open")).unwrap()];
+        annotate(&mut apis, &demands(), &notes).unwrap();
+        assert_eq!(apis, [api(&known)]);
+
+        let mut other = Demands::default();
+        other.insert("SP_S", "close");
+        let error = annotate(&mut apis, &other, &notes).unwrap_err();
+        assert!(
+            error.notes[0].to_string().contains("overrides a message"),
+            "{error:?}"
+        );
+    }
+}
