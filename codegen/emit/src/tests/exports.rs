@@ -65,9 +65,9 @@ fn a_function_says_who_exports_it() {
     let text = flat(&files, "src/availability.rs");
     has(
         &text,
-        "pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels",
+        "pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: WheelSet",
     );
-    has(&text, "read: &[(2, 5), (2, 6), (2, 7)],");
+    has(&text, "releases: &[(2, 5), (2, 6), (2, 7)],");
     has(&text, "spans: &[((2, 5), (2, 6))],");
     has(&flat(&files, "src/lib.rs"), "pub mod availability;");
 }
