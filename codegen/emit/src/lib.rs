@@ -218,17 +218,17 @@ fn versions(timeline: &Timeline, has_marks: bool) -> TokenStream {
             release(newest),
         );
         let marks = match has_marks {
-            true => quote!(availability::MARKS),
+            true => quote!(availability::RELEASE_SYMBOLS),
             false => quote!(&[]),
         };
         quote! {
             #[doc = #doc]
             pub const NEWEST: sp_runtime::Release = #newest;
             #[doc = " The releases that this crate was made of, for the decision about a host."]
-            pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
+            pub static KNOWN_RELEASES: sp_runtime::KnownReleases = sp_runtime::KnownReleases {
                 newest: NEWEST,
                 previews: PREVIEWS,
-                marks: #marks,
+                release_symbols: #marks,
             };
         }
     });

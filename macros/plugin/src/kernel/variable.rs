@@ -144,7 +144,7 @@ unsafe fn called(
         );
         return;
     };
-    let done = guard::caught("a variable's change", || {
+    let done = guard::catch_panic("a variable's change", || {
         which(active.callbacks)(&source?, &target?)
     });
     if let Err(error) = done {

@@ -13,7 +13,7 @@ mod tests;
 
 use super::simd::FloatMode;
 use pool::Pool;
-use sp_runtime::fork::Claim;
+use sp_runtime::fork::ProcessClaim;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -78,9 +78,9 @@ pub fn run(tasks: usize, task: impl Fn(usize) + Sync) {
 /// Returns the pool; `None` in a forked child of the process whose pool it is.
 fn pool() -> Option<&'static Pool> {
     static POOL: OnceLock<&'static Pool> = OnceLock::new();
-    static CLAIM: Claim = Claim::new();
+    static CLAIM: ProcessClaim = ProcessClaim::new();
     // The claim comes first: a child may be forked while another thread initialises the cell.
-    CLAIM.is_ours().then(|| *POOL.get_or_init(start_pool))
+    CLAIM.try_claim().then(|| *POOL.get_or_init(start_pool))
 }
 
 fn start_pool() -> &'static Pool {
