@@ -14,6 +14,13 @@ use sp_runtime::{Field, PrefixMut, UnknownRelease, Versioned};
 
 const POISON: u8 = 0xA5;
 
+/// sp-runtime does not depend on sp-ir, so that a plugin's build stays small: both have the constant.
+#[test]
+fn ir_and_runtime_agree_on_first_supported_release() {
+    let runtime = sp_runtime::FIRST_SUPPORTED.to_string();
+    assert_eq!(runtime, sp_ir::Release::FIRST_SUPPORTED.to_string());
+}
+
 /// Memory of a host, aligned as structs are, of which the first `size` bytes are the struct.
 struct Memory {
     words: Vec<u64>,

@@ -36,12 +36,12 @@ mod traits;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use miette::Diagnostic;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use sp_ir::{Api, Release};
+use sp_ir::{Api, Item, Release};
 use thiserror::Error;
 
 use sp_data::symbols::Symbols;
@@ -131,6 +131,7 @@ fn with_contexts<R>(
     let features = Features::new(&newest, &catalog);
     let all_older = epochs::collect_older(apis, &catalog, &timeline);
     let exports = Exports::collect(&newest, symbols);
+    problems.extend(unnamed_members(apis));
     problems.extend(offsets::ambiguities(&timeline.history));
     let contexts: Vec<Context<'_>> = newest
         .iter()
@@ -149,6 +150,22 @@ fn with_contexts<R>(
         true => Ok(print(&contexts)),
         false => Err(EmitError { problems }),
     }
+}
+
+/// Returns a message for each struct and union with a member that has no name.
+fn unnamed_members(apis: &[Api]) -> Vec<String> {
+    let items = apis.iter().flat_map(|api| &api.items);
+    let unnamed = items.filter(|(_, item)| {
+        let fields = match item {
+            Item::Struct(item) => &item.fields,
+            Item::Union(item) => &item.fields,
+            _ => return false,
+        };
+        fields.iter().any(|field| field.name.is_empty())
+    });
+    let message = |(name, _): (&String, _)| format!("{name}: a member has no name");
+    let messages: BTreeSet<String> = unnamed.map(message).collect();
+    messages.into_iter().collect()
 }
 
 fn lib_items<'a>(

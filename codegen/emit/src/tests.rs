@@ -415,6 +415,13 @@ fn rejects_undeclared_name() {
 }
 
 #[test]
+fn rejects_member_without_name() {
+    let item = Item::Struct(versioned(vec![field("", Type::Bool, 0)]));
+    let error = emit(&[api("demo", vec![("SP_Table", item)])]).unwrap_err();
+    assert_contains(&error.to_string(), "SP_Table: a member has no name");
+}
+
+#[test]
 fn rejects_name_declared_twice() {
     let result = emit(&[
         api("one", vec![("H", handle(true, None))]),

@@ -3,6 +3,8 @@
 //! Printer and parser of the grammar are in one file, so that the committed structs of sp-abi and the
 //! derive that reads them cannot diverge.
 
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod attribute;
 mod attributes;
 mod derive;

@@ -3,6 +3,8 @@
 //! In C the name is the id, so items are a map by name, and types refer to each other by name. The IR is
 //! plain data. Its use needs no clang, and without the `serde` feature it has no dependencies.
 
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 mod api;
 pub mod c;
 mod canonical;

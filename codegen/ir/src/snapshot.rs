@@ -56,9 +56,9 @@ impl fmt::Display for SnapshotError {
 
 impl std::error::Error for SnapshotError {}
 
-/// Returns `text` with its control characters escaped.
+/// Returns `text` with the characters escaped that must not reach a terminal.
 fn printable(text: &str) -> String {
-    let escape = |char: char| match char.is_control() {
+    let escape = |char: char| match validate::is_unprintable(char) {
         true => char.escape_default().to_string(),
         false => char.to_string(),
     };

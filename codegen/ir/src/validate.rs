@@ -1,11 +1,18 @@
-//! Checks of a snapshot's texts. They are used in generated code, Markdown, HTML and terminal output, so
-//! names must be identifiers, and no text may have a control character.
+//! Checks of a snapshot's texts and sizes. Texts are used in generated code, Markdown, HTML and terminal output, so
+//! names must be identifiers, and no text may have a control character. Sizes and offsets are added and multiplied,
+//! so none may be larger than [`LARGEST`].
 
 use std::fmt;
 
-use crate::{Api, Evidence, Field, Item, Loc, Param, Signature, Stated, Type, Value};
+use crate::{
+    Api, Evidence, Field, Item, Layout, Loc, Param, Signature, Stated, Struct, TargetDifference,
+    Type, Value,
+};
 
-/// Error: a snapshot has a text that is not of the required form.
+/// The largest size, offset or length of an array.
+const LARGEST: u64 = u32::MAX as u64;
+
+/// Error: a snapshot has a text or size that is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidText {
     form: TextForm,
@@ -19,6 +26,8 @@ enum TextForm {
     Line,
     Path,
     Expression,
+    Size,
+    Alignment,
 }
 
 impl fmt::Display for InvalidText {
@@ -28,6 +37,8 @@ impl fmt::Display for InvalidText {
             TextForm::Line => "has a control character",
             TextForm::Path => "is not the path of a Rust type",
             TextForm::Expression => "is not a default return value",
+            TextForm::Size => "is not a size below 4 GiB",
+            TextForm::Alignment => "is not the alignment of a C type",
         };
         // Debug escapes control characters.
         write!(f, "{:?} {rule}", self.text)
@@ -43,13 +54,18 @@ impl TextForm {
             Self::Line => !text.chars().any(is_unprintable),
             Self::Path => text.chars().all(|it| is_word(it) || it == ':'),
             Self::Expression => text.chars().all(|it| is_word(it) || ":().- ".contains(it)),
+            Self::Size | Self::Alignment => false,
         };
         match is_valid {
             true => Ok(()),
-            false => Err(InvalidText {
-                form: self,
-                text: text.chars().take(80).collect(),
-            }),
+            false => Err(self.error(text)),
+        }
+    }
+
+    fn error(self, text: &str) -> InvalidText {
+        InvalidText {
+            form: self,
+            text: text.chars().take(80).collect(),
         }
     }
 }
@@ -63,15 +79,15 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// Returns true for control characters, and for those that change the direction of the text after them.
-fn is_unprintable(char: char) -> bool {
+pub(crate) fn is_unprintable(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Checks every text of `api`.
 ///
 /// # Errors
-/// Returns an error with the first text that is not of the required form.
+/// Returns an error with the first text or size that is not allowed.
 pub fn check(api: &Api) -> CheckResult {
     let lines = [
         Some(&api.name),
@@ -94,9 +110,33 @@ pub fn check(api: &Api) -> CheckResult {
     }
     for (triple, items) in &api.targets {
         TextForm::Line.check(triple)?;
-        items.keys().try_for_each(|it| check_identifier(it))?;
+        for (name, difference) in items {
+            check_identifier(name)?;
+            check_difference(difference)?;
+        }
     }
     Ok(())
+}
+
+fn check_size(size: u64) -> CheckResult {
+    match size <= LARGEST {
+        true => Ok(()),
+        false => Err(TextForm::Size.error(&size.to_string())),
+    }
+}
+
+fn check_layout(layout: &Layout) -> CheckResult {
+    check_size(layout.size)?;
+    match layout.align.is_power_of_two() && layout.align <= LARGEST {
+        true => Ok(()),
+        false => Err(TextForm::Alignment.error(&layout.align.to_string())),
+    }
+}
+
+fn check_difference(difference: &TargetDifference) -> CheckResult {
+    difference.layout.as_ref().map_or(Ok(()), check_layout)?;
+    let sizes = difference.offsets.iter().chain(&difference.struct_size);
+    sizes.copied().try_for_each(check_size)
 }
 
 fn check_identifier(text: &str) -> CheckResult {
@@ -114,23 +154,10 @@ fn check_optional_identifier(text: &str) -> CheckResult {
 fn check_item(item: &Item) -> CheckResult {
     check_loc(item.loc())?;
     match item {
-        Item::Struct(item) => {
-            check_line(&item.doc)?;
-            check_stated(&item.filled_by)?;
-            check_stated(&item.discriminator)?;
-            if let Some(receiver) = check_stated(&item.receiver)? {
-                check_identifier(&receiver.owner)?;
-                check_identifier(&receiver.field)?;
-            }
-            check_stated(&item.author_trait)?.map_or(Ok(()), |it| check_identifier(it))?;
-            if let Some(size) = &item.struct_size {
-                check_identifier(&size.symbol)?;
-                check_identifier(&size.last_field)?;
-            }
-            item.fields.iter().try_for_each(check_field)
-        }
+        Item::Struct(item) => check_struct(item),
         Item::Union(item) => {
             check_line(&item.doc)?;
+            check_layout(&item.layout)?;
             check_stated(&item.discriminator)?;
             item.fields.iter().try_for_each(check_field)
         }
@@ -173,7 +200,27 @@ fn check_item(item: &Item) -> CheckResult {
     }
 }
 
+fn check_struct(item: &Struct) -> CheckResult {
+    check_line(&item.doc)?;
+    check_layout(&item.layout)?;
+    check_stated(&item.filled_by)?;
+    check_stated(&item.discriminator)?;
+    if let Some(receiver) = check_stated(&item.receiver)? {
+        check_identifier(&receiver.owner)?;
+        check_identifier(&receiver.field)?;
+    }
+    check_stated(&item.author_trait)?.map_or(Ok(()), |it| check_identifier(it))?;
+    if let Some(stated) = &item.struct_size {
+        check_identifier(&stated.symbol)?;
+        check_identifier(&stated.last_field)?;
+        check_size(stated.value)?;
+    }
+    item.fields.iter().try_for_each(check_field)
+}
+
 fn check_field(field: &Field) -> CheckResult {
+    check_size(field.offset)?;
+    check_size(field.size)?;
     check_optional_identifier(&field.name)?;
     check_line(&field.doc)?;
     check_line(&field.section)?;
@@ -204,7 +251,10 @@ fn check_type(ty: &Type) -> CheckResult {
     match ty {
         Type::Named(name) => check_identifier(name),
         Type::Pointer { pointee, .. } => check_type(pointee),
-        Type::Array { elem, .. } => check_type(elem),
+        Type::Array { elem, len } => {
+            check_size(*len)?;
+            check_type(elem)
+        }
         Type::Function(signature) => check_signature(signature),
         _ => Ok(()),
     }
@@ -265,13 +315,24 @@ mod tests {
             ("\"it\"", "\"it) {\""),
             ("run_v2", "run v2"),
             ("\"2.21\"", "\"2.21\\n\""),
+            ("\"offset\":0", "\"offset\":18446744073709551615"),
+            ("\"size\":8,\"align\"", "\"size\":4294967296,\"align\""),
+            ("\"align\":8", "\"align\":0"),
+            ("\"type\":\"size\"", "\"type\":\"size[4294967296]\""),
+            ("\"kind\":\"function\"", "\"kind\":\"\u{202e}\""),
         ];
         for (good, bad) in bad {
             let text = SNAPSHOT.replacen(good, bad, 1);
             assert_ne!(text, SNAPSHOT, "{good} is not in the snapshot");
             let error = Api::from_json(&text).expect_err(bad).to_string();
             assert!(!error.chars().any(char::is_control), "{bad}: {error:?}");
-            let reasons = [" is not ", "control character"];
+            assert!(!error.contains('\u{202e}'), "{bad}: {error:?}");
+            let reasons = [
+                " is not ",
+                " is no C type",
+                "control character",
+                "unknown variant",
+            ];
             assert!(reasons.iter().any(|it| error.contains(it)), "{error}");
         }
     }

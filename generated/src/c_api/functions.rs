@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1511`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -27,7 +27,7 @@ pub static TF_ApiDefMapGet: Function<
 
 /// Adds documentation in text form to a map.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1505`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -47,7 +47,7 @@ pub static TF_ApiDefMapPut: Function<
 ///
 /// Takes ownership of `apimap`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1495`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -62,7 +62,7 @@ pub static TF_DeleteApiDefMap: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1471`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -75,7 +75,7 @@ pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> =
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1521`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -90,7 +90,7 @@ pub static TF_GetAllRegisteredKernels: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1525`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -105,7 +105,7 @@ pub static TF_GetRegisteredKernelsForOp: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1491`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -121,7 +121,7 @@ pub static TF_NewApiDefMap: Function<
 
 /// Loads a filesystem plugin from a library.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:1585`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -134,7 +134,7 @@ pub static TF_RegisterFilesystemPlugin: Function<
 
 /// Makes a tensor of a serialized TensorProto's value.
 ///
-/// Exported by tensorflow-cpu 2.7 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.7 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:86`, 2.7 on.
 // SAFETY: the signature is that of the header.
@@ -153,7 +153,7 @@ pub static TF_TensorFromProto: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/c_api.h:83`, 2.4 on.
 // SAFETY: the signature is that of the header.

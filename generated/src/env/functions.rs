@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Writes at the end.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:123`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -27,7 +27,7 @@ pub static TF_AppendWritableFile: Function<
 ///
 /// Takes ownership of `handle`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:105`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -40,7 +40,7 @@ pub static TF_CloseWritableFile: Function<
 
 /// Makes a folder.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:56`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -55,7 +55,7 @@ pub static TF_CreateDir: Function<
 ///
 /// Writes `options`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:170`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -68,7 +68,7 @@ pub static TF_DefaultThreadOptions: Function<
 
 /// Deletes an empty folder.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:61`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -81,7 +81,7 @@ pub static TF_DeleteDir: Function<
 
 /// Deletes a file.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:129`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -96,7 +96,7 @@ pub static TF_DeleteFile: Function<
 ///
 /// Writes `undeleted_file_count`, `undeleted_dir_count`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:85`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -116,7 +116,7 @@ pub static TF_DeleteRecursively: Function<
 ///
 /// Writes `stats`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:92`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -133,7 +133,7 @@ pub static TF_FileStat: Function<
 
 /// Hands what was written to the system.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:118`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -148,7 +148,7 @@ pub static TF_FlushWritableFile: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:148`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -166,7 +166,7 @@ pub static TF_GetChildren: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:154`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -181,7 +181,7 @@ pub static TF_GetLocalTempDirectories: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:204`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -200,7 +200,7 @@ pub static TF_GetSymbolFromLibrary: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:158`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -215,7 +215,7 @@ pub static TF_GetTempFileName: Function<
 ///
 /// Takes ownership of `thread`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:186`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -228,7 +228,7 @@ pub static TF_JoinThread: Function<unsafe extern "C" fn(thread: *mut TF_Thread)>
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:196`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -246,7 +246,7 @@ pub static TF_LoadSharedLibrary: Function<
 ///
 /// Transfers ownership of `handle`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:99`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -263,7 +263,7 @@ pub static TF_NewWritableFile: Function<
 
 /// Microseconds since 1970.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:164`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -274,7 +274,7 @@ pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
 
 /// Nanoseconds since 1970.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:161`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -285,7 +285,7 @@ pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
 
 /// Seconds since 1970.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:167`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -298,7 +298,7 @@ pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
 ///
 /// Stores `work_func`, `param`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:180`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -318,7 +318,7 @@ pub static TF_StartThread: Function<
 ///
 /// Takes ownership of `list`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:143`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -333,7 +333,7 @@ pub static TF_StringStreamDone: Function<
 ///
 /// Writes `result`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:138`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -346,7 +346,7 @@ pub static TF_StringStreamNext: Function<
 
 /// Waits until what was written is stored.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/env.h:110`, 2.5 on.
 // SAFETY: the signature is that of the header.

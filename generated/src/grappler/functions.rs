@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// Takes ownership of `fn_lib`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:281`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -29,7 +29,7 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
 ///
 /// Takes ownership of `graph_properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:229`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -49,7 +49,7 @@ pub static TF_DeleteGraphProperties: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:210`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -77,7 +77,7 @@ pub static TF_GetFetchNodesList: Function<
 ///
 /// Writes `num_values`, `storage_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:197`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -124,7 +124,7 @@ pub static TF_GetGrapplerItem: Function<
 ///
 /// Reads and writes `properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:261`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -150,7 +150,7 @@ pub static TF_GetInputPropertiesList: Function<
 ///
 /// Writes `num_values`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:250`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -175,7 +175,7 @@ pub static TF_GetInputPropertiesListSize: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:191`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -203,7 +203,7 @@ pub static TF_GetNodesToPreserveList: Function<
 ///
 /// Writes `num_values`, `storage_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:177`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -228,7 +228,7 @@ pub static TF_GetNodesToPreserveListSize: Function<
 ///
 /// Reads and writes `properties`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:267`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -254,7 +254,7 @@ pub static TF_GetOutputPropertiesList: Function<
 ///
 /// Writes `num_values`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:255`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -277,7 +277,7 @@ pub static TF_GetOutputPropertiesListSize: Function<
 
 /// Infers shapes and types.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:244`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -314,7 +314,7 @@ pub type TF_InitGraph = unsafe extern "C" fn(
 ///
 /// Reads and writes `buf`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:286`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -339,7 +339,7 @@ pub static TF_LookUpOpDef: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:278`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -362,7 +362,7 @@ pub static TF_NewFunctionLibraryDefinition: Function<
 ///
 /// Stores `item`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:225`, 2.5 on.
 // SAFETY: the signature is that of the header.

@@ -28,9 +28,7 @@ unsafe extern "C" fn TP_Optimizer__optimize_func_v2_5<T: TP_Optimizer__optimize_
     arg2: *mut TF_Buffer,
     arg3: *mut TF_Status,
 ) {
-    __comment!(
-        "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-    );
+    // SAFETY: the host guarantees its arguments, which are passed on unchanged.
     unsafe { T::call(arg0, arg1, core::ptr::null(), arg2, arg3) }
 }
 
@@ -55,9 +53,7 @@ impl TP_Optimizer {
             *mut TF_Buffer,
             *mut TF_Status,
         ) = TP_Optimizer__optimize_func_v2_5::<T>;
-        __comment!(
-            "SAFETY: both are function pointers, and only a host with the older signature calls it."
-        );
+        // SAFETY: both are function pointers, and only a host with the older signature calls it.
         let older: unsafe extern "C" fn(
             *mut c_void,
             *const TF_Buffer,
@@ -72,7 +68,7 @@ impl TP_Optimizer {
             None => {
                 return Err(
                     Error::unimplemented(
-                        "TP_Optimizer.optimize_func has another signature in 2.5, and the host may be one of these releases",
+                        "TP_Optimizer.optimize_func has another signature in 2.5, and the host's release is not known",
                     ),
                 );
             }

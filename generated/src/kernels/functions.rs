@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:499`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -32,7 +32,7 @@ pub static TF_AllocateOutput: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:521`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -52,7 +52,7 @@ pub static TF_AllocateTemp: Function<
 
 /// Says that such work has ended.
 ///
-/// Exported by tensorflow-cpu 2.15 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.15 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:537`, 2.15 on.
 // SAFETY: the signature is that of the header.
@@ -67,7 +67,7 @@ pub static TF_DecNumDeferredOps: Function<
 ///
 /// Takes ownership of `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:155`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -80,7 +80,7 @@ pub static TF_DeleteKernelBuilder: Function<
 
 /// The element type that the output at i must have; the process aborts where there is none.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:248`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -95,7 +95,7 @@ pub static TF_ExpectedOutputDataType: Function<
 ///
 /// Writes `forwarded_input`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:510`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -117,7 +117,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
 
 /// The number of the device that the kernel runs on.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:282`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -130,7 +130,7 @@ pub static TF_GetDeviceId: Function<
 
 /// The name of the device that the kernel runs on; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.16 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.16 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:288`, 2.16 on.
 // SAFETY: the signature is that of the header.
@@ -143,7 +143,7 @@ pub static TF_GetDeviceName: Function<
 
 /// The number of the frame, in a loop.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:269`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -156,7 +156,7 @@ pub static TF_GetFrameId: Function<
 
 /// The version of the graph's format.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:296`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -171,7 +171,7 @@ pub static TF_GetGraphDefVersion: Function<
 ///
 /// Transfers ownership of `tensor`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:182`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -189,7 +189,7 @@ pub static TF_GetInput: Function<
 
 /// The number of the iteration, in a loop.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:272`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -204,7 +204,7 @@ pub static TF_GetIterId: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:219`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -221,7 +221,7 @@ pub static TF_GetMutableOutput: Function<
 
 /// The name of the node; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.10 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:302`, 2.10 on.
 // SAFETY: the signature is that of the header.
@@ -234,7 +234,7 @@ pub static TF_GetOpKernelName: Function<
 
 /// The name of the input at index; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.10 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:315`, 2.10 on.
 // SAFETY: the signature is that of the header.
@@ -247,7 +247,7 @@ pub static TF_GetOpKernelRequestedInput: Function<
 
 /// The rendezvous, through which devices exchange tensors.
 ///
-/// Exported by tensorflow-cpu 2.16 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.16 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:292`, 2.16 on.
 #[cfg(feature = "next_pluggable_device")]
@@ -261,7 +261,7 @@ pub static TF_GetRendezvous: Function<
 
 /// The container that resources go to by default; it lives as long as the kernel.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:308`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -274,7 +274,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
 
 /// Writes the session's configuration into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:228`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -291,7 +291,7 @@ pub static TF_GetSerializedConfigProto: Function<
 
 /// Writes the graph's function library into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:223`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -308,7 +308,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
 
 /// Writes the resource handle that is the input at i into a buffer, serialized.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:233`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -326,7 +326,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
 
 /// The number of the step.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:275`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -340,7 +340,7 @@ pub static TF_GetStepId: Function<
 
 /// The plugin's own stream that the kernel shall use.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:167`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -356,7 +356,7 @@ pub static TF_GetStream: Function<
 
 /// Says that work goes on after the kernel has returned.
 ///
-/// Exported by tensorflow-cpu 2.15 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.15 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:536`, 2.15 on.
 // SAFETY: the signature is that of the header.
@@ -374,7 +374,7 @@ pub type TF_InitKernel = unsafe extern "C" fn();
 
 /// The element type of the input at index; the process aborts where there is none.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:203`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -387,7 +387,7 @@ pub static TF_InputDatatype: Function<
 
 /// Where the inputs of a named list begin and end.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:197`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -404,7 +404,7 @@ pub static TF_InputRange: Function<
 
 /// Whether the input at i is in host memory; false and OUT_OF_RANGE where there is none.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:253`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -421,7 +421,7 @@ pub static TF_IsHostMemoryInput: Function<
 
 /// Whether the output at i is to be in host memory; false and OUT_OF_RANGE where there is none.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:258`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -438,7 +438,7 @@ pub static TF_IsHostMemoryOutput: Function<
 
 /// Asks for an input or output to be in host memory.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:123`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -451,7 +451,7 @@ pub static TF_KernelBuilder_HostMemory: Function<
 
 /// Sets the kernel's label, which a node may ask for.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:131`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -464,7 +464,7 @@ pub static TF_KernelBuilder_Label: Function<
 
 /// Sets the kernel's priority among those that fit a node; higher wins.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:127`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -477,7 +477,7 @@ pub static TF_KernelBuilder_Priority: Function<
 
 /// Restricts the kernel to one type of one attribute.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:117`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -497,7 +497,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
 ///
 /// Stores `create_func`, `compute_async_func`, `delete_func`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.13 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.13 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:109`, 2.13 on.
 // SAFETY: the signature is that of the header.
@@ -529,7 +529,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
 ///
 /// Stores `create_func`, `compute_func`, `delete_func`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:98`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -550,7 +550,7 @@ pub static TF_NewKernelBuilder: Function<
 
 /// How many inputs there are.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:171`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -563,7 +563,7 @@ pub static TF_NumInputs: Function<
 
 /// How many outputs there are.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:175`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -576,7 +576,7 @@ pub static TF_NumOutputs: Function<
 
 /// Says that the kernel cannot be made.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:238`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -591,7 +591,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:377`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -611,7 +611,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:450`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -632,7 +632,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:368`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -652,7 +652,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:440`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -673,7 +673,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:483`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -692,7 +692,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:350`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -712,7 +712,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:420`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -733,7 +733,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:359`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -753,7 +753,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:430`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -774,7 +774,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
 ///
 /// Writes `list_size`, `total_size`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:332`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -795,7 +795,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:389`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -816,7 +816,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:462`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -840,7 +840,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
 ///
 /// Transfers ownership of `val`.
 ///
-/// Exported by tensorflow-cpu 2.8 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.8 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:400`, 2.8 on.
 // SAFETY: the signature is that of the header.
@@ -862,7 +862,7 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
 ///
 /// Transfers ownership of `vals`.
 ///
-/// Exported by tensorflow-cpu 2.8 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.8 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:475`, 2.8 on.
 // SAFETY: the signature is that of the header.
@@ -885,7 +885,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:341`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -905,7 +905,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
 ///
 /// Writes `vals`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:410`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -924,7 +924,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
 
 /// The name of the node that the kernel is for.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:491`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -939,7 +939,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:265`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -955,7 +955,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
 
 /// Whether the node has an attribute.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:487`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -972,7 +972,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
 
 /// Says that this computation failed.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:243`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -987,7 +987,7 @@ pub static TF_OpKernelContext_Failure: Function<
 ///
 /// Takes ownership of `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:138`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -1006,7 +1006,7 @@ pub static TF_RegisterKernelBuilder: Function<
 ///
 /// Takes ownership of `builder`.
 ///
-/// Exported by tensorflow-cpu 2.10 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.10 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:149`, 2.10 on.
 // SAFETY: the signature is that of the header.
@@ -1025,7 +1025,7 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
 
 /// Tells core that an async kernel has finished.
 ///
-/// Exported by tensorflow-cpu 2.13 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.13 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:62`, 2.13 on.
 // SAFETY: the signature is that of the header.
@@ -1038,7 +1038,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
 
 /// Makes a tensor the output at i; the caller still deletes its handle.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:210`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -1056,7 +1056,7 @@ pub static TF_SetOutput: Function<
 
 /// The number of the step, as TF_GetStepId.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/kernels.h:262`, 2.4 on.
 // SAFETY: the signature is that of the header.

@@ -8,7 +8,7 @@ pub mod v2_6 {
 
     /// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
     ///
-    /// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+    /// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
     ///
     /// Source: `tensorflow/c/kernels_experimental.h:56`, 2.6 to 2.9.
     // SAFETY: the signature is that of the header.

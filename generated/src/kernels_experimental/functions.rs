@@ -7,7 +7,7 @@ use sp_runtime::{Function, OlderSignature, Release, Releases};
 
 /// Adds variants by binary_add_func.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:166`, 2.10 on.
 // SAFETY: the signature is that of the header.
@@ -36,7 +36,7 @@ pub static TF_AddNVariant: Function<
 
 /// As TF_AssignVariable, for a reference variable.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:58`, 2.10 on.
 // SAFETY: the signature is that of the header.
@@ -69,7 +69,7 @@ pub static TF_AssignRefVariable: Function<
 
 /// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:72`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -125,9 +125,7 @@ unsafe extern "C" fn TF_AssignVariable_v2_6(
     let _ = validate_shape;
     let older = epochs::v2_6::TF_AssignVariable.get();
     let older = older.expect("the lookup found it when it chose this adapter");
-    __comment!(
-        "SAFETY: the caller guarantees the arguments, which are passed on unchanged."
-    );
+    // SAFETY: the caller guarantees the arguments, which are passed on unchanged.
     unsafe { older(ctx, input_index, value_index, copyFunc, status) }
 }
 
@@ -135,7 +133,7 @@ unsafe extern "C" fn TF_AssignVariable_v2_6(
 ///
 /// In 2.6 to 2.9 `validate_shape` is ignored.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:45`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -174,7 +172,7 @@ pub static TF_AssignVariable: Function<
 
 /// Ends a temporary variable.
 ///
-/// Exported by tensorflow-cpu 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:103`, 2.15 on.
 // SAFETY: the signature is that of the header.
@@ -199,7 +197,7 @@ pub static TF_DestroyTemporaryVariable: Function<
 ///
 /// Transfers ownership of `tensor`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:142`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -225,7 +223,7 @@ pub static TF_GetInputByName: Function<
 ///
 /// Transfers ownership of `out`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:124`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -258,7 +256,7 @@ pub static TF_GetInputTensorFromVariable: Function<
 
 /// Whether an input is a reference.
 ///
-/// Exported by tensorflow-cpu 2.9 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.9 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:156`, 2.9 on.
 // SAFETY: the signature is that of the header.
@@ -282,7 +280,7 @@ pub static TF_IsRefInput: Function<
 ///
 /// Transfers ownership of `lockHolder`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:114`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -317,7 +315,7 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
 ///
 /// Writes `dims`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:152`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -344,7 +342,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
 
 /// Makes a reference input a reference output; nothing where it is a resource.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:133`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -368,7 +366,7 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
 ///
 /// Takes ownership of `lockHolder`.
 ///
-/// Exported by tensorflow-cpu 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:138`, 2.6 on.
 // SAFETY: the signature is that of the header.
@@ -386,7 +384,7 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
 
 /// Makes a temporary variable, allocated by plugin_allocator.
 ///
-/// Exported by tensorflow-cpu 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:90`, 2.15 on.
 // SAFETY: the signature is that of the header.
@@ -421,7 +419,7 @@ pub static TF_TemporaryVariable: Function<
 
 /// Makes zeros of a variant by zeros_like_func.
 ///
-/// Exported by tensorflow-cpu 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
+/// Exported by tensorflow-cpu from 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:178`, 2.10 on.
 // SAFETY: the signature is that of the header.

@@ -9,7 +9,7 @@ pub mod v2_14 {
 
     /// Removes a key.
     ///
-    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+    /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
     ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:106`, 2.14.
     // SAFETY: the signature is that of the header.
@@ -33,7 +33,7 @@ pub mod v2_14 {
     ///
     /// The caller owns the return value.
     ///
-    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+    /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
     ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:103`, 2.14.
     // SAFETY: the signature is that of the header.
@@ -55,7 +55,7 @@ pub mod v2_14 {
 
     /// Stores a value under a key for all tasks.
     ///
-    /// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+    /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
     ///
     /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:95`, 2.14.
     // SAFETY: the signature is that of the header.

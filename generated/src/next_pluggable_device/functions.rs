@@ -17,7 +17,7 @@ pub type TFNPD_InitPlugin = unsafe extern "C" fn(
 
 /// Gives a variable a new tensor to be written.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:78`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -41,7 +41,7 @@ pub static TF_AllocateTempForVariableInfo: Function<
 ///
 /// In 2.14 it has another signature; call it through `epochs::v2_14`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:117`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -79,7 +79,7 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
 ///
 /// In 2.14 it has another signature; call it through `epochs::v2_14`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:105`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -115,7 +115,7 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.16 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.16 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:109`, 2.16 on.
 // SAFETY: the signature is that of the header.
@@ -143,7 +143,7 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
 ///
 /// In 2.14 it has another signature; call it through `epochs::v2_14`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:97`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -179,7 +179,7 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
 
 /// Whether the agent is ready.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:94`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -199,7 +199,7 @@ pub static TF_CoordinationServiceIsInitialized: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.16 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.16 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:113`, 2.16 on.
 // SAFETY: the signature is that of the header.
@@ -224,7 +224,7 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
 
 /// Makes the PJRT client of a device type from the plugin's PJRT functions.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:127`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -247,7 +247,7 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
 
 /// Puts a PJRT buffer into a tensor.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:147`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -272,7 +272,7 @@ pub static TF_CreatePjRtBuffer: Function<
 ///
 /// Takes ownership of `plugin_resource`; stores `delete_func`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:52`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -299,7 +299,7 @@ pub static TF_CreatePluginResource: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:71`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -323,7 +323,7 @@ pub static TF_CreateVariableInfoFromContext: Function<
 ///
 /// Takes ownership of `var_info`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:84`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -343,7 +343,7 @@ pub static TF_DeleteVariableInfo: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:91`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -365,7 +365,7 @@ pub static TF_GetCoordinationServiceAgent: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:45`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -385,7 +385,7 @@ pub static TF_GetDevice: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:142`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -408,7 +408,7 @@ pub static TF_GetPjRtCBuffer: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:137`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -431,7 +431,7 @@ pub static TF_GetPjRtCClient: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:81`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -452,7 +452,7 @@ pub static TF_GetTensorFromVariableInfo: Function<
 
 /// Takes the locks of several variables, until their infos end.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:74`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -476,7 +476,7 @@ pub static TF_LockVariableInfos: Function<
 ///
 /// Writes `result_plugin_resource`; stores `delete_func`.
 ///
-/// Exported by tensorflow-cpu 2.13 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:64`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -503,7 +503,7 @@ pub static TF_LookupOrCreatePluginResource: Function<
 
 /// Ends the PJRT client of a device type.
 ///
-/// Exported by tensorflow-cpu 2.15 to 2.18, tensorflow in 2.19.
+/// Exported by tensorflow-cpu from 2.15 to 2.18, tensorflow in 2.19.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:133`, 2.15 on.
 // SAFETY: the signature is that of the header.

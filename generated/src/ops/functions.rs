@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// Takes ownership of `handle`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:358`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -24,7 +24,7 @@ pub static TF_DeleteDimensionHandle: Function<
 ///
 /// Takes ownership of `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:110`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -39,7 +39,7 @@ pub static TF_DeleteOpDefinitionBuilder: Function<
 ///
 /// Takes ownership of `handle`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:355`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -52,7 +52,7 @@ pub static TF_DeleteShapeHandle: Function<
 
 /// The length, if it is known.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:345`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -65,7 +65,7 @@ pub static TF_DimensionHandleValue: Function<
 
 /// Whether the length is known.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:341`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -80,7 +80,7 @@ pub static TF_DimensionHandleValueKnown: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:282`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -95,7 +95,7 @@ pub static TF_NewDimensionHandle: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:96`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -110,7 +110,7 @@ pub static TF_NewOpDefinitionBuilder: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:252`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -121,7 +121,7 @@ pub static TF_NewShapeHandle: Function<unsafe extern "C" fn() -> *mut TF_ShapeHa
 
 /// Adds an attribute, as text: name: type = default.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:143`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -134,7 +134,7 @@ pub static TF_OpDefinitionBuilderAddAttr: Function<
 
 /// Adds an input, as text: name: type.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:158`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -147,7 +147,7 @@ pub static TF_OpDefinitionBuilderAddInput: Function<
 
 /// Adds an output, as text: name: type.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:173`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -163,7 +163,7 @@ pub static TF_OpDefinitionBuilderAddOutput: Function<
 
 /// Says since which graph version the op must not be used, and why.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:222`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -180,7 +180,7 @@ pub static TF_OpDefinitionBuilderDeprecated: Function<
 
 /// Says that inputs may be variables without a value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:212`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -196,7 +196,7 @@ pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
 
 /// Says that the op may be applied to parts first.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:188`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -209,7 +209,7 @@ pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
 
 /// Says that the order of the inputs does not matter.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:177`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -222,7 +222,7 @@ pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
 
 /// Says that the op has a state, so that it is neither merged nor left out.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:203`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -237,7 +237,7 @@ pub static TF_OpDefinitionBuilderSetIsStateful: Function<
 ///
 /// Stores `shape_inference_func`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:226`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -260,7 +260,7 @@ pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
 ///
 /// Takes ownership of `builder`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:105`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -273,7 +273,7 @@ pub static TF_RegisterOpDefinition: Function<
 
 /// Writes the dimensions of both into result.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:350`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -294,7 +294,7 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
 ///
 /// Writes `result`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:323`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -314,7 +314,7 @@ pub static TF_ShapeInferenceContextDim: Function<
 ///
 /// Reads and writes `handle`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:258`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -332,7 +332,7 @@ pub static TF_ShapeInferenceContextGetInput: Function<
 
 /// How many inputs there are.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:246`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -345,7 +345,7 @@ pub static TF_ShapeInferenceContextNumInputs: Function<
 
 /// The number of dimensions, if it is known.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:294`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -361,7 +361,7 @@ pub static TF_ShapeInferenceContextRank: Function<
 
 /// Whether the number of dimensions is known.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:298`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -379,7 +379,7 @@ pub static TF_ShapeInferenceContextRankKnown: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:272`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -392,7 +392,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
 
 /// Sets the shape of an output. Core refuses every index but 0, as read near 2.12.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:266`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -410,7 +410,7 @@ pub static TF_ShapeInferenceContextSetOutput: Function<
 
 /// Says that the shapes of all outputs are unknown.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:337`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -423,7 +423,7 @@ pub static TF_ShapeInferenceContextSetUnknownShape: Function<
 
 /// Writes the dimensions from start to end into result.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:331`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -445,7 +445,7 @@ pub static TF_ShapeInferenceContextSubshape: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:277`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -461,7 +461,7 @@ pub static TF_ShapeInferenceContextVectorFromSize: Function<
 
 /// Writes the shape into result if it has, or may have, that many dimensions.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:304`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -480,7 +480,7 @@ pub static TF_ShapeInferenceContextWithRank: Function<
 
 /// Writes the shape into result if it has, or may have, that many dimensions or more.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:311`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -499,7 +499,7 @@ pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
 
 /// Writes the shape into result if it has, or may have, that many dimensions or fewer.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:318`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -520,7 +520,7 @@ pub static TF_ShapeInferenceContextWithRankAtMost: Function<
 ///
 /// Writes `val`.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/ops.h:289`, 2.4 on.
 // SAFETY: the signature is that of the header.

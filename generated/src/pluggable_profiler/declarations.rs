@@ -4,10 +4,7 @@
 use super::*;
 use sp_runtime::declarations;
 
-__comment!(
-    "SAFETY: every list names the members of its Rust struct; both come from the same IR."
-);
-
+// SAFETY: every list names the members of its Rust struct; both come from the same IR.
 const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
         declarations::KnownStruct::new::<

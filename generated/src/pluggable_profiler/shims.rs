@@ -30,9 +30,7 @@ pub mod TP_ProfilerFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(profiler) };
             this.start()
         };
@@ -49,9 +47,7 @@ pub mod TP_ProfilerFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(profiler) };
             this.stop()
         };
@@ -70,13 +66,9 @@ pub mod TP_ProfilerFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(profiler) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.collect_data_xspace(buffer, size_in_bytes) }
         };
         // SAFETY: the host's status is valid for the duration of the call.

@@ -29,9 +29,7 @@ pub mod SP_DeviceFns {
         device: *const SP_Device,
     ) -> i32 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.get_numa_node()
         };
@@ -46,9 +44,7 @@ pub mod SP_DeviceFns {
         device: *const SP_Device,
     ) -> i64 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.get_memory_bandwidth()
         };
@@ -61,9 +57,7 @@ pub mod SP_DeviceFns {
     /// - The arguments are as the header states.
     pub unsafe extern "C" fn get_gflops<T: DeviceFns>(device: *const SP_Device) -> f64 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.get_gflops()
         };
@@ -86,13 +80,9 @@ pub mod SP_PlatformFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::get_device_count(platform, device_count) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -111,17 +101,11 @@ pub mod SP_PlatformFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let params = unsafe { PrefixMut::new(params) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::create_device(platform, params) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -137,17 +121,11 @@ pub mod SP_PlatformFns {
         device: *mut SP_Device,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device = unsafe { PrefixMut::new(device) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::destroy_device(platform, device) }
         };
         guard::run_with_default("SP_PlatformFns.destroy_device", (), body)
@@ -163,17 +141,11 @@ pub mod SP_PlatformFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let params = unsafe { PrefixMut::new(params) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::create_device_fns(platform, params) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -191,17 +163,11 @@ pub mod SP_PlatformFns {
         device_fns: *mut SP_DeviceFns,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_fns = unsafe { PrefixMut::new(device_fns) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::destroy_device_fns(platform, device_fns) }
         };
         guard::run_with_default("SP_PlatformFns.destroy_device_fns", (), body)
@@ -217,17 +183,11 @@ pub mod SP_PlatformFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let params = unsafe { PrefixMut::new(params) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::create_stream_executor(platform, params) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -245,17 +205,11 @@ pub mod SP_PlatformFns {
         stream_executor: *mut SP_StreamExecutor,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let stream_executor = unsafe { PrefixMut::new(stream_executor) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::destroy_stream_executor(platform, stream_executor) }
         };
         guard::run_with_default("SP_PlatformFns.destroy_stream_executor", (), body)
@@ -271,17 +225,11 @@ pub mod SP_PlatformFns {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let timer = unsafe { PrefixMut::new(timer) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::create_timer_fns(platform, timer) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -299,17 +247,11 @@ pub mod SP_PlatformFns {
         timer_fns: *mut SP_TimerFns,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let platform = unsafe { Prefix::new(platform) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let timer_fns = unsafe { PrefixMut::new(timer_fns) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { T::destroy_timer_fns(platform, timer_fns) }
         };
         guard::run_with_default("SP_PlatformFns.destroy_timer_fns", (), body)
@@ -348,17 +290,11 @@ pub mod SP_StreamExecutor {
         mem: *mut SP_DeviceMemoryBase,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let mem = unsafe { PrefixMut::new(mem) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.allocate(size, memory_space, mem) }
         };
         guard::run_with_default("SP_StreamExecutor.allocate", (), body)
@@ -373,17 +309,11 @@ pub mod SP_StreamExecutor {
         memory: *mut SP_DeviceMemoryBase,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let memory = unsafe { PrefixMut::new(memory) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.deallocate(memory) }
         };
         guard::run_with_default("SP_StreamExecutor.deallocate", (), body)
@@ -398,9 +328,7 @@ pub mod SP_StreamExecutor {
         size: u64,
     ) -> *mut c_void {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.host_memory_allocate(size)
         };
@@ -420,13 +348,9 @@ pub mod SP_StreamExecutor {
         mem: *mut c_void,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.host_memory_deallocate(mem) }
         };
         guard::run_with_default("SP_StreamExecutor.host_memory_deallocate", (), body)
@@ -441,9 +365,7 @@ pub mod SP_StreamExecutor {
         bytes: u64,
     ) -> *mut c_void {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.unified_memory_allocate(bytes)
         };
@@ -463,13 +385,9 @@ pub mod SP_StreamExecutor {
         location: *mut c_void,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.unified_memory_deallocate(location) }
         };
         guard::run_with_default("SP_StreamExecutor.unified_memory_deallocate", (), body)
@@ -484,13 +402,9 @@ pub mod SP_StreamExecutor {
         stats: *mut SP_AllocatorStats,
     ) -> u8 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let stats = unsafe { PrefixMut::new(stats) };
             this.get_allocator_stats(stats)
         };
@@ -507,13 +421,9 @@ pub mod SP_StreamExecutor {
         total: *mut i64,
     ) -> u8 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.device_memory_usage(free, total) }
         };
         guard::run_with_default("SP_StreamExecutor.device_memory_usage", 0, body)
@@ -529,9 +439,7 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             let object = this.create_stream()?;
             // SAFETY: the host's out parameter is valid for writes.
@@ -555,13 +463,9 @@ pub mod SP_StreamExecutor {
         stream: SP_Stream,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created, and does not use it again."
-            );
+            // SAFETY: the host passes a handle that `T` created, and does not use it again.
             let stream = unsafe { handle::from_raw::<T::Stream>(stream.0) };
             this.destroy_stream(stream)
         };
@@ -579,17 +483,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let dependent = unsafe { handle::borrow::<T::Stream>(dependent.0) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let other = unsafe { handle::borrow::<T::Stream>(other.0) };
             this.create_stream_dependency(dependent, other)
         };
@@ -613,13 +511,9 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             this.get_stream_status(stream)
         };
@@ -639,9 +533,7 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             let object = this.create_event()?;
             // SAFETY: the host's out parameter is valid for writes.
@@ -661,13 +553,9 @@ pub mod SP_StreamExecutor {
         event: SP_Event,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created, and does not use it again."
-            );
+            // SAFETY: the host passes a handle that `T` created, and does not use it again.
             let event = unsafe { handle::from_raw::<T::Event>(event.0) };
             this.destroy_event(event)
         };
@@ -683,13 +571,9 @@ pub mod SP_StreamExecutor {
         event: SP_Event,
     ) -> SE_EventStatus {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let event = unsafe { handle::borrow::<T::Event>(event.0) };
             this.get_event_status(event)
         };
@@ -711,17 +595,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let event = unsafe { handle::borrow::<T::Event>(event.0) };
             this.record_event(stream, event)
         };
@@ -740,17 +618,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let event = unsafe { handle::borrow::<T::Event>(event.0) };
             this.wait_for_event(stream, event)
         };
@@ -770,9 +642,7 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             let object = this.create_timer()?;
             // SAFETY: the host's out parameter is valid for writes.
@@ -792,13 +662,9 @@ pub mod SP_StreamExecutor {
         timer: SP_Timer,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created, and does not use it again."
-            );
+            // SAFETY: the host passes a handle that `T` created, and does not use it again.
             let timer = unsafe { handle::from_raw::<T::Timer>(timer.0) };
             this.destroy_timer(timer)
         };
@@ -816,17 +682,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let timer = unsafe { handle::borrow::<T::Timer>(timer.0) };
             this.start_timer(stream, timer)
         };
@@ -845,17 +705,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let timer = unsafe { handle::borrow::<T::Timer>(timer.0) };
             this.stop_timer(stream, timer)
         };
@@ -876,21 +730,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.memcpy_dtoh(stream, host_dst, device_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -910,21 +756,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.memcpy_htod(stream, device_dst, host_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -944,25 +782,15 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.memcpy_dtod(stream, device_dst, device_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -981,17 +809,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.sync_memcpy_dtoh(host_dst, device_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1012,17 +834,11 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.sync_memcpy_htod(device_dst, host_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1043,21 +859,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.sync_memcpy_dtod(device_dst, device_src, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1076,13 +884,9 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let event = unsafe { handle::borrow::<T::Event>(event.0) };
             this.block_host_for_event(event)
         };
@@ -1106,13 +910,9 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             this.block_host_until_done(stream)
         };
@@ -1135,9 +935,7 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
             this.synchronize_all_activity()
         };
@@ -1163,21 +961,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let location = unsafe { Prefix::new(location) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.mem_zero(stream, location, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1197,21 +987,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let location = unsafe { Prefix::new(location) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.memset(stream, location, pattern, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1231,21 +1013,13 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let location = unsafe { Prefix::new(location) }.check_known()?;
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.memset32(stream, location, pattern, size) }
         };
         // SAFETY: the host's status is valid for the duration of the call.
@@ -1263,17 +1037,11 @@ pub mod SP_StreamExecutor {
         callback_arg: *mut c_void,
     ) -> u8 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
-            __comment!(
-                "SAFETY: the host guarantees its arguments, which are passed on unchanged."
-            );
+            // SAFETY: the host guarantees its arguments, which are passed on unchanged.
             unsafe { this.host_callback(stream, callback_fn, callback_arg) }
         };
         guard::run_with_default("SP_StreamExecutor.host_callback", 0, body)
@@ -1290,13 +1058,9 @@ pub mod SP_StreamExecutor {
         status: *mut TF_Status,
     ) {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes the struct that the plugin filled, with a `T`."
-            );
+            // SAFETY: the host passes the struct that the plugin filled, with a `T`.
             let this = unsafe { receiver::<T>(device) };
-            __comment!(
-                "SAFETY: the host's struct is valid for the duration of the call."
-            );
+            // SAFETY: the host's struct is valid for the duration of the call.
             let options = unsafe { Prefix::new(options) }.check_known()?;
             let object = this.create_stream_with_options(options)?;
             // SAFETY: the host's out parameter is valid for writes.
@@ -1327,9 +1091,7 @@ pub mod SP_TimerFns {
     /// - The arguments are as the header states.
     pub unsafe extern "C" fn nanoseconds<T: TimerFns>(timer: SP_Timer) -> u64 {
         let body = || {
-            __comment!(
-                "SAFETY: the host passes a handle that `T` created and has not destroyed."
-            );
+            // SAFETY: the host passes a handle that `T` created and has not destroyed.
             let timer = unsafe { handle::borrow::<T::Timer>(timer.0) };
             T::nanoseconds(timer)
         };

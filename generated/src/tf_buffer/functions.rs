@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Ends a buffer, and its bytes if it has a function for that.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:49`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -18,7 +18,7 @@ pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = uns
 
 /// The three fields, copied; the bytes stay the buffer's.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:51`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -33,7 +33,7 @@ pub static TF_GetBuffer: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:47`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -46,7 +46,7 @@ pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = un
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_buffer.h:43`, 2.4 on.
 // SAFETY: the signature is that of the header.

@@ -6,7 +6,7 @@ use sp_runtime::Function;
 
 /// Bytes per element; 0 where the length varies or the type is unknown.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_datatype.h:74`, 2.4 on.
 // SAFETY: the signature is that of the header.

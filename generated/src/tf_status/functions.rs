@@ -7,7 +7,7 @@ use sp_runtime::Function;
 
 /// Ends a status of TF_NewStatus.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:58`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -18,7 +18,7 @@ pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = uns
 
 /// Shows each payload to visitor.
 ///
-/// Exported by tensorflow-cpu 2.14 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.14 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:75`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -35,7 +35,7 @@ pub static TF_ForEachPayload: Function<
 
 /// The code.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -48,7 +48,7 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:92`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -63,7 +63,7 @@ pub static TF_Message: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -74,7 +74,7 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
 
 /// Attaches a value under a key, unless the status says no failure.
 ///
-/// Exported by tensorflow-cpu 2.7 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.7 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:68`, 2.7 on.
 // SAFETY: the signature is that of the header.
@@ -87,7 +87,7 @@ pub static TF_SetPayload: Function<
 
 /// Sets code and message; what was there is lost. The message is copied.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:62`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -100,7 +100,7 @@ pub static TF_SetStatus: Function<
 
 /// Sets the status from an errno.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_status.h:82`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -113,7 +113,7 @@ pub static TF_SetStatusFromIOError: Function<
 
 /// As TF_DeleteStatus.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:54`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -125,7 +125,7 @@ pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = u
 
 /// As TF_ForEachPayload.
 ///
-/// Exported by tensorflow-cpu 2.14 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.14 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:70`, 2.14 on.
 // SAFETY: the signature is that of the header.
@@ -143,7 +143,7 @@ pub static TSL_ForEachPayload: Function<
 
 /// As TF_GetCode.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:80`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -159,7 +159,7 @@ pub static TSL_GetCode: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:86`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -175,7 +175,7 @@ pub static TSL_Message: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:51`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -187,7 +187,7 @@ pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = 
 
 /// As TF_SetPayload.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:63`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -201,7 +201,7 @@ pub static TSL_SetPayload: Function<
 
 /// As TF_SetStatus.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:58`, 2.12 on.
 // SAFETY: the signature is that of the header.
@@ -215,7 +215,7 @@ pub static TSL_SetStatus: Function<
 
 /// As TF_SetStatusFromIOError.
 ///
-/// Exported by tensorflow-cpu 2.12 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `xla/tsl/c/tsl_status.h:76`, 2.12 on.
 // SAFETY: the signature is that of the header.

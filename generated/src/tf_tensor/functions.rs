@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:90`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -27,7 +27,7 @@ pub static TF_AllocateTensor: Function<
 
 /// Ends a handle, and with the last one the buffer.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:99`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -38,7 +38,7 @@ pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = uns
 
 /// The length of one dimension; dim_index must be below TF_NumDims.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:113`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -53,7 +53,7 @@ pub static TF_Dim: Function<
 ///
 /// Takes ownership of `data`; stores `deallocator`, `deallocator_arg`; the caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:69`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -76,7 +76,7 @@ pub static TF_NewTensor: Function<
 
 /// The number of dimensions.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:109`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -87,7 +87,7 @@ pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> =
 
 /// Gives the tensor another shape.
 ///
-/// Exported by tensorflow-cpu 2.11 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:105`, 2.11 on.
 // SAFETY: the signature is that of the header.
@@ -100,7 +100,7 @@ pub static TF_SetShape: Function<
 
 /// Makes one tensor share another's buffer under a new type and shape of equal length.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:148`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -120,7 +120,7 @@ pub static TF_TensorBitcastFrom: Function<
 
 /// The length of the buffer in bytes.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:116`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -135,7 +135,7 @@ pub static TF_TensorByteSize: Function<
 ///
 /// The return value is borrowed.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:119`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -148,7 +148,7 @@ pub static TF_TensorData: Function<
 
 /// How core likes its buffers aligned, in bytes.
 ///
-/// Exported by tensorflow-cpu 2.17 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.17 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:79`, 2.17 on.
 // SAFETY: the signature is that of the header.
@@ -159,7 +159,7 @@ pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> 
 
 /// The number of elements.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:122`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -172,7 +172,7 @@ pub static TF_TensorElementCount: Function<
 
 /// Whether the buffer is aligned as core likes it.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:155`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -187,7 +187,7 @@ pub static TF_TensorIsAligned: Function<
 ///
 /// The caller owns the return value.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:96`, 2.4 on.
 // SAFETY: the signature is that of the header.
@@ -200,7 +200,7 @@ pub static TF_TensorMaybeMove: Function<
 
 /// The element type.
 ///
-/// Exported by tensorflow-cpu 2.4 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tensor.h:102`, 2.4 on.
 // SAFETY: the signature is that of the header.

@@ -9,7 +9,7 @@ use sp_runtime::Function;
 ///
 /// Stores `src`.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:31`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -22,7 +22,7 @@ pub static TF_StringAssignView: Function<
 
 /// Copies text into a string.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:28`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -35,7 +35,7 @@ pub static TF_StringCopy: Function<
 
 /// Frees a string's text.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:43`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -46,7 +46,7 @@ pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString
 
 /// How long the text may get where it is.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:41`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -59,7 +59,7 @@ pub static TF_StringGetCapacity: Function<
 
 /// The text; it is not always followed by a NUL.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:34`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -72,7 +72,7 @@ pub static TF_StringGetDataPointer: Function<
 
 /// The length of the text in bytes.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:39`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -85,7 +85,7 @@ pub static TF_StringGetSize: Function<
 
 /// Which representation a string has.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:37`, 2.5 on.
 // SAFETY: the signature is that of the header.
@@ -98,7 +98,7 @@ pub static TF_StringGetType: Function<
 
 /// Makes a string of no text.
 ///
-/// Exported by tensorflow-cpu 2.5 on, tensorflow in all known releases (2.19-2.22).
+/// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
 /// Source: `tensorflow/c/tf_tstring.h:26`, 2.5 on.
 // SAFETY: the signature is that of the header.

@@ -1,5 +1,7 @@
 //! The procedural macros of a plugin. Each is a thin entry point; the expansions are in sp-expand.
 
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
+
 use proc_macro::TokenStream;
 
 /// Derives the `struct_size` protocol for a `repr(C)` struct: `STRUCT_SIZE`, a `Field` constant for

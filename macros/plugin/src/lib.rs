@@ -96,7 +96,7 @@ macro_rules! plugin {
             params: *mut $crate::platform::RegistrationParams,
             status: *mut $crate::platform::RawStatus,
         ) {
-            // SAFETY: passed on from TensorFlow as it came.
+            // SAFETY: the obligations of `register` are those of this function.
             unsafe { $crate::platform::register::<$device>(PLUGIN_INFO, params, status) }
         }
 
@@ -119,7 +119,7 @@ macro_rules! plugin {
                 params: *mut $crate::optimizer::RegistrationParams,
                 status: *mut $crate::platform::RawStatus,
             ) {
-                // SAFETY: passed on from TensorFlow as it came.
+                // SAFETY: the obligations of `register` are those of this function.
                 unsafe { $crate::optimizer::register::<$optimizer>(PLUGIN_INFO, params, status) }
             }
         )?
@@ -135,7 +135,7 @@ macro_rules! plugin {
                 params: *mut $crate::profiler::RegistrationParams,
                 status: *mut $crate::platform::RawStatus,
             ) {
-                // SAFETY: passed on from TensorFlow as it came.
+                // SAFETY: the obligations of `register` are those of this function.
                 unsafe { $crate::profiler::register::<$profiler>(PLUGIN_INFO, params, status) }
             }
         )?

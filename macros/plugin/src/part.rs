@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString};
 
 use sp_runtime::declarations::KnownApi;
 use sp_runtime::host::{Host, SizeEvidence};
-use sp_runtime::{PrefixMut, Versioned, report};
+use sp_runtime::{PrefixMut, Versioned};
 
 use crate::Result;
 use crate::platform::PluginInfo;
@@ -39,46 +39,42 @@ pub trait PartStructs: Sized {
 ///
 /// # Errors
 /// Returns an error if the host passes no structs.
-pub fn register<O: PartStructs>(info: &PluginInfo, offer: impl Fn() -> Result<O>) -> Result<()> {
+pub fn register<S: PartStructs>(info: &PluginInfo, structs: impl Fn() -> Result<S>) -> Result<()> {
     let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, || {
-        clues(&offer)
+        size_evidence(&structs)
     });
-    let is_served = host.check_accepted().is_ok();
+    let is_accepted = host.check_accepted().is_ok();
     let layouts = host
         .check_accepted()
-        .and_then(|()| host.read_layouts(O::API));
-    let mut offer = offer()?;
-    let known = layouts.and_then(|()| {
-        offer
-            .size_evidence()
-            .into_iter()
-            .try_for_each(|it| it.map(drop))
-    });
-    let Err(reason) = known.and_then(|()| offer.accept(info)) else {
+        .and_then(|()| host.read_layouts(S::API));
+    let mut structs = structs()?;
+    let known = layouts.and_then(|()| check_sizes(&structs));
+    let Err(reason) = known.and_then(|()| structs.accept(info)) else {
         return Ok(());
     };
-    match O::PART {
-        "" if is_served => host.decline(reason),
+    match S::PART {
+        "" if is_accepted => host.decline(reason),
         "" => host.report_declined(),
         // The registration of the devices has reported the reason.
-        _ if !is_served => {}
-        part => report!(
-            Warn,
-            "declined {} for its {part}: {}",
-            host.name(),
-            reason.message()
-        ),
+        _ if !is_accepted => {}
+        part => host.report_declined_part(part, &reason),
     }
     if !host.is_too_old() {
-        offer.decline(info);
+        structs.decline(info);
     }
     Ok(())
 }
 
+/// Checks that the layout of every struct is known.
+fn check_sizes<S: PartStructs>(structs: &S) -> Result<()> {
+    let mut evidence = structs.size_evidence().into_iter();
+    evidence.try_for_each(|releases| releases.map(drop))
+}
+
 /// Returns the evidence of the structs, or the error for which there are no structs.
-fn clues<O: PartStructs>(offer: &impl Fn() -> Result<O>) -> Vec<SizeEvidence> {
-    match offer() {
-        Ok(offer) => offer.size_evidence().into(),
+fn size_evidence<S: PartStructs>(structs: &impl Fn() -> Result<S>) -> Vec<SizeEvidence> {
+    match structs() {
+        Ok(structs) => structs.size_evidence().into(),
         Err(reason) => vec![Err(reason)],
     }
 }

@@ -250,11 +250,25 @@ impl Host {
         }
     }
 
-    /// Writes the line that names the release and the reason.
+    /// Writes the line with the release and the reason for which the plugin declines it.
     pub fn report_declined(&self) {
         if let Err(reason) = self.check_accepted() {
-            crate::report!(Warn, "declined {}: {}", self.name(), reason.message());
+            self.write_declined("", &reason);
         }
+    }
+
+    /// Writes the line that the plugin declines the host for one of its parts only, such as its profiler.
+    pub fn report_declined_part(&self, part: &str, reason: &Error) {
+        self.write_declined(&format!(" for its {part}"), reason);
+    }
+
+    fn write_declined(&self, scope: &str, reason: &Error) {
+        report!(
+            Warn,
+            "declined {}{scope}: {}",
+            self.name(),
+            reason.message()
+        );
     }
 
     /// Returns the host's name for messages, such as `TensorFlow 2.12`.

@@ -1,4 +1,4 @@
-//! Small APIs made in code.
+//! Tests of the history with small APIs that are built in code.
 
 use super::*;
 use crate::{Alias, Callback, Function, Handle, Imports, Loc, Param, SCHEMA, Struct, Targets};
@@ -138,14 +138,14 @@ fn orders_releases_by_number() {
 
 #[test]
 fn inserted_field_begins_epoch() {
-    let of = |names: &[&str]| {
+    let items = |names: &[&str]| {
         let fields: Vec<_> = names.iter().map(|name| (*name, Type::Size)).collect();
         vec![("S", structure(&fields))]
     };
     let apis = [
-        api("2.5", of(&["a"])),
-        api("2.6", of(&["a"])),
-        api("2.7", of(&["b", "a"])),
+        api("2.5", items(&["a"])),
+        api("2.6", items(&["a"])),
+        api("2.7", items(&["b", "a"])),
     ];
     let history = History::from_apis(&apis);
     assert_eq!(runs(&history.structs["S"]), ["2.5 2.6", "2.7"]);
@@ -158,23 +158,23 @@ fn inserted_field_begins_epoch() {
 
 #[test]
 fn alias_of_same_type_is_no_change() {
-    let of = |name| vec![pointer(named(name), true)];
+    let params = |name| vec![pointer(named(name), true)];
     let apis = [
         api(
             "2.11",
-            vec![("Old", handle()), ("run", function(&of("Old")))],
+            vec![("Old", handle()), ("run", function(&params("Old")))],
         ),
         api(
             "2.12",
             vec![
                 ("New", handle()),
                 ("Old", alias(named("New"))),
-                ("run", function(&of("Old"))),
+                ("run", function(&params("Old"))),
             ],
         ),
         api(
             "2.13",
-            vec![("New", handle()), ("run", function(&of("New")))],
+            vec![("New", handle()), ("run", function(&params("New")))],
         ),
     ];
     let history = History::from_apis(&apis);
@@ -184,12 +184,12 @@ fn alias_of_same_type_is_no_change() {
 
 #[test]
 fn constness_is_no_change_but_pointer_depth_is() {
-    let of = |ty| vec![("run", function(&[ty]))];
-    let one = |mutable| pointer(Type::Char, mutable);
+    let items = |ty| vec![("run", function(&[ty]))];
+    let char_pointer = |mutable| pointer(Type::Char, mutable);
     let apis = [
-        api("2.4", of(one(true))),
-        api("2.5", of(one(false))),
-        api("2.6", of(pointer(one(false), true))),
+        api("2.4", items(char_pointer(true))),
+        api("2.5", items(char_pointer(false))),
+        api("2.6", items(pointer(char_pointer(false), true))),
     ];
     let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.5", "2.6"]);
@@ -245,8 +245,8 @@ fn swapped_members_are_a_change() {
 
 #[test]
 fn absent_item_leaves_gap_in_epoch() {
-    let here = || vec![("run", function(&[named("Old")])), ("Old", handle())];
-    let apis = [api("2.4", here()), api("2.5", vec![]), api("2.6", here())];
+    let items = || vec![("run", function(&[named("Old")])), ("Old", handle())];
+    let apis = [api("2.4", items()), api("2.5", vec![]), api("2.6", items())];
     let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.6"]);
 }
@@ -270,8 +270,11 @@ fn fields_moved_into_embedded_struct_are_no_change() {
 
 #[test]
 fn typed_void_pointer_is_no_change() {
-    let of = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
-    let apis = [api("2.16", of(Type::Void)), api("2.17", of(named("Base")))];
+    let items = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
+    let apis = [
+        api("2.16", items(Type::Void)),
+        api("2.17", items(named("Base"))),
+    ];
     assert_eq!(runs(&History::from_apis(&apis).structs["S"]), ["2.16 2.17"]);
 }
 
@@ -299,14 +302,14 @@ fn appended_field_breaks_only_embedded_struct() {
 
 #[test]
 fn epochs_of_one_size_are_distinguished_by_version_only() {
-    let of = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
+    let items = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
     let release = |name, field, version: &str| Api {
         version: Some(version.into()),
-        ..api(name, of(field))
+        ..api(name, items(field))
     };
     let function = Type::Function(Box::new(signature(&[])));
     let other = vec![("S", structure(&[("a", function)]))];
-    let unversioned = [api("2.5", of("a")), api("2.6", other.clone())];
+    let unversioned = [api("2.5", items("a")), api("2.6", other.clone())];
     let history = History::from_apis(&unversioned);
     let pairs = history.indistinguishable("S");
     assert_eq!(pairs.len(), 1);

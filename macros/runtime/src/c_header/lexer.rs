@@ -115,8 +115,8 @@ impl<'a> Lexer<'a> {
             is_end || *it == '\n'
         });
         match end {
-            Some((at, it)) if it == quote => {
-                self.take(at + 1);
+            Some((position, it)) if it == quote => {
+                self.take(position + 1);
                 Ok(Token::Literal)
             }
             _ => Err(Malformed("a literal has no end")),

@@ -2,7 +2,7 @@
 //!
 //! It reads what those headers consist of: `typedef struct NAME { .. } NAME;` with pointers, function
 //! pointers, scalars and enumerations as members, `typedef enum`, other typedefs, object-like macros
-//! and function declarations. Anything else is an error where it is asked for, so that a caller
+//! and function declarations. Any other declaration is an error when a caller requests it, so that the caller
 //! declines the host instead of guessing.
 
 mod ctype;

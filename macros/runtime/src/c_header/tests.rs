@@ -163,7 +163,7 @@ fn rejects_struct_that_is_defined_twice() {
 #[test]
 fn rejects_every_truncation_that_cuts_the_struct() {
     let end = DEMO.find("} SP_Demo;").unwrap();
-    for len in (0..end).filter(|at| DEMO.is_char_boundary(*at)) {
+    for len in (0..end).filter(|len| DEMO.is_char_boundary(*len)) {
         let _reason = rejection(&DEMO[..len]);
     }
 }
