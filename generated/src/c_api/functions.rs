@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_char;
 use sp_runtime::Function;
 
-/// One op's documentation as a serialized ApiDef; the caller owns the buffer.
+/// Returns an op's documentation as a serialized ApiDef. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -43,7 +43,7 @@ pub static TF_ApiDefMapPut: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Ends a map.
+/// Destroys a map.
 ///
 /// Takes ownership of `apimap`.
 ///
@@ -58,7 +58,7 @@ pub static TF_DeleteApiDefMap: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// All registered ops as a serialized OpList; the caller owns the buffer.
+/// Returns all registered ops as a serialized OpList. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -71,7 +71,7 @@ pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> =
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// All registered kernels as a serialized KernelList; the caller owns the buffer.
+/// Returns all registered kernels as a serialized KernelList. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -86,7 +86,7 @@ pub static TF_GetAllRegisteredKernels: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The kernels registered for an op as a serialized KernelList; the caller owns the buffer.
+/// Returns the registered kernels of an op as a serialized KernelList. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -101,7 +101,7 @@ pub static TF_GetRegisteredKernelsForOp: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes such a map for the ops of a serialized OpList.
+/// Creates a map for the ops of a serialized OpList.
 ///
 /// The caller owns the return value.
 ///
@@ -132,7 +132,7 @@ pub static TF_RegisterFilesystemPlugin: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a tensor of a serialized TensorProto's value.
+/// Creates a tensor from a serialized TensorProto.
 ///
 /// Exported by tensorflow-cpu from 2.7 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -149,7 +149,7 @@ pub static TF_TensorFromProto: Function<
         .with_availability(&crate::availability::LIKE_TF_SetPayload)
 };
 
-/// The version of the running TensorFlow, NUL-terminated; it lives for ever.
+/// Returns the version of the running TensorFlow, NUL-terminated. The text is valid for the life of the process.
 ///
 /// The return value is borrowed.
 ///

@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// The documentation of ops, by name.
+/// Documentation of ops, by name.
 ///
 /// Source: `tensorflow/c/c_api.h:1481`, 2.4 on.
 #[derive(Debug)]

@@ -3,17 +3,17 @@
 
 use core::ffi::c_char;
 
-/// Text and its length; the memory stays the callee's.
+/// A text and its length. The callee owns the memory.
 ///
 /// Source: `tensorflow/c/c_api.h:92`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TF_StringView {
-    /// The characters; a NUL need not follow them.
+    /// The characters, which need not end with a NUL.
     ///
     /// Source: `tensorflow/c/c_api.h:93`.
     pub data: *const c_char,
-    /// How many.
+    /// Number of bytes.
     ///
     /// Source: `tensorflow/c/c_api.h:94`.
     pub len: usize,

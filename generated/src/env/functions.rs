@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::{c_char, c_void};
 use sp_runtime::Function;
 
-/// Writes at the end.
+/// Appends to a file.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -23,7 +23,7 @@ pub static TF_AppendWritableFile: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Closes a file; the handle is gone, whatever the status.
+/// Closes a file. The handle is invalid afterwards, whatever the status.
 ///
 /// Takes ownership of `handle`.
 ///
@@ -38,7 +38,7 @@ pub static TF_CloseWritableFile: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Makes a folder.
+/// Creates a folder.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -51,7 +51,7 @@ pub static TF_CreateDir: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Fills in the system's own options.
+/// Sets the system's default options.
 ///
 /// Writes `options`.
 ///
@@ -92,7 +92,7 @@ pub static TF_DeleteFile: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Deletes a folder and what is in it, and counts what would not go.
+/// Deletes a folder with its contents, and counts the files and folders that could not be deleted.
 ///
 /// Writes `undeleted_file_count`, `undeleted_dir_count`.
 ///
@@ -112,7 +112,7 @@ pub static TF_DeleteRecursively: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Looks at a file.
+/// Reads the metadata of a file.
 ///
 /// Writes `stats`.
 ///
@@ -131,7 +131,7 @@ pub static TF_FileStat: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Hands what was written to the system.
+/// Passes buffered data to the system.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -144,7 +144,7 @@ pub static TF_FlushWritableFile: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The names in a folder; the caller ends the list, which comes also with a failure.
+/// Returns the names in a folder. The caller destroys the list, also after a failure.
 ///
 /// The caller owns the return value.
 ///
@@ -162,7 +162,7 @@ pub static TF_GetChildren: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The folders for temporary files; the caller ends the list.
+/// Returns the folders for temporary files. The caller destroys the list.
 ///
 /// The caller owns the return value.
 ///
@@ -177,7 +177,7 @@ pub static TF_GetLocalTempDirectories: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The address of a symbol in a library that is open.
+/// Returns the address of a symbol in an open library.
 ///
 /// The return value is borrowed.
 ///
@@ -196,7 +196,7 @@ pub static TF_GetSymbolFromLibrary: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A name for a temporary file; the caller frees it.
+/// Returns a name for a temporary file. The caller frees it.
 ///
 /// The caller owns the return value.
 ///
@@ -211,7 +211,7 @@ pub static TF_GetTempFileName: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Waits for a thread and ends it.
+/// Waits for a thread and destroys its handle.
 ///
 /// Takes ownership of `thread`.
 ///
@@ -242,7 +242,7 @@ pub static TF_LoadSharedLibrary: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Opens a file for appending; the caller closes the handle.
+/// Opens a file for appending. The caller closes the handle.
 ///
 /// Transfers ownership of `handle`.
 ///
@@ -261,7 +261,7 @@ pub static TF_NewWritableFile: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Microseconds since 1970.
+/// Returns the microseconds since 1970.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -272,7 +272,7 @@ pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Nanoseconds since 1970.
+/// Returns the nanoseconds since 1970.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -283,7 +283,7 @@ pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -294,7 +294,7 @@ pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Starts a thread; the caller joins it.
+/// Starts a thread. The caller joins it.
 ///
 /// Stores `work_func`, `param`; the caller owns the return value.
 ///
@@ -314,7 +314,7 @@ pub static TF_StartThread: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Ends a list and its texts.
+/// Destroys a list and its texts.
 ///
 /// Takes ownership of `list`.
 ///
@@ -329,7 +329,7 @@ pub static TF_StringStreamDone: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The next text of a list; false and null at its end. The text lives as long as the list.
+/// Returns the next text of a list, or false and null at its end. The text is valid as long as the list.
 ///
 /// Writes `result`.
 ///
@@ -344,7 +344,7 @@ pub static TF_StringStreamNext: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Waits until what was written is stored.
+/// Waits until written data is on the disk.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///

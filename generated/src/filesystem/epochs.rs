@@ -7,7 +7,7 @@ pub mod v2_5 {
     use core::ffi::c_char;
     use core::mem::offset_of;
 
-    /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
+    /// The functions of a filesystem. TensorFlow copies as many bytes of it as filesystem_ops_size states.
     ///
     /// The layout differs between releases, and only the running release identifies it.
     ///
@@ -403,7 +403,7 @@ pub mod v2_6 {
     use core::ffi::c_char;
     use core::mem::offset_of;
 
-    /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
+    /// The functions of a filesystem. TensorFlow copies as many bytes of it as filesystem_ops_size states.
     ///
     /// The layout differs between releases, and only the running release identifies it.
     ///

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// The plugin's entry point for filesystems: describes one for each URI scheme.
+/// The plugin's entry point for filesystems. It fills in one for each URI scheme.
 ///
 /// Writes `plugin_info`.
 ///

@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// What is known of a file.
+/// Metadata of a file.
 ///
 /// Source: `tensorflow/c/tf_file_statistics.h:21`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct TF_FileStatistics {
     pub is_directory: bool,
 }
 
-/// A filesystem; what it holds is the plugin's.
+/// A filesystem. The plugin owns its contents.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:77`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub struct TF_Filesystem {
     pub plugin_filesystem: *mut c_void,
 }
 
-/// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
+/// The functions of a filesystem. TensorFlow copies as many bytes of it as filesystem_ops_size states.
 ///
 /// The layout differs between releases, and only the running release identifies it.
 ///
@@ -315,7 +315,7 @@ pub struct TF_FilesystemOps {
     >,
 }
 
-/// What the plugin fills in its entry point: a filesystem for each URI scheme, and its own allocator.
+/// The parameters of the entry point, which the plugin fills: a filesystem for each URI scheme, and an allocator.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:944`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -543,7 +543,7 @@ pub struct TF_Filesystem_Option_Value__values__buffer_val {
     pub buf_length: i32,
 }
 
-/// A file to read; what it holds is the plugin's.
+/// A file for reading. The plugin owns its contents.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:65`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -555,7 +555,7 @@ pub struct TF_RandomAccessFile {
     pub plugin_file: *mut c_void,
 }
 
-/// How core reads a file.
+/// The functions with which TensorFlow reads a file.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:200`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -579,7 +579,7 @@ pub struct TF_RandomAccessFileOps {
     >,
 }
 
-/// A mapped file; what it holds is the plugin's.
+/// A mapped file. The plugin owns its contents.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:73`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -591,7 +591,7 @@ pub struct TF_ReadOnlyMemoryRegion {
     pub plugin_memory_region: *mut c_void,
 }
 
-/// How core reads a file that is mapped into memory.
+/// The functions with which TensorFlow reads a file that is mapped into memory.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:296`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -631,7 +631,7 @@ pub struct TF_TransactionToken {
     pub owner: *mut TF_Filesystem,
 }
 
-/// A file to write; what it holds is the plugin's.
+/// A file for writing. The plugin owns its contents.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:69`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -643,7 +643,7 @@ pub struct TF_WritableFile {
     pub plugin_file: *mut c_void,
 }
 
-/// How core writes a file.
+/// The functions with which TensorFlow writes a file.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:234`, 2.4 on.
 #[derive(Clone, Copy, Debug)]

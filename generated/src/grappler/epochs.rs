@@ -8,7 +8,7 @@ pub mod v2_5 {
     use core::mem::offset_of;
     use sp_runtime::Versioned;
 
-    /// A graph optimizer: how it is made, run and ended.
+    /// The functions of a graph optimizer.
     ///
     /// The layout differs between releases, and only the running release identifies it.
     ///
@@ -30,12 +30,12 @@ pub mod v2_5 {
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:125`.
         #[abi(writer = "reserved", presence = "optional")]
         pub ext: *mut c_void,
-        /// Makes the object that the other functions are handed; null where there is none.
+        /// Creates the object that the other functions receive, or returns null if there is none.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:129`.
         #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
         pub create_func: Option<unsafe extern "C" fn() -> *mut c_void>,
-        /// Reads a serialized graph and writes the optimized one; from 2.6 it is also handed the item, which says what must stay.
+        /// Reads a serialized graph and writes the optimized one. From 2.6 on it also receives the item, which lists the nodes to preserve.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:134`.
         #[abi(presence = "required")]
@@ -47,14 +47,14 @@ pub mod v2_5 {
                 *mut TF_Status,
             ),
         >,
-        /// Ends what create_func made.
+        /// Destroys the object that create_func returned.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:139`.
         #[abi(presence = "optional", neutral = "()")]
         pub destroy_func: Option<unsafe extern "C" fn(*mut c_void)>,
     }
 
-    /// Which of core's own optimizers shall run on the device type's graphs; default lets core decide.
+    /// The state of TensorFlow's own optimizers for graphs of the device type. With default, TensorFlow decides.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:99`, 2.5 to 2.9.
     #[derive(Clone, Copy, Debug, sp_runtime::Abi)]

@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::{c_char, c_void};
 use sp_runtime::Function;
 
-/// Ends a library; null is allowed.
+/// Destroys a library. Null is allowed.
 ///
 /// Takes ownership of `fn_lib`.
 ///
@@ -25,7 +25,7 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
         )
 };
 
-/// Ends inferred properties; null is allowed.
+/// Destroys inferred properties. Null is allowed.
 ///
 /// Takes ownership of `graph_properties`.
 ///
@@ -45,7 +45,7 @@ pub static TF_DeleteGraphProperties: Function<
         )
 };
 
-/// The names of the nodes that are fetched: bytes into storage, addresses and lengths into the two arrays.
+/// Writes the names of the fetched nodes: the bytes to storage, their addresses and lengths to the two arrays.
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
@@ -73,7 +73,7 @@ pub static TF_GetFetchNodesList: Function<
         )
 };
 
-/// How many nodes are fetched, and how many bytes their names take.
+/// Returns the number of fetched nodes, and the total size of their names in bytes.
 ///
 /// Writes `num_values`, `storage_size`.
 ///
@@ -98,7 +98,7 @@ pub static TF_GetFetchNodesListSize: Function<
         )
 };
 
-/// The item of a graph; only 2.5 declares it.
+/// Returns the item of a graph. Only 2.5 declares it.
 ///
 /// Exported by tensorflow-cpu in 2.5.
 ///
@@ -120,7 +120,7 @@ pub static TF_GetGrapplerItem: Function<
         )
 };
 
-/// The inferred properties of a node's inputs, serialized into the caller's buffers.
+/// Writes the inferred properties of a node's inputs, serialized, to the caller's buffers.
 ///
 /// Reads and writes `properties`.
 ///
@@ -146,7 +146,7 @@ pub static TF_GetInputPropertiesList: Function<
         )
 };
 
-/// How many inputs of a node have inferred properties.
+/// Returns the number of a node's inputs that have inferred properties.
 ///
 /// Writes `num_values`.
 ///
@@ -171,7 +171,7 @@ pub static TF_GetInputPropertiesListSize: Function<
         )
 };
 
-/// The names of the nodes that must stay: bytes into storage, addresses and lengths into the two arrays.
+/// Writes the names of the nodes to preserve: the bytes to storage, their addresses and lengths to the two arrays.
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
@@ -199,7 +199,7 @@ pub static TF_GetNodesToPreserveList: Function<
         )
 };
 
-/// How many nodes must stay, and how many bytes their names take.
+/// Returns the number of nodes to preserve, and the total size of their names in bytes.
 ///
 /// Writes `num_values`, `storage_size`.
 ///
@@ -224,7 +224,7 @@ pub static TF_GetNodesToPreserveListSize: Function<
         )
 };
 
-/// The inferred properties of a node's outputs, serialized into the caller's buffers.
+/// Writes the inferred properties of a node's outputs, serialized, to the caller's buffers.
 ///
 /// Reads and writes `properties`.
 ///
@@ -250,7 +250,7 @@ pub static TF_GetOutputPropertiesList: Function<
         )
 };
 
-/// How many outputs of a node have inferred properties.
+/// Returns the number of a node's outputs that have inferred properties.
 ///
 /// Writes `num_values`.
 ///
@@ -300,7 +300,7 @@ pub static TF_InferStatically: Function<
         )
 };
 
-/// The plugin's entry point for graphs: describes its optimizer. A second one for a device type is fatal.
+/// The plugin's entry point for graphs. It fills in its optimizer. A second optimizer for a device type is fatal.
 ///
 /// Reads and writes `params`.
 ///
@@ -310,7 +310,7 @@ pub type TF_InitGraph = unsafe extern "C" fn(
     status: *mut TF_Status,
 );
 
-/// Writes the OpDef of an op into the caller's buffer, serialized.
+/// Writes the serialized OpDef of an op to the caller's buffer.
 ///
 /// Reads and writes `buf`.
 ///
@@ -335,7 +335,7 @@ pub static TF_LookUpOpDef: Function<
         )
 };
 
-/// Makes a library of a serialized graph's functions; the buffer is only read.
+/// Creates a library of the functions of a serialized graph. The buffer is borrowed.
 ///
 /// The caller owns the return value.
 ///
@@ -358,7 +358,7 @@ pub static TF_NewFunctionLibraryDefinition: Function<
         )
 };
 
-/// Makes what shapes and types are inferred into; the item must live longer.
+/// Creates an object for inferred shapes and types. The item must outlive it.
 ///
 /// Stores `item`; the caller owns the return value.
 ///

@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// A graph's functions by name; the caller ends it.
+/// A graph's functions, by name. The caller destroys it.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:274`, 2.5 on.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct TF_FunctionLibraryDefinition {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// Inferred shapes and types of a graph's nodes; the caller ends it.
+/// Inferred shapes and types of a graph's nodes. The caller destroys it.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:222`, 2.5 on.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct TF_GraphProperties {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A graph with its feeds and fetches; core's, and gone when optimize_func returns.
+/// A graph with its feeds and fetches. TensorFlow owns it; it is valid until optimize_func returns.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:95`, 2.5 on.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// A graph optimizer: how it is made, run and ended.
+/// The functions of a graph optimizer.
 ///
 /// The layout differs between releases, and only the running release identifies it.
 ///
@@ -26,12 +26,12 @@ pub struct TP_Optimizer {
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:131`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Makes the object that the other functions are handed; null where there is none.
+    /// Creates the object that the other functions receive, or returns null if there is none.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:135`.
     #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
     pub create_func: Option<unsafe extern "C" fn() -> *mut c_void>,
-    /// Reads a serialized graph and writes the optimized one; from 2.6 it is also handed the item, which says what must stay.
+    /// Reads a serialized graph and writes the optimized one. From 2.6 on it also receives the item, which lists the nodes to preserve.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:140`.
     #[abi(presence = "required")]
@@ -44,14 +44,14 @@ pub struct TP_Optimizer {
             *mut TF_Status,
         ),
     >,
-    /// Ends what create_func made.
+    /// Destroys the object that create_func returned.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:146`.
     #[abi(presence = "optional", neutral = "()")]
     pub destroy_func: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// Which of core's own optimizers shall run on the device type's graphs; default lets core decide.
+/// The state of TensorFlow's own optimizers for graphs of the device type. With default, TensorFlow decides.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:100`, 2.5 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -160,7 +160,7 @@ pub struct TP_OptimizerConfigs {
     pub scoped_allocator_optimization: TF_TriState,
 }
 
-/// What the plugin fills in its entry point: the device type, the optimizer and which of core's optimizers shall run.
+/// The parameters of the entry point, which the plugin fills: device type, optimizer, and the state of TensorFlow's optimizers.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:151`, 2.5 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -180,32 +180,32 @@ pub struct TP_OptimizerRegistrationParams {
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:153`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Major version of the API that core was built with.
+    /// Major version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:156`.
     #[abi(filled_by = "core", writer = "core")]
     pub major_version: i32,
-    /// Minor version of the API that core was built with.
+    /// Minor version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:157`.
     #[abi(filled_by = "core", writer = "core")]
     pub minor_version: i32,
-    /// Patch version of the API that core was built with.
+    /// Patch version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:158`.
     #[abi(filled_by = "core", writer = "core")]
     pub patch_version: i32,
-    /// The device type whose graphs are optimized, NUL-terminated; it must live for ever.
+    /// The device type whose graphs are optimized, NUL-terminated. The text must be valid for the life of the process.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:161`.
     #[abi(presence = "required")]
     pub device_type: *const c_char,
-    /// Which of core's optimizers shall run; core owns the memory.
+    /// The state of TensorFlow's optimizers. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:162`.
     #[abi(filled_by = "plugin", writer = "core", direction = "out")]
     pub optimizer_configs: *mut TP_OptimizerConfigs,
-    /// The optimizer's functions; core owns the memory.
+    /// The optimizer's functions. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:163`.
     #[abi(filled_by = "plugin", writer = "core", direction = "out")]

@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::{c_char, c_void};
 use sp_runtime::Function;
 
-/// Allocates the output at index in this shape; core ignores dtype and len. The caller deletes the handle.
+/// Allocates the output at index with this shape. TensorFlow ignores dtype and len. The caller deletes the handle.
 ///
 /// The caller owns the return value.
 ///
@@ -28,7 +28,7 @@ pub static TF_AllocateOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Allocates a tensor for the time of this computation; the caller deletes the handle.
+/// Allocates a tensor for this computation. The caller deletes the handle.
 ///
 /// The caller owns the return value.
 ///
@@ -50,7 +50,7 @@ pub static TF_AllocateTemp: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that such work has ended.
+/// Decrements the number of deferred operations.
 ///
 /// Exported by tensorflow-cpu from 2.15 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -63,7 +63,7 @@ pub static TF_DecNumDeferredOps: Function<
         .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
 };
 
-/// Discards a description that will not be registered.
+/// Destroys a builder without registering it.
 ///
 /// Takes ownership of `builder`.
 ///
@@ -78,7 +78,7 @@ pub static TF_DeleteKernelBuilder: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The element type that the output at i must have; the process aborts where there is none.
+/// Returns the required element type of the output at i. The process aborts if there is no such output.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -91,7 +91,7 @@ pub static TF_ExpectedOutputDataType: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Reuses the memory of one of the candidate inputs for an output, or allocates; the caller deletes the handle.
+/// Reuses the memory of a candidate input for an output, or allocates new memory. The caller deletes the handle.
 ///
 /// Writes `forwarded_input`; the caller owns the return value.
 ///
@@ -115,7 +115,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The number of the device that the kernel runs on.
+/// Returns the ordinal of the kernel's device.
 ///
 /// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -128,7 +128,7 @@ pub static TF_GetDeviceId: Function<
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
-/// The name of the device that the kernel runs on; it lives as long as the kernel.
+/// Returns the name of the kernel's device, which is valid as long as the kernel.
 ///
 /// Exported by tensorflow-cpu from 2.16 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -141,7 +141,7 @@ pub static TF_GetDeviceName: Function<
         .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
 };
 
-/// The number of the frame, in a loop.
+/// Returns the number of the frame in a loop.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -154,7 +154,7 @@ pub static TF_GetFrameId: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// The version of the graph's format.
+/// Returns the version of the graph's format.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -167,7 +167,7 @@ pub static TF_GetGraphDefVersion: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// The input at i; the caller deletes the handle with TF_DeleteTensor.
+/// Returns the input at i. The caller deletes the handle with TF_DeleteTensor.
 ///
 /// Transfers ownership of `tensor`.
 ///
@@ -187,7 +187,7 @@ pub static TF_GetInput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The number of the iteration, in a loop.
+/// Returns the number of the iteration in a loop.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -200,7 +200,7 @@ pub static TF_GetIterId: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// The output at i, set before; the caller deletes the handle.
+/// Returns the output at i, which must be set. The caller deletes the handle.
 ///
 /// The caller owns the return value.
 ///
@@ -219,7 +219,7 @@ pub static TF_GetMutableOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// The name of the node; it lives as long as the kernel.
+/// Returns the name of the node, which is valid as long as the kernel.
 ///
 /// Exported by tensorflow-cpu from 2.10 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -232,7 +232,7 @@ pub static TF_GetOpKernelName: Function<
         .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
 };
 
-/// The name of the input at index; it lives as long as the kernel.
+/// Returns the name of the input at index, which is valid as long as the kernel.
 ///
 /// Exported by tensorflow-cpu from 2.10 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -245,7 +245,7 @@ pub static TF_GetOpKernelRequestedInput: Function<
         .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
 };
 
-/// The rendezvous, through which devices exchange tensors.
+/// Returns the rendezvous, through which devices exchange tensors.
 ///
 /// Exported by tensorflow-cpu from 2.16 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -259,7 +259,7 @@ pub static TF_GetRendezvous: Function<
         .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
 };
 
-/// The container that resources go to by default; it lives as long as the kernel.
+/// Returns the name of the default resource container, which is valid as long as the kernel.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -272,7 +272,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Writes the session's configuration into a buffer, serialized.
+/// Writes the session's serialized configuration to a buffer.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -289,7 +289,7 @@ pub static TF_GetSerializedConfigProto: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Writes the graph's function library into a buffer, serialized.
+/// Writes the graph's serialized function library to a buffer.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -306,7 +306,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Writes the resource handle that is the input at i into a buffer, serialized.
+/// Writes the serialized resource handle of the input at i to a buffer.
 ///
 /// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -324,7 +324,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
-/// The number of the step.
+/// Returns the number of the step.
 ///
 /// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -338,7 +338,7 @@ pub static TF_GetStepId: Function<
         .with_replacement("TF_StepId")
 };
 
-/// The plugin's own stream that the kernel shall use.
+/// Returns the plugin's stream that the kernel must use.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -354,7 +354,7 @@ pub static TF_GetStream: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Says that work goes on after the kernel has returned.
+/// Increments the number of deferred operations, which continue after the kernel has returned.
 ///
 /// Exported by tensorflow-cpu from 2.15 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -367,12 +367,12 @@ pub static TF_IncNumDeferredOps: Function<
         .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
 };
 
-/// The plugin's entry point for kernels: registers all of them.
+/// The plugin's entry point for kernels. It registers all of them.
 ///
 /// Source: `tensorflow/c/kernels.h:68`, 2.5 on.
 pub type TF_InitKernel = unsafe extern "C" fn();
 
-/// The element type of the input at index; the process aborts where there is none.
+/// Returns the element type of the input at index. The process aborts if there is no such input.
 ///
 /// Exported by tensorflow-cpu from 2.12 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -385,7 +385,7 @@ pub static TF_InputDatatype: Function<
         .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
-/// Where the inputs of a named list begin and end.
+/// Returns the range of a named list of inputs.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -402,7 +402,7 @@ pub static TF_InputRange: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Whether the input at i is in host memory; false and OUT_OF_RANGE where there is none.
+/// Returns true if the input at i is in host memory. Returns false with OUT_OF_RANGE if there is no such input.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -419,7 +419,7 @@ pub static TF_IsHostMemoryInput: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Whether the output at i is to be in host memory; false and OUT_OF_RANGE where there is none.
+/// Returns true if the output at i must be in host memory. Returns false with OUT_OF_RANGE if there is no such output.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -436,7 +436,7 @@ pub static TF_IsHostMemoryOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Asks for an input or output to be in host memory.
+/// Requires host memory for an input or output.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -449,7 +449,7 @@ pub static TF_KernelBuilder_HostMemory: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Sets the kernel's label, which a node may ask for.
+/// Sets the kernel's label, which a node can select.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -462,7 +462,7 @@ pub static TF_KernelBuilder_Label: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Sets the kernel's priority among those that fit a node; higher wins.
+/// Sets the kernel's priority. TensorFlow chooses the highest among the kernels that match a node.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -493,7 +493,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// As TF_NewKernelBuilder, for a kernel that goes on after its function has returned, and then calls done.
+/// As TF_NewKernelBuilder, for an asynchronous kernel, which calls done when it has finished.
 ///
 /// Stores `create_func`, `compute_async_func`, `delete_func`; the caller owns the return value.
 ///
@@ -525,7 +525,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
         )
 };
 
-/// Begins the description of a kernel; its three functions make, run and end one kernel object.
+/// Creates a builder for a kernel. Its three functions create, run and destroy a kernel object.
 ///
 /// Stores `create_func`, `compute_func`, `delete_func`; the caller owns the return value.
 ///
@@ -548,7 +548,7 @@ pub static TF_NewKernelBuilder: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// How many inputs there are.
+/// Returns the number of inputs.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -561,7 +561,7 @@ pub static TF_NumInputs: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// How many outputs there are.
+/// Returns the number of outputs.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -574,7 +574,7 @@ pub static TF_NumOutputs: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that the kernel cannot be made.
+/// Reports that the kernel cannot be created.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -587,7 +587,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A bool attribute.
+/// Returns a bool attribute.
 ///
 /// Writes `val`.
 ///
@@ -607,7 +607,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A list of bools, cut at max_vals.
+/// Returns a list of bools, truncated to max_vals.
 ///
 /// Writes `vals`.
 ///
@@ -628,7 +628,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A float attribute.
+/// Returns a float attribute.
 ///
 /// Writes `val`.
 ///
@@ -648,7 +648,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A list of floats, cut at max_vals.
+/// Returns a list of floats, truncated to max_vals.
 ///
 /// Writes `vals`.
 ///
@@ -669,7 +669,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A function attribute as a serialized NameAttrList; the caller owns the buffer.
+/// Returns a function attribute as a serialized NameAttrList. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -688,7 +688,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// A number attribute that fits 32 bits.
+/// Returns a 32-bit integer attribute.
 ///
 /// Writes `val`.
 ///
@@ -708,7 +708,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A list of numbers that fit 32 bits, cut at max_vals.
+/// Returns a list of 32-bit integers, truncated to max_vals.
 ///
 /// Writes `vals`.
 ///
@@ -729,7 +729,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A number attribute.
+/// Returns a 64-bit integer attribute.
 ///
 /// Writes `val`.
 ///
@@ -749,7 +749,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A list of numbers, cut at max_vals.
+/// Returns a list of 64-bit integers, truncated to max_vals.
 ///
 /// Writes `vals`.
 ///
@@ -770,7 +770,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// How long an attribute's list is, and how much space all of it needs; -1 where a number has no meaning.
+/// Returns the length of an attribute's list and its total size in bytes, each -1 if it does not apply.
 ///
 /// Writes `list_size`, `total_size`.
 ///
@@ -791,7 +791,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A string attribute, cut at max_length and without a NUL.
+/// Returns a string attribute, truncated to max_length and without a NUL.
 ///
 /// Writes `val`.
 ///
@@ -812,7 +812,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A list of strings: their bytes go into storage, their addresses and lengths into the two arrays.
+/// Returns a list of strings: the bytes in storage, their addresses and lengths in the two arrays.
 ///
 /// Writes `values`, `lengths`, `storage`.
 ///
@@ -836,7 +836,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// A tensor attribute; the caller owns the tensor.
+/// Returns a tensor attribute. The caller owns the tensor.
 ///
 /// Transfers ownership of `val`.
 ///
@@ -858,7 +858,7 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
         )
 };
 
-/// A list of tensors, cut at max_values; the caller owns those that are not null.
+/// Returns a list of tensors, truncated to max_values. The caller owns those that are not null.
 ///
 /// Transfers ownership of `vals`.
 ///
@@ -881,7 +881,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
         )
 };
 
-/// A type attribute.
+/// Returns a type attribute.
 ///
 /// Writes `val`.
 ///
@@ -901,7 +901,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A list of types, cut at max_vals.
+/// Returns a list of types, truncated to max_vals.
 ///
 /// Writes `vals`.
 ///
@@ -922,7 +922,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The name of the node that the kernel is for.
+/// Returns the name of the kernel's node.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -935,7 +935,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The node as a serialized NodeDef; the caller owns the buffer.
+/// Returns the node as a serialized NodeDef. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -953,7 +953,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Whether the node has an attribute.
+/// Returns true if the node has the attribute.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -970,7 +970,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Says that this computation failed.
+/// Reports that this computation failed.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -983,7 +983,7 @@ pub static TF_OpKernelContext_Failure: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Registers a kernel under a name of its own.
+/// Registers a kernel under the given name.
 ///
 /// Takes ownership of `builder`.
 ///
@@ -1002,7 +1002,7 @@ pub static TF_RegisterKernelBuilder: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder. A builder whose KernelDef cannot be read stays the caller's.
+/// Registers a kernel by a serialized KernelDef, or as TF_RegisterKernelBuilder if it is null. If the KernelDef cannot be parsed, the caller keeps the ownership of the builder.
 ///
 /// Takes ownership of `builder`.
 ///
@@ -1023,7 +1023,7 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
         .with_replacement("TF_RegisterKernelBuilder")
 };
 
-/// Tells core that an async kernel has finished.
+/// Reports that an asynchronous kernel has finished.
 ///
 /// Exported by tensorflow-cpu from 2.13 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -1036,7 +1036,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
         .with_availability(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
 };
 
-/// Makes a tensor the output at i; the caller still deletes its handle.
+/// Sets the output at i. The caller still deletes the tensor's handle.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -1054,7 +1054,7 @@ pub static TF_SetOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The number of the step, as TF_GetStepId.
+/// Returns the number of the step, as TF_GetStepId.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///

@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// What an async kernel calls when it has finished.
+/// The function that an asynchronous kernel calls when it has finished.
 ///
 /// Source: `tensorflow/c/kernels.h:59`, 2.13 on.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct TF_AsyncOpKernelDoneCallback {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A kernel that is being described for registration.
+/// A builder for a kernel to register.
 ///
 /// Source: `tensorflow/c/kernels.h:56`, 2.4 on.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct TF_KernelBuilder {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// What a kernel may ask while it is made; core's, and gone when create_func returns.
+/// The context of a kernel's construction. TensorFlow owns it; it is valid until create_func returns.
 ///
 /// Source: `tensorflow/c/kernels.h:57`, 2.4 on.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct TF_OpKernelConstruction {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// What a kernel may ask while it computes; core's, and gone when compute_func returns or, for an async kernel, when done has run.
+/// The context of a kernel's computation. TensorFlow owns it; it is valid until compute_func returns or, for an asynchronous kernel, until done has run.
 ///
 /// Source: `tensorflow/c/kernels.h:58`, 2.4 on.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::c_void;
 
-/// Where a named list of inputs begins and ends.
+/// The range of a named list of inputs.
 ///
 /// Source: `tensorflow/c/kernels.h:185`, 2.11 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -23,17 +23,17 @@ pub struct TF_InputRange_Args {
     ///
     /// Source: `tensorflow/c/kernels.h:187`.
     pub r#priv: *mut c_void,
-    /// The first input of the list.
+    /// Index of the first input of the list.
     ///
     /// Source: `tensorflow/c/kernels.h:188`.
     #[abi(filled_by = "core", writer = "core", direction = "out")]
     pub start: i32,
-    /// One past the last.
+    /// Index after the last input of the list.
     ///
     /// Source: `tensorflow/c/kernels.h:189`.
     #[abi(filled_by = "core", writer = "core", direction = "out")]
     pub stop: i32,
-    /// A status of the caller's own, which core sets.
+    /// The caller's status, which TensorFlow sets.
     ///
     /// Source: `tensorflow/c/kernels.h:190`.
     #[abi(direction = "inout")]

@@ -6,7 +6,7 @@ pub mod v2_6 {
     use super::super::*;
     use sp_runtime::Function;
 
-    /// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
+    /// Assigns an input to a resource variable. If another reader holds the old value, copyFunc copies it. From 2.10 on the shape can be validated against the old one.
     ///
     /// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
     ///

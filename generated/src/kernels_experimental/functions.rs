@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_char;
 use sp_runtime::{Function, OlderSignature, Release, Releases};
 
-/// Adds variants by binary_add_func.
+/// Adds variants with binary_add_func.
 ///
 /// Exported by tensorflow-cpu from 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -67,7 +67,7 @@ pub static TF_AssignRefVariable: Function<
         )
 };
 
-/// Changes a resource variable by updateFunc under its lock; the process aborts where it is no variable.
+/// Updates a resource variable by updateFunc under its lock. The process aborts if the input is no variable.
 ///
 /// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -129,7 +129,7 @@ unsafe extern "C" fn TF_AssignVariable_v2_6(
     unsafe { older(ctx, input_index, value_index, copyFunc, status) }
 }
 
-/// Assigns an input to a resource variable, copying it by copyFunc where somebody still reads the old value; from 2.10 the shape can be held to the old one.
+/// Assigns an input to a resource variable. If another reader holds the old value, copyFunc copies it. From 2.10 on the shape can be validated against the old one.
 ///
 /// In 2.6 to 2.9 `validate_shape` is ignored.
 ///
@@ -170,7 +170,7 @@ pub static TF_AssignVariable: Function<
         )
 };
 
-/// Ends a temporary variable.
+/// Destroys a temporary variable.
 ///
 /// Exported by tensorflow-cpu from 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -193,7 +193,7 @@ pub static TF_DestroyTemporaryVariable: Function<
         )
 };
 
-/// The input of a name; the caller deletes the handle.
+/// Returns the input with the given name. The caller deletes the handle.
 ///
 /// Transfers ownership of `tensor`.
 ///
@@ -219,7 +219,7 @@ pub static TF_GetInputByName: Function<
         )
 };
 
-/// The tensor of the variable that is an input; the caller deletes the handle.
+/// Returns the tensor of an input that is a variable. The caller deletes the handle.
 ///
 /// Transfers ownership of `out`.
 ///
@@ -254,7 +254,7 @@ pub static TF_GetInputTensorFromVariable: Function<
         )
 };
 
-/// Whether an input is a reference.
+/// Returns true if an input is a reference.
 ///
 /// Exported by tensorflow-cpu from 2.9 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -276,7 +276,7 @@ pub static TF_IsRefInput: Function<
         )
 };
 
-/// Locks the variables among some inputs in an order that cannot deadlock; the caller releases the holder.
+/// Locks the variables among the given inputs in an order without deadlocks. The caller releases the holder.
 ///
 /// Transfers ownership of `lockHolder`.
 ///
@@ -311,7 +311,7 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
         )
 };
 
-/// A shape attribute, cut at num_dims.
+/// Returns a shape attribute, truncated to num_dims.
 ///
 /// Writes `dims`.
 ///
@@ -340,7 +340,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
         )
 };
 
-/// Makes a reference input a reference output; nothing where it is a resource.
+/// Forwards a reference input to a reference output. Has no effect for a resource.
 ///
 /// Exported by tensorflow-cpu from 2.6 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -362,7 +362,7 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
         )
 };
 
-/// Ends a holder and its locks; null is allowed.
+/// Destroys a holder and releases its locks. Null is allowed.
 ///
 /// Takes ownership of `lockHolder`.
 ///
@@ -382,7 +382,7 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
         )
 };
 
-/// Makes a temporary variable, allocated by plugin_allocator.
+/// Creates a temporary variable, allocated by plugin_allocator.
 ///
 /// Exported by tensorflow-cpu from 2.15 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///
@@ -417,7 +417,7 @@ pub static TF_TemporaryVariable: Function<
         )
 };
 
-/// Makes zeros of a variant by zeros_like_func.
+/// Creates zeros like a variant with zeros_like_func.
 ///
 /// Exported by tensorflow-cpu from 2.10 to 2.18 and in 2.22, tensorflow in 2.19 and in 2.22.
 ///

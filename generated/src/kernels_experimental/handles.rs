@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// The agent of the coordination service; core's.
+/// Returns the agent of the coordination service. TensorFlow owns it.
 ///
 /// Source: `tensorflow/c/kernels_experimental.h:184`, 2.11 on.
 #[derive(Debug)]

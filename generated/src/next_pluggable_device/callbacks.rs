@@ -195,14 +195,14 @@ pub type TF_DeviceContext_CopyTensorInSameDevice_Function = Option<
     ),
 >;
 
-/// Asks for a tensor, and returns before it has come.
+/// Requests a tensor asynchronously.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:85`, 2.16 on.
 pub type TF_RendezvousAsyncRecv_Function = Option<
     unsafe extern "C" fn(*mut c_void, *mut TF_RendezvousAsyncRecv_Params),
 >;
 
-/// Is called when a tensor has come.
+/// Called when a tensor has been received.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:70`, 2.16 on.
 pub type TF_RendezvousDoneCallback_Function = Option<
@@ -216,14 +216,14 @@ pub type TF_RendezvousSend_Function = Option<
     unsafe extern "C" fn(*mut c_void, *mut TF_RendezvousSend_Params),
 >;
 
-/// Ends the rendezvous with a failure.
+/// Aborts the rendezvous with an error.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:88`, 2.16 on.
 pub type TF_RendezvousStartAbort_Function = Option<
     unsafe extern "C" fn(context: *mut c_void, *const TF_Status),
 >;
 
-/// Is told how asynchronous work ended.
+/// Called with the status of asynchronous work.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_device_context_c_api.h:30`, 2.16 on.
 pub type TF_StatusCallback_Function = Option<

@@ -29,7 +29,7 @@ pub mod v2_14 {
             )
     };
 
-    /// Waits for the value under a key; the caller owns the buffer.
+    /// Waits for the value of a key. The caller owns the buffer.
     ///
     /// The caller owns the return value.
     ///
@@ -53,7 +53,7 @@ pub mod v2_14 {
             )
     };
 
-    /// Stores a value under a key for all tasks.
+    /// Stores the value of a key for all tasks.
     ///
     /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
     ///

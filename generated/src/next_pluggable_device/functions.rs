@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::{c_char, c_void};
 use sp_runtime::{Function, OlderSignature, Release, Releases};
 
-/// The plugin's entry point: describes its device and returns its functions.
+/// The plugin's entry point. It fills in its device and returns its functions.
 ///
 /// Reads and writes `params`; the return value is borrowed.
 ///
@@ -15,7 +15,7 @@ pub type TFNPD_InitPlugin = unsafe extern "C" fn(
     tf_status: *mut TF_Status,
 ) -> *const TFNPD_Api;
 
-/// Gives a variable a new tensor to be written.
+/// Allocates a new tensor for a variable.
 ///
 /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -73,7 +73,7 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
         )
 };
 
-/// Waits for the value under a key; the caller owns the buffer.
+/// Waits for the value of a key. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -111,7 +111,7 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
         )
 };
 
-/// As TF_CoordinationServiceGetKeyValue, but not for ever.
+/// As TF_CoordinationServiceGetKeyValue, with a timeout.
 ///
 /// The caller owns the return value.
 ///
@@ -139,7 +139,7 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
         )
 };
 
-/// Stores a value under a key for all tasks.
+/// Stores the value of a key for all tasks.
 ///
 /// In 2.14 it has another signature; call it through `epochs::v2_14`.
 ///
@@ -177,7 +177,7 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
         )
 };
 
-/// Whether the agent is ready.
+/// Returns true if the agent is ready.
 ///
 /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -195,7 +195,7 @@ pub static TF_CoordinationServiceIsInitialized: Function<
         )
 };
 
-/// The value under a key if there is one; the caller owns the buffer.
+/// Returns the value of a key, if it has one. The caller owns the buffer.
 ///
 /// The caller owns the return value.
 ///
@@ -222,7 +222,7 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
         )
 };
 
-/// Makes the PJRT client of a device type from the plugin's PJRT functions.
+/// Creates the PJRT client of a device type from the plugin's PJRT functions.
 ///
 /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -245,7 +245,7 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
         )
 };
 
-/// Puts a PJRT buffer into a tensor.
+/// Stores a PJRT buffer in a tensor.
 ///
 /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -268,7 +268,7 @@ pub static TF_CreatePjRtBuffer: Function<
         )
 };
 
-/// Puts an object of the plugin's under a name into the resource manager, with the function that ends it.
+/// Adds an object of the plugin to the resource manager, with the function that destroys it.
 ///
 /// Takes ownership of `plugin_resource`; stores `delete_func`.
 ///
@@ -295,7 +295,7 @@ pub static TF_CreatePluginResource: Function<
         )
 };
 
-/// The variable that is the input at index; the caller ends it. The status is written only where the input is no resource; where there is no such variable the info holds none.
+/// Returns the variable of the input at index, which the caller destroys. The status is set only if the input is no resource. If there is no such variable, the info has none.
 ///
 /// The caller owns the return value.
 ///
@@ -319,7 +319,7 @@ pub static TF_CreateVariableInfoFromContext: Function<
         )
 };
 
-/// Ends an info, and its lock.
+/// Destroys an info and releases its lock.
 ///
 /// Takes ownership of `var_info`.
 ///
@@ -339,7 +339,7 @@ pub static TF_DeleteVariableInfo: Function<
         )
 };
 
-/// The agent of the coordination service; core's.
+/// Returns the agent of the coordination service. TensorFlow owns it.
 ///
 /// The return value is borrowed.
 ///
@@ -361,7 +361,7 @@ pub static TF_GetCoordinationServiceAgent: Function<
         )
 };
 
-/// The device that the kernel runs on.
+/// Returns the kernel's device.
 ///
 /// The return value is borrowed.
 ///
@@ -381,7 +381,7 @@ pub static TF_GetDevice: Function<
         )
 };
 
-/// The PJRT buffer in a tensor; the tensor's.
+/// Returns the PJRT buffer of a tensor, which the tensor owns.
 ///
 /// The return value is borrowed.
 ///
@@ -404,7 +404,7 @@ pub static TF_GetPjRtCBuffer: Function<
         )
 };
 
-/// The PJRT client of a device type; core's.
+/// Returns the PJRT client of a device type. TensorFlow owns it.
 ///
 /// The return value is borrowed.
 ///
@@ -427,7 +427,7 @@ pub static TF_GetPjRtCClient: Function<
         )
 };
 
-/// The variable's tensor; the caller deletes the handle.
+/// Returns the variable's tensor. The caller deletes the handle.
 ///
 /// The caller owns the return value.
 ///
@@ -450,7 +450,7 @@ pub static TF_GetTensorFromVariableInfo: Function<
         )
 };
 
-/// Takes the locks of several variables, until their infos end.
+/// Locks several variables until their infos are destroyed.
 ///
 /// Exported by tensorflow-cpu from 2.13 to 2.18, tensorflow in 2.19.
 ///
@@ -472,7 +472,7 @@ pub static TF_LockVariableInfos: Function<
         )
 };
 
-/// The object under a name, which create_func makes where there is none yet.
+/// Returns the object with the given name, which create_func creates if there is none.
 ///
 /// Writes `result_plugin_resource`; stores `delete_func`.
 ///
@@ -501,7 +501,7 @@ pub static TF_LookupOrCreatePluginResource: Function<
         )
 };
 
-/// Ends the PJRT client of a device type.
+/// Destroys the PJRT client of a device type.
 ///
 /// Exported by tensorflow-cpu from 2.15 to 2.18, tensorflow in 2.19.
 ///

@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// Tells of a cancelled step; core's memory.
+/// The cancellation manager of a step. TensorFlow owns the memory.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:36`, 2.16 on.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct TFNPD_DeviceEvent {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// The device that a kernel runs on; core's memory.
+/// The device of a kernel. TensorFlow owns the memory.
 ///
 /// Source: `tensorflow/c/experimental/next_pluggable_device/c_api.h:38`, 2.14 on.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// Where a received tensor shall be allocated.
+/// The memory space for a received tensor.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:31`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ pub struct TFNPD_Api {
     pub TFNPD_InitPluginInternalDeviceStates: TFNPD_InitPluginInternalDeviceStates,
 }
 
-/// What the plugin says of its device in its entry point.
+/// The plugin's description of its device, filled in its entry point.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:155`, 2.14 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -168,7 +168,7 @@ pub struct TFNPD_PluginParams {
     pub use_pjrt_on_demand_compile: bool,
 }
 
-/// A device's context; core's memory.
+/// A device's context. TensorFlow owns the memory.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_device_context_c_api.h:76`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -264,7 +264,7 @@ pub struct TF_DeviceContext_CopyTensorInSameDevice_Params {
     pub done: *mut TF_StatusCallback,
 }
 
-/// What accompanies a tensor on its way.
+/// Arguments that accompany a tensor in a rendezvous.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:38`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -284,7 +284,7 @@ pub struct TF_RendezvousArgsStruct {
     pub cancellation_manager: *mut TFE_CancellationManager,
 }
 
-/// What a receive takes.
+/// The parameters of a receive.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:78`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -308,7 +308,7 @@ pub struct TF_RendezvousAsyncRecv_Params {
     pub on_done: TF_RendezvousDoneCallbackImpl,
 }
 
-/// A function to call when a tensor has come, and its argument.
+/// A callback for a received tensor, and its argument.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:73`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -324,7 +324,7 @@ pub struct TF_RendezvousDoneCallbackImpl {
     pub callback: TF_RendezvousDoneCallback_Function,
 }
 
-/// What a receiver is told when a tensor has come.
+/// The parameters of the callback for a received tensor.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:60`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -348,7 +348,7 @@ pub struct TF_RendezvousDoneCallback_Params {
     pub is_dead: bool,
 }
 
-/// The key that sender and receiver agree on.
+/// The key that identifies a tensor to sender and receiver.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:44`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -364,7 +364,7 @@ pub struct TF_RendezvousParsedKey {
     pub full_key_size: u32,
 }
 
-/// What a send takes.
+/// The parameters of a send.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_rendezvous_c_api.h:49`, 2.16 on.
 #[derive(Clone, Copy, Debug)]
@@ -416,7 +416,7 @@ pub struct TF_RendezvousThunk {
     pub start_abort_func: TF_RendezvousStartAbort_Function,
 }
 
-/// A function to be told how asynchronous work ended, and its argument.
+/// A callback for the status of asynchronous work, and its argument.
 ///
 /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/tf_device_context_c_api.h:31`, 2.16 on.
 #[derive(Clone, Copy, Debug)]

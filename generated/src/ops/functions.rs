@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_char;
 use sp_runtime::Function;
 
-/// Ends a dimension.
+/// Destroys a dimension.
 ///
 /// Takes ownership of `handle`.
 ///
@@ -20,7 +20,7 @@ pub static TF_DeleteDimensionHandle: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Discards a description that will not be registered.
+/// Destroys a builder without registering it.
 ///
 /// Takes ownership of `builder`.
 ///
@@ -35,7 +35,7 @@ pub static TF_DeleteOpDefinitionBuilder: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Ends a shape.
+/// Destroys a shape.
 ///
 /// Takes ownership of `handle`.
 ///
@@ -50,7 +50,7 @@ pub static TF_DeleteShapeHandle: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The length, if it is known.
+/// Returns the size of a dimension, if it is known.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -63,7 +63,7 @@ pub static TF_DimensionHandleValue: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Whether the length is known.
+/// Returns true if the size of a dimension is known.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -76,7 +76,7 @@ pub static TF_DimensionHandleValueKnown: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a handle of an unknown dimension.
+/// Creates a handle of an unknown dimension.
 ///
 /// The caller owns the return value.
 ///
@@ -91,7 +91,7 @@ pub static TF_NewDimensionHandle: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Begins the description of an op.
+/// Creates a builder for an op.
 ///
 /// The caller owns the return value.
 ///
@@ -106,7 +106,7 @@ pub static TF_NewOpDefinitionBuilder: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a handle of an unknown shape.
+/// Creates a handle of an unknown shape.
 ///
 /// The caller owns the return value.
 ///
@@ -161,7 +161,7 @@ pub static TF_OpDefinitionBuilderAddOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says since which graph version the op must not be used, and why.
+/// Deprecates the op from a graph version on, with a reason.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -178,7 +178,7 @@ pub static TF_OpDefinitionBuilderDeprecated: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that inputs may be variables without a value.
+/// Allows inputs that are uninitialized variables.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -194,7 +194,7 @@ pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that the op may be applied to parts first.
+/// Marks the op as an aggregate, which can be applied to parts first.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -207,7 +207,7 @@ pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that the order of the inputs does not matter.
+/// Marks the op as commutative.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -220,7 +220,7 @@ pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that the op has a state, so that it is neither merged nor left out.
+/// Marks the op as stateful, so that it is neither merged nor removed.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -233,7 +233,7 @@ pub static TF_OpDefinitionBuilderSetIsStateful: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Sets the function that infers the shapes of the op's results.
+/// Sets the function that infers the shapes of the op's outputs.
 ///
 /// Stores `shape_inference_func`.
 ///
@@ -256,7 +256,7 @@ pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Registers an op; the builder is gone afterwards, whatever the status.
+/// Registers an op. The builder is invalid afterwards, whatever the status.
 ///
 /// Takes ownership of `builder`.
 ///
@@ -271,7 +271,7 @@ pub static TF_RegisterOpDefinition: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the dimensions of both into result.
+/// Writes the concatenation of both shapes to result.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -290,7 +290,7 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes one dimension of a shape into result; a negative i counts from the end, and one out of range gives an unknown dimension.
+/// Writes a dimension of a shape to result. A negative i counts from the end. If i is out of range, the dimension is unknown.
 ///
 /// Writes `result`.
 ///
@@ -310,7 +310,7 @@ pub static TF_ShapeInferenceContextDim: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape of an input into a handle of the caller's. Core refuses every index but 0, as read near 2.12.
+/// Writes the shape of an input to the caller's handle. TensorFlow rejected every index except 0 when its source was read (about 2.12).
 ///
 /// Reads and writes `handle`.
 ///
@@ -330,7 +330,7 @@ pub static TF_ShapeInferenceContextGetInput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// How many inputs there are.
+/// Returns the number of inputs.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -343,7 +343,7 @@ pub static TF_ShapeInferenceContextNumInputs: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The number of dimensions, if it is known.
+/// Returns the number of dimensions, if it is known.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -359,7 +359,7 @@ pub static TF_ShapeInferenceContextRank: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Whether the number of dimensions is known.
+/// Returns true if the number of dimensions is known.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -375,7 +375,7 @@ pub static TF_ShapeInferenceContextRankKnown: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A shape without dimensions; the caller ends it.
+/// Creates a shape without dimensions. The caller destroys it.
 ///
 /// The caller owns the return value.
 ///
@@ -390,7 +390,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Sets the shape of an output. Core refuses every index but 0, as read near 2.12.
+/// Sets the shape of an output. TensorFlow rejected every index except 0 when its source was read (about 2.12).
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -408,7 +408,7 @@ pub static TF_ShapeInferenceContextSetOutput: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Says that the shapes of all outputs are unknown.
+/// Sets the shapes of all outputs to unknown.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -421,7 +421,7 @@ pub static TF_ShapeInferenceContextSetUnknownShape: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the dimensions from start to end into result.
+/// Writes the dimensions from start to end to result.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -441,7 +441,7 @@ pub static TF_ShapeInferenceContextSubshape: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A shape of one dimension; the caller ends it.
+/// Creates a shape of one dimension. The caller destroys it.
 ///
 /// The caller owns the return value.
 ///
@@ -459,7 +459,7 @@ pub static TF_ShapeInferenceContextVectorFromSize: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape into result if it has, or may have, that many dimensions.
+/// Writes the shape to result if it can have this number of dimensions.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -478,7 +478,7 @@ pub static TF_ShapeInferenceContextWithRank: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape into result if it has, or may have, that many dimensions or more.
+/// Writes the shape to result if it can have this number of dimensions or more.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -497,7 +497,7 @@ pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Writes the shape into result if it has, or may have, that many dimensions or fewer.
+/// Writes the shape to result if it can have this number of dimensions or fewer.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -516,7 +516,7 @@ pub static TF_ShapeInferenceContextWithRankAtMost: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// A type attribute.
+/// Returns a type attribute.
 ///
 /// Writes `val`.
 ///

@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// A dimension during inference; the caller ends it.
+/// A dimension during shape inference. The caller destroys it.
 ///
 /// Source: `tensorflow/c/ops.h:84`, 2.4 on.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct TF_DimensionHandle {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// An op that is being described.
+/// A builder for an op.
 ///
 /// Source: `tensorflow/c/ops.h:85`, 2.4 on.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct TF_OpDefinitionBuilder {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A shape during inference; the caller ends it.
+/// A shape during shape inference. The caller destroys it.
 ///
 /// Source: `tensorflow/c/ops.h:86`, 2.4 on.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct TF_ShapeHandle {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// What a shape inference function may ask; core's, and gone when it returns.
+/// The context of a shape inference function. TensorFlow owns it; it is valid until the function returns.
 ///
 /// Source: `tensorflow/c/ops.h:87`, 2.4 on.
 #[derive(Debug)]

@@ -270,7 +270,7 @@ impl core::fmt::Debug for PJRT_DeviceEvent_State {
     }
 }
 
-/// What kind of failure it was; the values are those of gRPC.
+/// Error codes, with the values of gRPC.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:168`, 2.13 on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

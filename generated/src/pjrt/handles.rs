@@ -53,7 +53,7 @@ pub struct PJRT_CopyToDeviceStream {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A device as the client has it.
+/// A device of a client.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:409`, 2.13 on.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub struct PJRT_DeviceAssignmentSerialized {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// What a device is, attached or not.
+/// A description of a device, whether it is attached or not.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:430`, 2.13 on.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub struct PJRT_Device_Attributes {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// Something that will have happened; the caller ends it.
+/// An event of asynchronous work. The caller destroys it.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:308`, 2.13 on.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ pub struct PJRT_Layouts_SerializedLayout {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A compiled program on its devices, ready to run.
+/// A compiled program, loaded on its devices.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:433`, 2.13 on.
 #[derive(Debug)]
@@ -273,7 +273,7 @@ pub struct PJRT_SerializedTopology {
     _not_send: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// How devices are connected, without any being attached.
+/// A topology of devices, which need not be attached.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:431`, 2.13 on.
 #[derive(Debug)]

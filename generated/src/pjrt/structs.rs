@@ -5158,7 +5158,7 @@ pub struct PJRT_Device_PoisonExecution_Args {
     pub num_payload: usize,
 }
 
-/// A failure; the plugin's memory, which the caller ends with PJRT_Error_Destroy.
+/// An error. The plugin owns the memory; the caller destroys it with PJRT_Error_Destroy.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:205`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
@@ -6610,7 +6610,7 @@ pub struct PJRT_ExecuteOptions {
     pub num_hlo_output_callbacks: usize,
 }
 
-/// What every extension begins with: its kind, and the next in the chain.
+/// The first members of every extension: its type, and the next extension of the chain.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:92`, 2.17 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -8651,7 +8651,7 @@ impl PJRT_MultiSlice_Extension {
         + size_of::<PJRT_MultiSlice_Config_Serialize>();
 }
 
-/// A value under a name: text, number, numbers, float or bool.
+/// A named value: text, integer, list of integers, float or bool.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:254`, 2.13 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]

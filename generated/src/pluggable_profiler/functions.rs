@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// The plugin's entry point for profiling: describes its profiler.
+/// The plugin's entry point for profiling. It fills in its profiler.
 ///
 /// Reads and writes `params`.
 ///

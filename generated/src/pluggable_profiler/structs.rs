@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// What the plugin fills in its entry point: the profiler, its functions, and how to end both.
+/// The parameters of the entry point, which the plugin fills: the profiler, its functions, and the functions that destroy both.
 ///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:141`, 2.7 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -24,37 +24,37 @@ pub struct TF_ProfilerRegistrationParams {
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:143`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Major version of the API that core was built with.
+    /// Major version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:146`.
     #[abi(writer = "core")]
     pub major_version: i32,
-    /// Minor version of the API that core was built with.
+    /// Minor version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:147`.
     #[abi(writer = "core")]
     pub minor_version: i32,
-    /// Patch version of the API that core was built with.
+    /// Patch version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:148`.
     #[abi(writer = "core")]
     pub patch_version: i32,
-    /// The profiler to describe; core owns the memory.
+    /// The profiler to fill in. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:152`.
     #[abi(writer = "core", direction = "inout", presence = "required")]
     pub profiler: *mut TP_Profiler,
-    /// The profiler's functions to fill in; core owns the memory.
+    /// The profiler's functions to fill in. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:155`.
     #[abi(writer = "core", direction = "inout", presence = "required")]
     pub profiler_fns: *mut TP_ProfilerFns,
-    /// Is told that a copy of the profiler ends. It runs twice while loading, so it must free nothing that is needed.
+    /// Called when a copy of the profiler is destroyed. This happens twice during loading, so it must not free anything that is still needed.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:159`.
     #[abi(direction = "out", presence = "required", neutral = "()")]
     pub destroy_profiler: Option<unsafe extern "C" fn(profiler: *mut TP_Profiler)>,
-    /// Is told that a copy of the functions ends. It runs twice while loading, so it must free nothing that is needed.
+    /// Called when a copy of the functions is destroyed. This happens twice during loading, so it must not free anything that is still needed.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:163`.
     #[abi(direction = "out", presence = "required", neutral = "()")]
@@ -63,7 +63,7 @@ pub struct TF_ProfilerRegistrationParams {
     >,
 }
 
-/// A profiler: the device type whose work it sees.
+/// A profiler for one device type.
 ///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:101`, 2.7 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -83,14 +83,14 @@ pub struct TP_Profiler {
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:103`.
     #[abi(filled_by = "plugin", presence = "optional")]
     pub ext: *mut c_void,
-    /// The device type, NUL-terminated, of capitals and underscores; it must live for ever.
+    /// The device type, NUL-terminated, in capitals and underscores. The text must be valid for the life of the process.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:104`.
     #[abi(presence = "required")]
     pub device_type: *const c_char,
 }
 
-/// How core runs a profiler.
+/// The functions of a profiler.
 ///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:113`, 2.7 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -112,21 +112,21 @@ pub struct TP_ProfilerFns {
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:116`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Begins to record.
+    /// Starts recording.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:118`.
     #[abi(presence = "required")]
     pub start: Option<
         unsafe extern "C" fn(profiler: *const TP_Profiler, status: *mut TF_Status),
     >,
-    /// Ends recording.
+    /// Stops recording.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:120`.
     #[abi(presence = "required")]
     pub stop: Option<
         unsafe extern "C" fn(profiler: *const TP_Profiler, status: *mut TF_Status),
     >,
-    /// Says how long the serialized XSpace is where buffer is null, else writes it; core's size is not set before the first call.
+    /// Returns the size of the serialized XSpace if buffer is null, else writes it. TensorFlow's size is uninitialized before the first call.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:130`.
     #[abi(presence = "required")]

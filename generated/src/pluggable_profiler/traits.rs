@@ -7,17 +7,17 @@ use sp_runtime::Result;
 ///
 /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:113`, 2.7 on.
 pub trait ProfilerFns: Send + Sync + Sized + 'static {
-    /// Begins to record.
+    /// Starts recording.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:118`.
     fn start(&self) -> Result<()>;
 
-    /// Ends recording.
+    /// Stops recording.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:120`.
     fn stop(&self) -> Result<()>;
 
-    /// Says how long the serialized XSpace is where buffer is null, else writes it; core's size is not set before the first call.
+    /// Returns the size of the serialized XSpace if buffer is null, else writes it. TensorFlow's size is uninitialized before the first call.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:130`.
     ///

@@ -10,7 +10,7 @@ pub mod v2_5 {
     use core::mem::offset_of;
     use sp_runtime::Versioned;
 
-    /// How core runs a device: memory, streams, events, timers, copies. Called from several threads at once.
+    /// The functions of a device: memory, streams, events, timers, copies. Several threads call them at the same time.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:235`, 2.5 to 2.6.
     #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -32,7 +32,7 @@ pub mod v2_5 {
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
         #[abi(writer = "reserved", presence = "optional")]
         pub ext: *mut c_void,
-        /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
+        /// Allocates device memory and describes it in mem. A null opaque pointer reports a failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:245`.
         #[abi(presence = "required", neutral = "()")]
@@ -44,7 +44,7 @@ pub mod v2_5 {
                 mem: *mut SP_DeviceMemoryBase,
             ),
         >,
-        /// Frees device memory; memory that is null is allowed.
+        /// Frees device memory, which may be null.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:250`.
         #[abi(presence = "required", neutral = "()")]
@@ -54,7 +54,7 @@ pub mod v2_5 {
                 memory: *mut SP_DeviceMemoryBase,
             ),
         >,
-        /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
+        /// Allocates host memory for copies of the device, aligned to 256 bytes (64 bytes before 2.22). Returns null on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:255`.
         #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]
@@ -68,7 +68,7 @@ pub mod v2_5 {
         pub host_memory_deallocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, mem: *mut c_void),
         >,
-        /// Allocates memory that host and device both reach; null where there is none.
+        /// Allocates memory that both host and device can access. Returns null on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:263`.
         #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
@@ -82,7 +82,7 @@ pub mod v2_5 {
         pub unified_memory_deallocate: Option<
             unsafe extern "C" fn(device: *const SP_Device, location: *mut c_void),
         >,
-        /// Fills in the allocator's statistics; 0 says that there are none.
+        /// Fills in the allocator's statistics. Returns 0 if there are none.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:273`.
         #[abi(presence = "required", neutral = "0")]
@@ -92,7 +92,7 @@ pub mod v2_5 {
                 stats: *mut SP_AllocatorStats,
             ) -> u8,
         >,
-        /// Says how many bytes are free and how many there are; 0 says that it is unknown, which fails the device's creation.
+        /// Returns the free and the total device memory in bytes. A return value of 0 means unknown, and the device's creation fails.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:278`.
         #[abi(presence = "required", neutral = "0")]
@@ -103,7 +103,7 @@ pub mod v2_5 {
                 total: *mut i64,
             ) -> u8,
         >,
-        /// Makes a stream: a queue whose work is done in order.
+        /// Creates a stream: a queue whose work runs in order.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:285`.
         #[abi(presence = "required")]
@@ -114,14 +114,14 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Ends a stream.
+        /// Destroys a stream.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
         #[abi(presence = "required", neutral = "()")]
         pub destroy_stream: Option<
             unsafe extern "C" fn(device: *const SP_Device, stream: SP_Stream),
         >,
-        /// Holds what dependent is given from now on until other has done what it was given so far.
+        /// Makes later work of dependent wait for the work that other has now.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:293`.
         #[abi(presence = "required")]
@@ -133,7 +133,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Says, without waiting, whether a stream is in order.
+        /// Returns the status of a stream without waiting.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:297`.
         #[abi(presence = "required")]
@@ -144,7 +144,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Makes an event: a mark in a stream.
+        /// Creates an event, which marks a position in a stream.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:303`.
         #[abi(presence = "required")]
@@ -155,14 +155,14 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Ends an event.
+        /// Destroys an event.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
         #[abi(presence = "required", neutral = "()")]
         pub destroy_event: Option<
             unsafe extern "C" fn(device: *const SP_Device, event: SP_Event),
         >,
-        /// Says, without waiting, whether the work before an event is done. An error or an unknown state is fatal to the process.
+        /// Returns, without waiting, the state of an event. An error or an unknown state is fatal to the process.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:311`.
         #[abi(presence = "required", neutral = "SE_EventStatus::SE_EVENT_ERROR")]
@@ -172,7 +172,7 @@ pub mod v2_5 {
                 event: SP_Event,
             ) -> SE_EventStatus,
         >,
-        /// Puts an event at the end of a stream.
+        /// Enqueues an event.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:313`.
         #[abi(presence = "required")]
@@ -184,7 +184,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Holds what a stream is given from now on until an event has happened.
+        /// Makes later work of a stream wait for an event.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:317`.
         #[abi(presence = "required")]
@@ -196,7 +196,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Makes a timer.
+        /// Creates a timer.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
         #[abi(presence = "required")]
@@ -207,14 +207,14 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Ends a timer.
+        /// Destroys a timer.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
         #[abi(presence = "required", neutral = "()")]
         pub destroy_timer: Option<
             unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
         >,
-        /// Puts a timer's start at the end of a stream.
+        /// Enqueues the start of a timer.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:331`.
         #[abi(presence = "required")]
@@ -226,7 +226,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Puts a timer's stop at the end of a stream.
+        /// Enqueues the stop of a timer.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
         #[abi(presence = "required")]
@@ -238,7 +238,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Queues a copy from device to host.
+        /// Enqueues a copy from device to host.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:341`.
         #[abi(presence = "required")]
@@ -252,7 +252,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Queues a copy from host to device.
+        /// Enqueues a copy from host to device.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:347`.
         #[abi(presence = "required")]
@@ -266,7 +266,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Queues a copy from device to device.
+        /// Enqueues a copy from device to device.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:353`.
         #[abi(presence = "required")]
@@ -319,7 +319,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Waits until an event has happened.
+        /// Waits for an event.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:379`.
         #[abi(presence = "required")]
@@ -330,7 +330,7 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
+        /// Waits for the work of a stream. If it is absent, TensorFlow waits for an event of its own.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:389`.
         #[abi(presence = "optional")]
@@ -341,14 +341,14 @@ pub mod v2_5 {
                 status: *mut TF_Status,
             ),
         >,
-        /// Waits until the whole device has done what it was given.
+        /// Waits for all work of the device.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:394`.
         #[abi(presence = "required")]
         pub synchronize_all_activity: Option<
             unsafe extern "C" fn(device: *const SP_Device, status: *mut TF_Status),
         >,
-        /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
+        /// Enqueues a call on the host, with callback_arg and a status, after the work that the stream has now. Returns 0 on failure.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:398`.
         #[abi(presence = "required", neutral = "0")]

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// The plugin's first entry point: describes its platform.
+/// The plugin's first entry point. It fills in its platform.
 ///
 /// Reads and writes `params`.
 ///

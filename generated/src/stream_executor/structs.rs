@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// What core hands to create_device_fns.
+/// The parameters of create_device_fns.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:236`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -31,7 +31,7 @@ pub struct SE_CreateDeviceFnsParams {
     pub device_fns: *mut SP_DeviceFns,
 }
 
-/// What core hands to create_device: the number, and the device to fill in.
+/// The parameters of create_device: the ordinal, and the device to fill in.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:198`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -51,19 +51,19 @@ pub struct SE_CreateDeviceParams {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:200`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// The number of the device to make.
+    /// The ordinal of the device to create.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:201`.
     #[abi(writer = "core")]
     pub ordinal: i32,
-    /// The device to fill in; core sets its struct_size first.
+    /// The device to fill in. TensorFlow sets its struct_size first.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:203`.
     #[abi(writer = "core", direction = "inout")]
     pub device: *mut SP_Device,
 }
 
-/// What core hands to create_stream_executor.
+/// The parameters of create_stream_executor.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:436`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -90,7 +90,7 @@ pub struct SE_CreateStreamExecutorParams {
     pub stream_executor: *mut SP_StreamExecutor,
 }
 
-/// What the plugin fills in its first entry point: the platform, its functions, and how to end both.
+/// The parameters of the entry point, which the plugin fills: the platform, its functions, and the functions that destroy both.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:525`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -110,22 +110,22 @@ pub struct SE_PlatformRegistrationParams {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:527`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Major version of the API that core was built with.
+    /// Major version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:530`.
     #[abi(writer = "core")]
     pub major_version: i32,
-    /// Minor version of the API that core was built with.
+    /// Minor version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:531`.
     #[abi(writer = "core")]
     pub minor_version: i32,
-    /// Patch version of the API that core was built with.
+    /// Patch version of the API that TensorFlow was built with.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:532`.
     #[abi(writer = "core")]
     pub patch_version: i32,
-    /// The platform to describe; core owns the memory.
+    /// The platform to fill in. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:534`.
     #[abi(
@@ -135,7 +135,7 @@ pub struct SE_PlatformRegistrationParams {
         presence = "required"
     )]
     pub platform: *mut SP_Platform,
-    /// The platform's functions to fill in; core owns the memory.
+    /// The platform's functions to fill in. TensorFlow owns the memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:535`.
     #[abi(
@@ -145,7 +145,7 @@ pub struct SE_PlatformRegistrationParams {
         presence = "required"
     )]
     pub platform_fns: *mut SP_PlatformFns,
-    /// Frees what the plugin put into its platform, not the platform itself.
+    /// Frees the plugin's own objects in its platform, not the platform itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:538`.
     #[abi(
@@ -155,7 +155,7 @@ pub struct SE_PlatformRegistrationParams {
         neutral = "()"
     )]
     pub destroy_platform: Option<unsafe extern "C" fn(platform: *mut SP_Platform)>,
-    /// Frees what the plugin put into its platform functions, not the table itself.
+    /// Frees the plugin's own objects in its platform functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:539`.
     #[abi(
@@ -169,7 +169,7 @@ pub struct SE_PlatformRegistrationParams {
     >,
 }
 
-/// What a device's allocator has done so far, in bytes.
+/// Statistics of a device's allocator, in bytes.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:118`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -184,53 +184,53 @@ pub struct SP_AllocatorStats {
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:119`.
     pub struct_size: usize,
-    /// How many allocations were made.
+    /// Number of allocations.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:120`.
     pub num_allocs: i64,
-    /// Bytes allocated now.
+    /// Bytes that are allocated now.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:121`.
     pub bytes_in_use: i64,
-    /// The most bytes allocated at any time.
+    /// Maximum of bytes_in_use.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:122`.
     pub peak_bytes_in_use: i64,
-    /// The largest single allocation.
+    /// Size of the largest allocation.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:123`.
     pub largest_alloc_size: i64,
-    /// Not 0 where bytes_limit holds.
+    /// Not 0 if bytes_limit is set.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:125`.
     pub has_bytes_limit: i8,
-    /// The most that may be allocated.
+    /// Maximum number of bytes that may be allocated.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:126`.
     pub bytes_limit: i64,
-    /// Bytes held by the allocator, used or not.
+    /// Bytes that the allocator has reserved, used or not.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:128`.
     pub bytes_reserved: i64,
-    /// The most bytes held at any time.
+    /// Maximum of bytes_reserved.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:129`.
     pub peak_bytes_reserved: i64,
-    /// Not 0 where bytes_reservable_limit holds.
+    /// Not 0 if bytes_reservable_limit is set.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:131`.
     pub has_bytes_reservable_limit: i8,
-    /// The most that may be held.
+    /// Maximum number of bytes that may be reserved.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:132`.
     pub bytes_reservable_limit: i64,
-    /// The largest free block.
+    /// Size of the largest free block.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:134`.
     pub largest_free_block_bytes: i64,
 }
 
-/// One device: its number, the plugin's own object, and names to print.
+/// A device: its ordinal, the plugin's own object, and names for messages.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:165`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -246,32 +246,32 @@ pub struct SP_Device {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:167`.
     #[abi(filled_by = "plugin", presence = "optional")]
     pub ext: *mut c_void,
-    /// The device's number on its platform, from 0.
+    /// The device's ordinal on its platform, from 0.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:168`.
     pub ordinal: i32,
-    /// The plugin's own object for this device; core only carries it.
+    /// The plugin's own object for this device. TensorFlow passes it on and does not access it.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:172`.
     pub device_handle: *mut c_void,
-    /// Name of the hardware for printing, NUL-terminated, or null.
+    /// Name of the hardware for messages, NUL-terminated, or null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:177`.
     #[abi(presence = "optional")]
     pub hardware_name: *const c_char,
-    /// Name of the vendor for printing, NUL-terminated, or null.
+    /// Name of the vendor for messages, NUL-terminated, or null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:182`.
     #[abi(presence = "optional")]
     pub device_vendor: *const c_char,
-    /// The PCI address, as in 0000:00:02.1, NUL-terminated, or null.
+    /// The PCI address, such as 0000:00:02.1, NUL-terminated, or null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:193`.
     #[abi(presence = "optional")]
     pub pci_bus_id: *const c_char,
 }
 
-/// What a device says of itself.
+/// Functions that return properties of a device.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:210`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -293,26 +293,26 @@ pub struct SP_DeviceFns {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:212`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// The NUMA node that the device hangs on, or a negative number where unknown.
+    /// Returns the device's NUMA node, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:219`.
     #[abi(presence = "optional", neutral = "- 1")]
     pub get_numa_node: Option<unsafe extern "C" fn(device: *const SP_Device) -> i32>,
-    /// Bandwidth of the device's own memory in bytes per second, or a negative number where unknown.
+    /// Returns the bandwidth of the device's own memory in bytes per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
     #[abi(presence = "optional", neutral = "- 1")]
     pub get_memory_bandwidth: Option<
         unsafe extern "C" fn(device: *const SP_Device) -> i64,
     >,
-    /// Estimated arithmetic throughput in units of 10e9 operations per second, or a negative number where unknown.
+    /// Returns the estimated arithmetic throughput in units of 10e9 operations per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:231`.
     #[abi(presence = "optional", neutral = "- 1.0")]
     pub get_gflops: Option<unsafe extern "C" fn(device: *const SP_Device) -> f64>,
 }
 
-/// A piece of device memory.
+/// A block of device memory.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:152`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -332,11 +332,11 @@ pub struct SP_DeviceMemoryBase {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// What stands for the memory: an address or whatever else the plugin means by it; null is no memory.
+    /// The address of the memory, or another value of the plugin's choice. Null means no memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:157`.
     pub opaque: *mut c_void,
-    /// Length in bytes.
+    /// Size in bytes.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:158`.
     pub size: u64,
@@ -346,7 +346,7 @@ pub struct SP_DeviceMemoryBase {
     pub payload: u64,
 }
 
-/// A platform: the name and device type under which its devices appear, and how core shall allocate for them.
+/// A platform: the name and type of its devices, and options for the allocation of their memory.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:446`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -367,32 +367,32 @@ pub struct SP_Platform {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:449`.
     #[abi(filled_by = "plugin", presence = "optional")]
     pub ext: *mut c_void,
-    /// The platform's name, NUL-terminated, of capitals and underscores; it must live for ever.
+    /// The platform's name, NUL-terminated, in capitals and underscores. The text must be valid for the life of the process.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:455`.
     #[abi(presence = "required")]
     pub name: *const c_char,
-    /// The device type, such as GPU, NUL-terminated, of capitals and underscores; it must live for ever.
+    /// The device type, such as GPU, NUL-terminated, in capitals and underscores. The text must be valid for the life of the process.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:460`.
     #[abi(presence = "required")]
     pub r#type: *const c_char,
-    /// Not 0 where one address space reaches every device; then the unified memory slots are needed.
+    /// Not 0 if all devices share one address space. Then the unified memory slots are required.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:464`.
     pub supports_unified_memory: u8,
-    /// Not 0 where core shall put its own best-fit allocator over this device's memory.
+    /// Not 0 to use TensorFlow's best-fit allocator for this device's memory.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:468`, 2.5 on.
     pub use_bfc_allocator: u8,
-    /// Not 0 where core shall take memory as it needs it, instead of most of it up front.
+    /// Not 0 to allocate memory on demand, instead of most of it in advance.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:473`, 2.9 on.
     #[abi(offsets = "35 = 34")]
     pub force_memory_growth: u8,
 }
 
-/// How core makes and ends a platform's devices and their function tables.
+/// The functions that create and destroy a platform's devices and their tables.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:479`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -413,7 +413,7 @@ pub struct SP_PlatformFns {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:482`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Says how many devices there are; 0 is how a plugin declines to serve.
+    /// Returns the number of devices. A plugin returns 0 to decline the host.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:485`, 2.5 on.
     #[abi(presence = "required")]
@@ -424,7 +424,7 @@ pub struct SP_PlatformFns {
             status: *mut TF_Status,
         ),
     >,
-    /// Fills in one device.
+    /// Fills in a device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:488`.
     #[abi(presence = "required")]
@@ -435,7 +435,7 @@ pub struct SP_PlatformFns {
             status: *mut TF_Status,
         ),
     >,
-    /// Frees what the plugin put into a device, not the device's memory itself.
+    /// Frees the plugin's own objects in a device, not the device itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:493`.
     #[abi(presence = "required", neutral = "()")]
@@ -453,7 +453,7 @@ pub struct SP_PlatformFns {
             status: *mut TF_Status,
         ),
     >,
-    /// Frees what the plugin put into a device's functions, not the table itself.
+    /// Frees the plugin's own objects in a device's functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
     #[abi(presence = "required", neutral = "()")]
@@ -471,7 +471,7 @@ pub struct SP_PlatformFns {
             status: *mut TF_Status,
         ),
     >,
-    /// Frees what the plugin put into a stream executor, not the table itself.
+    /// Frees the plugin's own objects in a stream executor, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
     #[abi(presence = "required", neutral = "()")]
@@ -492,7 +492,7 @@ pub struct SP_PlatformFns {
             status: *mut TF_Status,
         ),
     >,
-    /// Frees what the plugin put into the timer functions, not the table itself.
+    /// Frees the plugin's own objects in the timer functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
     #[abi(presence = "required", neutral = "()")]
@@ -501,7 +501,7 @@ pub struct SP_PlatformFns {
     >,
 }
 
-/// How core runs a device: memory, streams, events, timers, copies. Called from several threads at once.
+/// The functions of a device: memory, streams, events, timers, copies. Several threads call them at the same time.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:246`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -524,7 +524,7 @@ pub struct SP_StreamExecutor {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:248`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
+    /// Allocates device memory and describes it in mem. A null opaque pointer reports a failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:256`.
     #[abi(presence = "required", neutral = "()")]
@@ -536,14 +536,14 @@ pub struct SP_StreamExecutor {
             mem: *mut SP_DeviceMemoryBase,
         ),
     >,
-    /// Frees device memory; memory that is null is allowed.
+    /// Frees device memory, which may be null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:261`.
     #[abi(presence = "required", neutral = "()")]
     pub deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, memory: *mut SP_DeviceMemoryBase),
     >,
-    /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
+    /// Allocates host memory for copies of the device, aligned to 256 bytes (64 bytes before 2.22). Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:266`.
     #[abi(presence = "required", neutral = ":: core::ptr::null_mut ()")]
@@ -557,7 +557,7 @@ pub struct SP_StreamExecutor {
     pub host_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, mem: *mut c_void),
     >,
-    /// Allocates memory that host and device both reach; null where there is none.
+    /// Allocates memory that both host and device can access. Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:274`.
     #[abi(presence = "optional", neutral = ":: core::ptr::null_mut ()")]
@@ -571,7 +571,7 @@ pub struct SP_StreamExecutor {
     pub unified_memory_deallocate: Option<
         unsafe extern "C" fn(device: *const SP_Device, location: *mut c_void),
     >,
-    /// Fills in the allocator's statistics; 0 says that there are none.
+    /// Fills in the allocator's statistics. Returns 0 if there are none.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:284`.
     #[abi(presence = "required", neutral = "0")]
@@ -581,7 +581,7 @@ pub struct SP_StreamExecutor {
             stats: *mut SP_AllocatorStats,
         ) -> u8,
     >,
-    /// Says how many bytes are free and how many there are; 0 says that it is unknown, which fails the device's creation.
+    /// Returns the free and the total device memory in bytes. A return value of 0 means unknown, and the device's creation fails.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
     #[abi(presence = "required", neutral = "0")]
@@ -592,7 +592,7 @@ pub struct SP_StreamExecutor {
             total: *mut i64,
         ) -> u8,
     >,
-    /// Makes a stream: a queue whose work is done in order.
+    /// Creates a stream: a queue whose work runs in order.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:296`.
     #[abi(presence = "required")]
@@ -603,14 +603,14 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Ends a stream.
+    /// Destroys a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:300`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_stream: Option<
         unsafe extern "C" fn(device: *const SP_Device, stream: SP_Stream),
     >,
-    /// Holds what dependent is given from now on until other has done what it was given so far.
+    /// Makes later work of dependent wait for the work that other has now.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:304`.
     #[abi(presence = "required")]
@@ -622,7 +622,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Says, without waiting, whether a stream is in order.
+    /// Returns the status of a stream without waiting.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
     #[abi(presence = "required")]
@@ -633,7 +633,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Makes an event: a mark in a stream.
+    /// Creates an event, which marks a position in a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:314`.
     #[abi(presence = "required")]
@@ -644,21 +644,21 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Ends an event.
+    /// Destroys an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:319`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_event: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event),
     >,
-    /// Says, without waiting, whether the work before an event is done. An error or an unknown state is fatal to the process.
+    /// Returns, without waiting, the state of an event. An error or an unknown state is fatal to the process.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:322`.
     #[abi(presence = "required", neutral = "SE_EventStatus::SE_EVENT_ERROR")]
     pub get_event_status: Option<
         unsafe extern "C" fn(device: *const SP_Device, event: SP_Event) -> SE_EventStatus,
     >,
-    /// Puts an event at the end of a stream.
+    /// Enqueues an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
     #[abi(presence = "required")]
@@ -670,7 +670,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Holds what a stream is given from now on until an event has happened.
+    /// Makes later work of a stream wait for an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
     #[abi(presence = "required")]
@@ -682,7 +682,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Makes a timer.
+    /// Creates a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
     #[abi(presence = "required")]
@@ -693,14 +693,14 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Ends a timer.
+    /// Destroys a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:339`.
     #[abi(presence = "required", neutral = "()")]
     pub destroy_timer: Option<
         unsafe extern "C" fn(device: *const SP_Device, timer: SP_Timer),
     >,
-    /// Puts a timer's start at the end of a stream.
+    /// Enqueues the start of a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:342`.
     #[abi(presence = "required")]
@@ -712,7 +712,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Puts a timer's stop at the end of a stream.
+    /// Enqueues the stop of a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:346`.
     #[abi(presence = "required")]
@@ -724,7 +724,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues a copy from device to host.
+    /// Enqueues a copy from device to host.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:352`.
     #[abi(presence = "required")]
@@ -738,7 +738,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues a copy from host to device.
+    /// Enqueues a copy from host to device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:358`.
     #[abi(presence = "required")]
@@ -752,7 +752,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues a copy from device to device.
+    /// Enqueues a copy from device to device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:364`.
     #[abi(presence = "required")]
@@ -805,7 +805,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Waits until an event has happened.
+    /// Waits for an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:390`.
     #[abi(presence = "required")]
@@ -816,7 +816,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
+    /// Waits for the work of a stream. If it is absent, TensorFlow waits for an event of its own.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:400`.
     #[abi(presence = "optional")]
@@ -827,14 +827,14 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Waits until the whole device has done what it was given.
+    /// Waits for all work of the device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:405`.
     #[abi(presence = "required")]
     pub synchronize_all_activity: Option<
         unsafe extern "C" fn(device: *const SP_Device, status: *mut TF_Status),
     >,
-    /// Queues the zeroing of size bytes.
+    /// Enqueues the zeroing of size bytes.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:408`, 2.7 on.
     #[abi(presence = "required", offsets = "288 = 256, 296 = 256")]
@@ -847,7 +847,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues the filling of size bytes with an 8-bit pattern.
+    /// Enqueues the filling of size bytes with an 8-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`, 2.7 on.
     #[abi(presence = "required", offsets = "288 = 264, 296 = 264")]
@@ -861,7 +861,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues the filling of size bytes with a 32-bit pattern.
+    /// Enqueues the filling of size bytes with a 32-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:418`, 2.7 on.
     #[abi(presence = "required", offsets = "288 = 272, 296 = 272")]
@@ -875,7 +875,7 @@ pub struct SP_StreamExecutor {
             status: *mut TF_Status,
         ),
     >,
-    /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
+    /// Enqueues a call on the host, with callback_arg and a status, after the work that the stream has now. Returns 0 on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
     #[abi(
@@ -891,7 +891,7 @@ pub struct SP_StreamExecutor {
             callback_arg: *mut c_void,
         ) -> u8,
     >,
-    /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
+    /// Creates a stream with a priority. If it is absent, TensorFlow calls create_stream, and fails if a priority is configured.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 (preview) on.
     #[abi(presence = "optional", offsets = "296 = 288")]
@@ -905,7 +905,7 @@ pub struct SP_StreamExecutor {
     >,
 }
 
-/// How core wants a stream to be made.
+/// Options for the creation of a stream.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:97`, 2.22 (preview) on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -925,19 +925,19 @@ pub struct SP_StreamOptions {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Not 0 if priority holds a value.
+    /// Not 0 if priority is set.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:100`.
     #[abi(writer = "core")]
     pub has_priority: u8,
-    /// The stream's priority, as the session's configuration has it.
+    /// The stream's priority, from the session's configuration.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:101`.
     #[abi(writer = "core")]
     pub priority: i32,
 }
 
-/// How core reads a timer.
+/// The functions that read a timer.
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:110`, 2.4 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -958,7 +958,7 @@ pub struct SP_TimerFns {
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:112`.
     #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
-    /// Nanoseconds between a timer's start and its stop.
+    /// Returns the time between the start and the stop of a timer in nanoseconds.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:113`.
     #[abi(presence = "required", neutral = "0")]

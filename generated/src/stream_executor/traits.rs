@@ -11,7 +11,7 @@ use sp_runtime::{Error, Prefix, PrefixMut, Result};
 pub trait DeviceFns: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const HAS_GET_NUMA_NODE: bool = false;
-    /// The NUMA node that the device hangs on, or a negative number where unknown.
+    /// Returns the device's NUMA node, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:219`.
     ///
@@ -22,7 +22,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
 
     #[doc(hidden)]
     const HAS_GET_MEMORY_BANDWIDTH: bool = false;
-    /// Bandwidth of the device's own memory in bytes per second, or a negative number where unknown.
+    /// Returns the bandwidth of the device's own memory in bytes per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:225`.
     ///
@@ -33,7 +33,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
 
     #[doc(hidden)]
     const HAS_GET_GFLOPS: bool = false;
-    /// Estimated arithmetic throughput in units of 10e9 operations per second, or a negative number where unknown.
+    /// Returns the estimated arithmetic throughput in units of 10e9 operations per second, or a negative number if it is unknown.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:231`.
     ///
@@ -47,7 +47,7 @@ pub trait DeviceFns: Send + Sync + Sized + 'static {
 ///
 /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:479`, 2.4 on.
 pub trait PlatformFns: Send + Sync + Sized + 'static {
-    /// Says how many devices there are; 0 is how a plugin declines to serve.
+    /// Returns the number of devices. A plugin returns 0 to decline the host.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:485`, 2.5 on.
     ///
@@ -58,7 +58,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         device_count: *mut i32,
     ) -> Result<()>;
 
-    /// Fills in one device.
+    /// Fills in a device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:488`.
     ///
@@ -69,7 +69,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         params: PrefixMut<'_, SE_CreateDeviceParams>,
     ) -> Result<()>;
 
-    /// Frees what the plugin put into a device, not the device's memory itself.
+    /// Frees the plugin's own objects in a device, not the device itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:493`.
     ///
@@ -91,7 +91,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()>;
 
-    /// Frees what the plugin put into a device's functions, not the table itself.
+    /// Frees the plugin's own objects in a device's functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:502`.
     ///
@@ -113,7 +113,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         params: PrefixMut<'_, SE_CreateStreamExecutorParams>,
     ) -> Result<()>;
 
-    /// Frees what the plugin put into a stream executor, not the table itself.
+    /// Frees the plugin's own objects in a stream executor, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:511`.
     ///
@@ -135,7 +135,7 @@ pub trait PlatformFns: Send + Sync + Sized + 'static {
         timer: PrefixMut<'_, SP_TimerFns>,
     ) -> Result<()>;
 
-    /// Frees what the plugin put into the timer functions, not the table itself.
+    /// Frees the plugin's own objects in the timer functions, not the table itself.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:518`.
     ///
@@ -158,7 +158,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// The object behind a [`SP_Timer`].
     type Timer: Send + Sync + 'static;
 
-    /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
+    /// Allocates device memory and describes it in mem. A null opaque pointer reports a failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:256`.
     ///
@@ -171,7 +171,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         mem: PrefixMut<'_, SP_DeviceMemoryBase>,
     );
 
-    /// Frees device memory; memory that is null is allowed.
+    /// Frees device memory, which may be null.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:261`.
     ///
@@ -179,7 +179,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// - Pointers among the arguments are valid as the host's header states.
     unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>);
 
-    /// Allocates host memory that the device copies from and to; 256-byte aligned (64 bytes suffice before 2.22), null where there is none.
+    /// Allocates host memory for copies of the device, aligned to 256 bytes (64 bytes before 2.22). Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:266`.
     fn host_memory_allocate(&self, size: u64) -> *mut c_void;
@@ -194,7 +194,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     #[doc(hidden)]
     const HAS_UNIFIED_MEMORY_ALLOCATE: bool = false;
-    /// Allocates memory that host and device both reach; null where there is none.
+    /// Allocates memory that both host and device can access. Returns null on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:274`.
     ///
@@ -218,12 +218,12 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         let _ = location;
     }
 
-    /// Fills in the allocator's statistics; 0 says that there are none.
+    /// Fills in the allocator's statistics. Returns 0 if there are none.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:284`.
     fn get_allocator_stats(&self, stats: PrefixMut<'_, SP_AllocatorStats>) -> u8;
 
-    /// Says how many bytes are free and how many there are; 0 says that it is unknown, which fails the device's creation.
+    /// Returns the free and the total device memory in bytes. A return value of 0 means unknown, and the device's creation fails.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:289`.
     ///
@@ -231,17 +231,17 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
     /// - Pointers among the arguments are valid as the host's header states.
     unsafe fn device_memory_usage(&self, free: *mut i64, total: *mut i64) -> u8;
 
-    /// Makes a stream: a queue whose work is done in order.
+    /// Creates a stream: a queue whose work runs in order.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:296`.
     fn create_stream(&self) -> Result<Self::Stream>;
 
-    /// Ends a stream.
+    /// Destroys a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:300`.
     fn destroy_stream(&self, stream: Self::Stream);
 
-    /// Holds what dependent is given from now on until other has done what it was given so far.
+    /// Makes later work of dependent wait for the work that other has now.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:304`.
     fn create_stream_dependency(
@@ -250,57 +250,57 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         other: &Self::Stream,
     ) -> Result<()>;
 
-    /// Says, without waiting, whether a stream is in order.
+    /// Returns the status of a stream without waiting.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:308`.
     fn get_stream_status(&self, stream: &Self::Stream) -> Result<()>;
 
-    /// Makes an event: a mark in a stream.
+    /// Creates an event, which marks a position in a stream.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:314`.
     fn create_event(&self) -> Result<Self::Event>;
 
-    /// Ends an event.
+    /// Destroys an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:319`.
     fn destroy_event(&self, event: Self::Event);
 
-    /// Says, without waiting, whether the work before an event is done. An error or an unknown state is fatal to the process.
+    /// Returns, without waiting, the state of an event. An error or an unknown state is fatal to the process.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:322`.
     fn get_event_status(&self, event: &Self::Event) -> SE_EventStatus;
 
-    /// Puts an event at the end of a stream.
+    /// Enqueues an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:324`.
     fn record_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
-    /// Holds what a stream is given from now on until an event has happened.
+    /// Makes later work of a stream wait for an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:328`.
     fn wait_for_event(&self, stream: &Self::Stream, event: &Self::Event) -> Result<()>;
 
-    /// Makes a timer.
+    /// Creates a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:335`.
     fn create_timer(&self) -> Result<Self::Timer>;
 
-    /// Ends a timer.
+    /// Destroys a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:339`.
     fn destroy_timer(&self, timer: Self::Timer);
 
-    /// Puts a timer's start at the end of a stream.
+    /// Enqueues the start of a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:342`.
     fn start_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
-    /// Puts a timer's stop at the end of a stream.
+    /// Enqueues the stop of a timer.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:346`.
     fn stop_timer(&self, stream: &Self::Stream, timer: &Self::Timer) -> Result<()>;
 
-    /// Queues a copy from device to host.
+    /// Enqueues a copy from device to host.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:352`.
     ///
@@ -314,7 +314,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         size: u64,
     ) -> Result<()>;
 
-    /// Queues a copy from host to device.
+    /// Enqueues a copy from host to device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:358`.
     ///
@@ -328,7 +328,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         size: u64,
     ) -> Result<()>;
 
-    /// Queues a copy from device to device.
+    /// Enqueues a copy from device to device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:364`.
     ///
@@ -388,14 +388,14 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         Err(Error::absent("SP_StreamExecutor.sync_memcpy_dtod"))
     }
 
-    /// Waits until an event has happened.
+    /// Waits for an event.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:390`.
     fn block_host_for_event(&self, event: &Self::Event) -> Result<()>;
 
     #[doc(hidden)]
     const HAS_BLOCK_HOST_UNTIL_DONE: bool = false;
-    /// Waits until a stream has done what it was given. Where it is absent, core waits for an event of its own.
+    /// Waits for the work of a stream. If it is absent, TensorFlow waits for an event of its own.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:400`.
     ///
@@ -405,12 +405,12 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         Err(Error::absent("SP_StreamExecutor.block_host_until_done"))
     }
 
-    /// Waits until the whole device has done what it was given.
+    /// Waits for all work of the device.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:405`.
     fn synchronize_all_activity(&self) -> Result<()>;
 
-    /// Queues the zeroing of size bytes.
+    /// Enqueues the zeroing of size bytes.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:408`, 2.7 on.
     ///
@@ -423,7 +423,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         size: u64,
     ) -> Result<()>;
 
-    /// Queues the filling of size bytes with an 8-bit pattern.
+    /// Enqueues the filling of size bytes with an 8-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`, 2.7 on.
     ///
@@ -437,7 +437,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         size: u64,
     ) -> Result<()>;
 
-    /// Queues the filling of size bytes with a 32-bit pattern.
+    /// Enqueues the filling of size bytes with a 32-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:418`, 2.7 on.
     ///
@@ -451,7 +451,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
         size: u64,
     ) -> Result<()>;
 
-    /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
+    /// Enqueues a call on the host, with callback_arg and a status, after the work that the stream has now. Returns 0 on failure.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
     ///
@@ -466,7 +466,7 @@ pub trait StreamExecutor: Send + Sync + Sized + 'static {
 
     #[doc(hidden)]
     const HAS_CREATE_STREAM_WITH_OPTIONS: bool = false;
-    /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
+    /// Creates a stream with a priority. If it is absent, TensorFlow calls create_stream, and fails if a priority is configured.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 (preview) on.
     ///
@@ -487,7 +487,7 @@ pub trait TimerFns: Send + Sync + Sized + 'static {
     /// The object behind a [`SP_Timer`].
     type Timer: Send + Sync + 'static;
 
-    /// Nanoseconds between a timer's start and its stop.
+    /// Returns the time between the start and the stop of a timer in nanoseconds.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:113`.
     fn nanoseconds(timer: &Self::Timer) -> u64;

@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_void;
 use sp_runtime::Function;
 
-/// Ends a buffer, and its bytes if it has a function for that.
+/// Destroys a buffer, and its bytes if it has a deallocator.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -16,7 +16,7 @@ pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = uns
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The three fields, copied; the bytes stay the buffer's.
+/// Returns a copy of the three fields. The buffer still owns the bytes.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -29,7 +29,7 @@ pub static TF_GetBuffer: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes an empty buffer, for a function to write into.
+/// Creates an empty buffer, to which a function writes.
 ///
 /// The caller owns the return value.
 ///
@@ -42,7 +42,7 @@ pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = un
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a buffer with a copy of proto_len bytes.
+/// Creates a buffer with a copy of proto_len bytes.
 ///
 /// The caller owns the return value.
 ///

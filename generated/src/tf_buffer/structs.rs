@@ -13,11 +13,11 @@ pub struct TF_Buffer {
     ///
     /// Source: `tensorflow/c/tf_buffer.h:36`.
     pub data: *const c_void,
-    /// How many.
+    /// Number of bytes.
     ///
     /// Source: `tensorflow/c/tf_buffer.h:37`.
     pub length: usize,
-    /// Frees the bytes; null where nobody has to.
+    /// Frees the bytes; null if they need not be freed.
     ///
     /// Source: `tensorflow/c/tf_buffer.h:38`.
     pub data_deallocator: Option<unsafe extern "C" fn(data: *mut c_void, length: usize)>,

@@ -4,7 +4,7 @@
 use super::*;
 use sp_runtime::Function;
 
-/// Bytes per element; 0 where the length varies or the type is unknown.
+/// Returns the size of an element in bytes, or 0 if it varies or the type is unknown.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///

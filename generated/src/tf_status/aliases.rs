@@ -3,17 +3,17 @@
 
 use super::*;
 
-/// What kind of failure it was; 0 is none.
+/// Error codes; 0 is success.
 ///
 /// Source: `tensorflow/c/tf_status.h:31`, 2.4 on.
 pub type TF_Code = TSL_Code;
 
-/// Is shown one payload.
+/// Called with a payload.
 ///
 /// Source: `tensorflow/c/tf_status.h:74`, 2.14 on.
 pub type TF_PayloadVisitor = TSL_PayloadVisitor;
 
-/// A code, a message and payloads; core's memory.
+/// A code, a message and payloads. TensorFlow owns the memory.
 ///
 /// Source: `tensorflow/c/tf_status.h:26`, 2.4 on.
 pub type TF_Status = TSL_Status;

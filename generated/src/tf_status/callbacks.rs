@@ -3,7 +3,7 @@
 
 use core::ffi::{c_char, c_void};
 
-/// Is shown one payload.
+/// Called with a payload.
 ///
 /// Source: `xla/tsl/c/tsl_status.h:68`, 2.14 on.
 pub type TSL_PayloadVisitor = Option<

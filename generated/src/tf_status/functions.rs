@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::{c_char, c_void};
 use sp_runtime::Function;
 
-/// Ends a status of TF_NewStatus.
+/// Destroys a status of TF_NewStatus.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -16,7 +16,7 @@ pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = uns
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Shows each payload to visitor.
+/// Calls visitor for each payload.
 ///
 /// Exported by tensorflow-cpu from 2.14 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -33,7 +33,7 @@ pub static TF_ForEachPayload: Function<
         .with_availability(&crate::availability::LIKE_TF_ForEachPayload)
 };
 
-/// The code.
+/// Returns the code.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -44,7 +44,7 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The message, NUL-terminated; it lives until the status changes.
+/// Returns the message, NUL-terminated. It is valid until the status changes.
 ///
 /// The return value is borrowed.
 ///
@@ -59,7 +59,7 @@ pub static TF_Message: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a status that says no failure.
+/// Creates a status of success.
 ///
 /// The caller owns the return value.
 ///
@@ -72,7 +72,7 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Attaches a value under a key, unless the status says no failure.
+/// Attaches a key and a value to the status of a failure.
 ///
 /// Exported by tensorflow-cpu from 2.7 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -85,7 +85,7 @@ pub static TF_SetPayload: Function<
         .with_availability(&crate::availability::LIKE_TF_SetPayload)
 };
 
-/// Sets code and message; what was there is lost. The message is copied.
+/// Sets code and message, and removes the former ones. The message is copied.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///

@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_void;
 use sp_runtime::Function;
 
-/// Makes a tensor with a host buffer of len bytes, unset.
+/// Creates a tensor with an uninitialized host buffer of len bytes.
 ///
 /// The caller owns the return value.
 ///
@@ -25,7 +25,7 @@ pub static TF_AllocateTensor: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Ends a handle, and with the last one the buffer.
+/// Destroys a handle, and with the last handle the buffer.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -36,7 +36,7 @@ pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = uns
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The length of one dimension; dim_index must be below TF_NumDims.
+/// Returns the size of a dimension. dim_index must be less than TF_NumDims.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -49,7 +49,7 @@ pub static TF_Dim: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Makes a tensor of a buffer of the caller's, which deallocator ends.
+/// Creates a tensor from the caller's buffer, which deallocator frees.
 ///
 /// Takes ownership of `data`; stores `deallocator`, `deallocator_arg`; the caller owns the return value.
 ///
@@ -74,7 +74,7 @@ pub static TF_NewTensor: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The number of dimensions.
+/// Returns the number of dimensions.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -85,7 +85,7 @@ pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> =
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Gives the tensor another shape.
+/// Sets the tensor's shape.
 ///
 /// Exported by tensorflow-cpu from 2.11 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -98,7 +98,7 @@ pub static TF_SetShape: Function<
         .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
-/// Makes one tensor share another's buffer under a new type and shape of equal length.
+/// Makes a tensor share the buffer of another one, with a new type and shape of equal size.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -118,7 +118,7 @@ pub static TF_TensorBitcastFrom: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The length of the buffer in bytes.
+/// Returns the size of the buffer in bytes.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -131,7 +131,7 @@ pub static TF_TensorByteSize: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The buffer: host memory, or whatever the device's memory means to the plugin.
+/// Returns the buffer: host memory, or the opaque value of the device's memory.
 ///
 /// The return value is borrowed.
 ///
@@ -146,7 +146,7 @@ pub static TF_TensorData: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// How core likes its buffers aligned, in bytes.
+/// TensorFlow's preferred alignment of buffers, in bytes.
 ///
 /// Exported by tensorflow-cpu from 2.17 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -157,7 +157,7 @@ pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> 
         .with_availability(&crate::availability::LIKE_TF_TensorDefaultAlignment)
 };
 
-/// The number of elements.
+/// Returns the number of elements.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -170,7 +170,7 @@ pub static TF_TensorElementCount: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Whether the buffer is aligned as core likes it.
+/// Returns true if the buffer has TensorFlow's preferred alignment.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -183,7 +183,7 @@ pub static TF_TensorIsAligned: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// Takes the buffer over into a new tensor if nobody else has it; else null, and the old tensor stays.
+/// Moves the buffer to a new tensor if no other tensor shares it. Otherwise returns null, and the old tensor is unchanged.
 ///
 /// The caller owns the return value.
 ///
@@ -198,7 +198,7 @@ pub static TF_TensorMaybeMove: Function<
         .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
-/// The element type.
+/// Returns the element type.
 ///
 /// Exported by tensorflow-cpu from 2.4 on, tensorflow in all known releases (2.19-2.22).
 ///

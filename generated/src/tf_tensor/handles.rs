@@ -3,7 +3,7 @@
 
 use core::marker::{PhantomData, PhantomPinned};
 
-/// A tensor; core's memory. Each handle must be deleted.
+/// A tensor. TensorFlow owns the memory. Each handle must be deleted.
 ///
 /// Source: `tensorflow/c/tf_tensor.h:57`, 2.4 on.
 #[derive(Debug)]

@@ -39,7 +39,7 @@ pub mod v2_5 {
         }
     }
 
-    /// Text of somebody else's; from 2.21 with an owner that counts its users.
+    /// A view of text that another object owns. From 2.21 on it has a reference-counted owner.
     ///
     /// The layout differs between releases, and only the running release identifies it.
     ///

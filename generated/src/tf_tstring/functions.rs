@@ -5,7 +5,7 @@ use super::*;
 use core::ffi::c_char;
 use sp_runtime::Function;
 
-/// Makes a string refer to text of the caller's, which must live longer.
+/// Makes a string refer to the caller's text, which must outlive it.
 ///
 /// Stores `src`.
 ///
@@ -44,7 +44,7 @@ pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// How long the text may get where it is.
+/// Returns the capacity for text without an allocation.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -57,7 +57,7 @@ pub static TF_StringGetCapacity: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The text; it is not always followed by a NUL.
+/// Returns the text, which need not end with a NUL.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -70,7 +70,7 @@ pub static TF_StringGetDataPointer: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// The length of the text in bytes.
+/// Returns the length of the text in bytes.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -83,7 +83,7 @@ pub static TF_StringGetSize: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Which representation a string has.
+/// Representations of a string.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///
@@ -96,7 +96,7 @@ pub static TF_StringGetType: Function<
         .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
-/// Makes a string of no text.
+/// Initializes an empty string.
 ///
 /// Exported by tensorflow-cpu from 2.5 on, tensorflow in all known releases (2.19-2.22).
 ///

@@ -4,7 +4,7 @@
 use super::*;
 use core::ffi::{c_char, c_void};
 
-/// A string as a tensor holds it: short text in place, long text behind a pointer, a view, or an offset.
+/// A string in a tensor: short text in place, long text behind a pointer, a view, or an offset.
 ///
 /// Source: `tsl/platform/ctstring_internal.h:137`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +116,7 @@ impl core::fmt::Debug for TF_TString_Union {
     }
 }
 
-/// Text of somebody else's; from 2.21 with an owner that counts its users.
+/// A view of text that another object owns. From 2.21 on it has a reference-counted owner.
 ///
 /// The layout differs between releases, and only the running release identifies it.
 ///
