@@ -112,7 +112,7 @@ pub static TF_GetGrapplerItem: Function<
 > = unsafe {
     Function::new(c"TF_GetGrapplerItem")
         .with_availability(&crate::availability::LIKE_TF_GetGrapplerItem)
-        .with_replacement("the item that optimize_func is handed")
+        .with_replacement("the item that optimize_func receives")
         .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",

@@ -520,9 +520,7 @@ pub static TF_NewAsyncKernelBuilder: Function<
 > = unsafe {
     Function::new(c"TF_NewAsyncKernelBuilder")
         .with_availability(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
-        .with_replacement(
-            "TF_NewKernelBuilder, with a kernel that is done when it returns",
-        )
+        .with_replacement("TF_NewKernelBuilder, with a synchronous kernel")
 };
 
 /// Creates a builder for a kernel. Its three functions create, run and destroy a kernel object.

@@ -331,7 +331,7 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
     Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape")
         .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
         .with_replacement(
-            "TF_OpKernelConstruction_GetNodeDef, whose message has every attribute",
+            "TF_OpKernelConstruction_GetNodeDef, whose message contains every attribute",
         )
         .with_unstable_signature(
             crate::NEWEST,

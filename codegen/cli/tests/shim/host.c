@@ -109,7 +109,7 @@ static void check_lookup(void) {
   EXPECT(spgen_find(TF_NewStatus) == NULL && spgen_find(TF_AssignVariable) == NULL);
   EXPECT(strstr(spgen_find_error(TF_AssignVariable), "not exported by this process") != NULL);
   EXPECT(strstr(spgen_find_error(TF_AssignVariable), "tensorflow-cpu from 2.6 to 2.18") != NULL);
-  EXPECT(strstr(spgen_find_error(TF_GetGrapplerItem), "Use the item that optimize_func is handed instead") != NULL);
+  EXPECT(strstr(spgen_find_error(TF_GetGrapplerItem), "Use the item that optimize_func receives instead") != NULL);
   const spgen_releases all = {SPGEN_FIRST_RELEASE, 0}, oldest = {205, 205}, unsupported = {201, 204};
   EXPECT(spgen_is_host_in(all) == 1 && spgen_is_host_in(unsupported) == 0 && spgen_running_host()->stated_release == 0);
   EXPECT(spgen_is_host_in(oldest) == (spgen_running_host()->releases.first > 205 ? 0 : -1));
