@@ -3,10 +3,10 @@
 
 use std::ffi::c_void;
 
+use crate::contract_watch::Watch;
 use crate::core::Status;
 use crate::executor::HostCallback;
-use crate::ledger::{self, Owner};
-use crate::owners::Watch;
+use crate::objects::{self, Owner};
 use crate::record::Record;
 use crate::{Code, Error, fault};
 
@@ -70,7 +70,7 @@ pub(crate) trait Arguments: Copy {
 
 /// Returns true unless `status` is a status that reports an error.
 pub(crate) fn is_ok(status: Ptr) -> bool {
-    let status = ledger::find(status.cast::<Status>()).map(Status::get);
+    let status = objects::find(status.cast::<Status>()).map(Status::get);
     status.is_none_or(|(code, _)| code == Code::OK)
 }
 
@@ -153,10 +153,10 @@ pub(crate) fn checked<T>(
     call: &str,
     body: impl FnOnce(Ptr) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let status = ledger::give(Status::new(), Owner::Host);
+    let status = objects::give(Status::new(), Owner::Host);
     let result = body(status.cast());
-    let outcome = ledger::find(status).map(Status::get);
-    drop(ledger::take(status));
+    let outcome = objects::find(status).map(Status::get);
+    drop(objects::take(status));
     let value = result?;
     match outcome {
         Some((Code::OK, _)) => Ok(value),

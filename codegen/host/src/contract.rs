@@ -9,7 +9,7 @@ use std::fmt;
 
 use sp_ir::{Field, History, Record, Signature};
 
-/// Contract data that [`judge`](crate::judge) compares a plugin with.
+/// Contract data that [`judge`](crate::verification) compares a plugin with.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract<'a> {
     /// The releases, with the one that is played.
@@ -269,7 +269,7 @@ mod tests {
 
     fn history() -> History {
         let names = ["stream_executor", "grappler", "kernels_experimental"];
-        let releases = (5..=21).map(|minor| format!("2.{minor}"));
+        let releases = (crate::quirks::FIRST_MINOR..=21).map(|minor| format!("2.{minor}"));
         let paths = releases
             .flat_map(|release| names.map(|name| format!("{SNAPSHOTS}/{name}/{release}.json")));
         // 2.5 has no kernels_experimental.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::call::{Ptr, call, checked};
+use crate::contract_watch::breach;
 use crate::core::Stream;
 use crate::memory::{ALIGNMENT, Buffer, POISON};
-use crate::owners::breach;
 use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
 use crate::{Code, Error};
@@ -71,7 +71,7 @@ impl Executor {
             table,
             shapes,
             bfc: platform.uses_bfc(),
-            host_alignment: platform.habits.host_alignment(),
+            host_alignment: platform.quirks.host_alignment(),
         }
     }
 

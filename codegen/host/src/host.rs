@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::core::{self, Builder, Stream};
 use crate::executor::Executor;
 use crate::graph::Graph;
-use crate::habits::Habits;
-use crate::ledger::Tally;
+use crate::objects::Tally;
 use crate::optimizer::Optimizer;
 use crate::plugin::{Platform, Plugin};
 use crate::profiler::Profiler;
+use crate::quirks::{Quirk, Quirks};
 use crate::release::Release;
-use crate::{Code, DType, Error, demands, fault};
+use crate::{Code, DType, Error, fault, requirements};
 
 /// Plugins register kernels with the process, so one is loaded at a time.
 static OPENING: Mutex<()> = Mutex::new(());
@@ -27,7 +27,7 @@ pub struct Host {
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
     pub(crate) kernels: Vec<Builder>,
-    pub(crate) habits: Habits,
+    pub(crate) quirks: Quirks,
     optimizer: Option<Optimizer>,
     profiler: Option<Profiler>,
     open: bool,
@@ -97,14 +97,14 @@ impl Host {
             }
         }
         let kernels = core::recorded();
-        let executor = Arc::new(device(&platform, plugin.habits)?);
-        let streams = Streams::new(&executor).map_err(|error| unstreamed(plugin.habits, error))?;
+        let executor = Arc::new(device(&platform, plugin.quirks)?);
+        let streams = Streams::new(&executor).map_err(|error| unstreamed(plugin.quirks, error))?;
         Ok(Self {
             platform,
             executor,
             streams,
             kernels,
-            habits: plugin.habits,
+            quirks: plugin.quirks,
             optimizer,
             profiler,
             open: true,
@@ -182,27 +182,27 @@ impl Host {
 
 /// The platform that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt(plugin: &Plugin) -> Result<Platform, Error> {
-    let habits = plugin.habits;
+    let quirks = plugin.quirks;
     let registration = plugin.register()?;
-    demands::refuse(&registration.refusals(habits))?;
+    requirements::refuse(&registration.refusals(quirks))?;
     let platform = registration.adopt(&plugin.shapes)?;
-    demands::refuse(&platform.refusals(habits))?;
-    if habits.has_timers()
+    requirements::refuse(&platform.refusals(quirks))?;
+    if quirks.has(Quirk::RequestsTimers)
         && let Some(timer_fns) = platform.timer_fns()?
     {
-        demands::refuse(&demands::refusals(habits, &timer_fns))?;
+        requirements::refuse(&requirements::refusals(quirks, &timer_fns))?;
     }
     Ok(platform)
 }
 
 /// The platform's first device.
-fn device(platform: &Platform, habits: Habits) -> Result<Executor, Error> {
+fn device(platform: &Platform, quirks: Quirks) -> Result<Executor, Error> {
     if platform.visible_devices()? < 1 {
         return Err(Error::Declined("the plugin reports 0 devices".into()));
     }
     let device = platform.create_device(0);
-    let device = device.map_err(|error| uncreated(habits, error))?;
-    demands::refuse(&demands::refusals(habits, &device))?;
+    let device = device.map_err(|error| uncreated(quirks, error))?;
+    requirements::refuse(&requirements::refusals(quirks, &device))?;
     let executor = platform.executor(device);
     let unknown = Error::Status {
         call: "device_memory_usage".into(),
@@ -213,13 +213,13 @@ fn device(platform: &Platform, habits: Habits) -> Result<Executor, Error> {
 }
 
 /// What becomes of a device that cannot be created.
-fn uncreated(habits: Habits, error: Error) -> Error {
+fn uncreated(quirks: Quirks, error: Error) -> Error {
     match error {
         Error::Status {
             call,
             code,
             message,
-        } if habits.dies_of_devices() => {
+        } if quirks.has(Quirk::DeviceErrorIsFatal) => {
             Error::Refused(format!("{code}: {message}; {call} said so"))
         }
         other => other,
@@ -228,8 +228,8 @@ fn uncreated(habits: Habits, error: Error) -> Error {
 
 /// What becomes of a device without streams: TensorFlow asks for them once, and first misses them as
 /// it copies.
-fn unstreamed(habits: Habits, error: Error) -> Error {
-    match habits.dies_of_copies() {
+fn unstreamed(quirks: Quirks, error: Error) -> Error {
+    match quirks.has(Quirk::CopyErrorIsFatal) {
         true => Error::Refused(format!("CPU->PluggableDevice Memcpy failed.; {error}")),
         false => Error::Status {
             call: "create_stream".into(),
@@ -242,14 +242,14 @@ fn unstreamed(habits: Habits, error: Error) -> Error {
 /// The graph optimizer that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
     let optimizer = plugin.register_optimizer()?;
-    demands::refuse(&optimizer.refusals(plugin.habits))?;
+    requirements::refuse(&optimizer.refusals(plugin.quirks))?;
     Ok(optimizer.adopt())
 }
 
 /// The profiler that the plugin registers, if TensorFlow would take it.
 pub(crate) fn adopt_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
     let profiler = plugin.register_profiler()?;
-    demands::refuse(&profiler.refusals(plugin.habits))?;
+    requirements::refuse(&profiler.refusals(plugin.quirks))?;
     profiler.adopt()
 }
 

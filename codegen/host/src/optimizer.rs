@@ -5,11 +5,11 @@ use std::ptr::null_mut;
 use crate::call::{Ptr, call, checked};
 use crate::core::{self, Buffer, Item};
 use crate::graph::Graph;
-use crate::habits::Habits;
-use crate::ledger::{self, Owner};
+use crate::objects::{self, Owner};
 use crate::plugin::{Plugin, moved};
+use crate::quirks::Quirks;
 use crate::record::Record;
-use crate::{Code, Error, demands, fault};
+use crate::{Code, Error, fault, requirements};
 
 /// What `TF_InitGraph` filled.
 pub(crate) struct Optimizer {
@@ -63,10 +63,10 @@ impl Optimizer {
     }
 
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    pub fn refusals(&self, quirks: Quirks) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::refusals(quirks, record))
             .collect()
     }
 
@@ -105,9 +105,9 @@ impl Optimizer {
     }
 
     fn run(&self, made: Ptr, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let input = ledger::give(Buffer::of(bytes), Owner::Host);
-        let output = ledger::give(Buffer::empty(), Owner::Host);
-        let item = ledger::give(Item(graph.clone()), Owner::Host);
+        let input = objects::give(Buffer::of(bytes), Owner::Host);
+        let output = objects::give(Buffer::empty(), Owner::Host);
+        let item = objects::give(Item(graph.clone()), Owner::Host);
         let lent = core::lend(input, item);
         let ran = checked("optimize_func", |status| {
             let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
@@ -126,8 +126,8 @@ impl Optimizer {
         });
         drop(lent);
         fault::entering(&"a buffer's deallocator");
-        drop(ledger::take(item));
-        let (input, output) = (ledger::take(input), ledger::take(output));
+        drop(objects::take(item));
+        let (input, output) = (objects::take(input), objects::take(output));
         ran?;
         if input.is_none_or(|input| input.bytes() != bytes) {
             let text = "optimize_func changed the graph that it was lent";

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use crate::call::{self, Ptr, call, checked};
 use crate::child::channel::{self, kind};
-use crate::demands;
+use crate::contract_watch::{Watch, breach};
 use crate::dl::{Library, Scope};
 use crate::executor::Executor;
-use crate::habits::Habits;
-use crate::owners::{Watch, breach};
+use crate::quirks::{Quirk, Quirks};
 use crate::record::{Record, Shapes};
 use crate::release::Release;
-use crate::{Error, fault, ledger, stand_in};
+use crate::requirements;
+use crate::{Error, fake_library, fault, objects};
 
 /// All entry points that some release looks for.
 pub const ENTRY_POINTS: [&str; 4] = [
@@ -25,12 +25,18 @@ pub const ENTRY_POINTS: [&str; 4] = [
     "TF_InitProfiler",
 ];
 
+/// An entry point that fills the struct in its first argument; the second is a `TF_Status*`.
+pub(crate) type FillingEntryPoint = unsafe extern "C" fn(Ptr, Ptr);
+
+/// `TF_InitKernel`.
+pub(crate) type KernelEntryPoint = unsafe extern "C" fn();
+
 /// The entry points that a release looks for, in the order in which it calls them.
 pub(crate) fn entry_points(release: Release<'_>) -> Vec<&'static str> {
     let (kernel, graph) = (["TF_InitKernel"], ["TF_InitGraph"]);
-    let second = match release.minor() {
-        ..=11 => [graph, kernel],
-        _ => [kernel, graph],
+    let second = match release.quirks().has(Quirk::GraphBeforeKernels) {
+        true => [graph, kernel],
+        false => [kernel, graph],
     };
     let profiler = release
         .has("pluggable_profiler")
@@ -48,7 +54,7 @@ pub(crate) struct Plugin {
     pub shapes: Shapes,
     looked_for: Vec<&'static str>,
     pub versions: Versions,
-    pub habits: Habits,
+    pub quirks: Quirks,
 }
 
 /// What the macros of each API say its version is.
@@ -76,13 +82,13 @@ pub(crate) struct Registration {
     pub params: Record,
     pub platform: Record,
     pub platform_fns: Record,
-    habits: Habits,
+    quirks: Quirks,
 }
 
 /// A platform with its tables.
 pub(crate) struct Platform {
     registration: Registration,
-    pub habits: Habits,
+    pub quirks: Quirks,
     pub device_fns: Record,
     pub table: Arc<Record>,
     shapes: Shapes,
@@ -91,7 +97,7 @@ pub(crate) struct Platform {
 impl Plugin {
     /// Opens the library with TensorFlow's own libraries in sight.
     pub fn load(release: Release<'_>, path: &Path) -> Result<Self, Error> {
-        stand_in::load(release)?;
+        fake_library::load(release)?;
         fault::entering(&"the plugin's constructors");
         let library = Library::open(path, Scope::Local)?;
         fault::entering(&"nothing yet");
@@ -101,7 +107,7 @@ impl Plugin {
             shapes: Shapes::new(release.apis()),
             looked_for: entry_points(release),
             versions: Versions::new(release),
-            habits: release.habits(),
+            quirks: release.quirks(),
         })
     }
 
@@ -121,7 +127,7 @@ impl Plugin {
         params.set_pointer("platform_fns", platform_fns.address());
         self.enter(&"SE_InitPlugin", &params)?;
         Ok(Registration {
-            habits: self.habits,
+            quirks: self.quirks,
             params,
             platform,
             platform_fns,
@@ -139,7 +145,7 @@ impl Plugin {
             // SAFETY: the entry points that fill a struct have this signature in every release; all
             // records are live.
             unsafe {
-                let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
+                let entry: FillingEntryPoint = std::mem::transmute(entry);
                 entry(params.address(), status);
             }
             watch.report(call::is_ok(status), &[]);
@@ -152,21 +158,21 @@ impl Plugin {
         if let Some(entry) = self.library.symbol("TF_InitKernel") {
             fault::entering(&"TF_InitKernel");
             // SAFETY: `TF_InitKernel` takes and gives nothing in every release.
-            unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn()>(entry)() }
+            unsafe { std::mem::transmute::<NonNull<c_void>, KernelEntryPoint>(entry)() }
         }
     }
 }
 
 impl Registration {
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    pub fn refusals(&self, quirks: Quirks) -> Vec<String> {
         let records = [&self.params, &self.platform, &self.platform_fns];
         let names = ["name", "type"]
             .iter()
-            .filter_map(|field| demands::name(&self.platform, field));
+            .filter_map(|field| requirements::name(&self.platform, field));
         records
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::refusals(quirks, record))
             .chain(names)
             .collect()
     }
@@ -186,16 +192,16 @@ impl Registration {
     pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
         let device_fns = self.device_fns(shapes)?;
         let table = Arc::new(self.table(shapes)?);
-        let habits = self.habits;
+        let quirks = self.quirks;
         let registration = Self {
-            habits,
+            quirks,
             platform: moved(self.platform),
             platform_fns: moved(self.platform_fns),
             params: self.params,
         };
         Ok(Platform {
             registration,
-            habits,
+            quirks,
             device_fns,
             table,
             shapes: shapes.clone(),
@@ -233,9 +239,9 @@ impl Registration {
 
 /// The record at a new address; the old one faults from now on.
 pub(crate) fn moved(record: Record) -> Record {
-    demands::underrun(&record)
+    requirements::underrun(&record)
         .into_iter()
-        .for_each(ledger::fault);
+        .for_each(objects::fault);
     let copy = record.copied();
     record.retire();
     copy
@@ -243,12 +249,12 @@ pub(crate) fn moved(record: Record) -> Record {
 
 impl Platform {
     /// What TensorFlow would refuse in the tables.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
-        let unified = demands::unified(&self.registration.platform, &self.table);
+    pub fn refusals(&self, quirks: Quirks) -> Vec<String> {
+        let unified = requirements::unified(&self.registration.platform, &self.table);
         let records = [&self.device_fns, &*self.table];
         records
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::refusals(quirks, record))
             .chain(unified)
             .collect()
     }

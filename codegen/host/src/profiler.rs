@@ -4,10 +4,10 @@ use std::ptr::null_mut;
 
 use crate::call::{Ptr, call, checked};
 use crate::guarded::Guarded;
-use crate::habits::Habits;
 use crate::plugin::{Plugin, moved};
+use crate::quirks::Quirks;
 use crate::record::Record;
-use crate::{Error, demands};
+use crate::{Error, requirements};
 
 /// What `collect_data_xspace` finds where it must put a size: TensorFlow does not set it.
 const UNSET: usize = 0xa5a5_a5a5;
@@ -46,11 +46,11 @@ impl Profiler {
     }
 
     /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    pub fn refusals(&self, quirks: Quirks) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
-            .chain(demands::name(&self.profiler, "device_type"))
+            .flat_map(|record| requirements::refusals(quirks, record))
+            .chain(requirements::name(&self.profiler, "device_type"))
             .collect()
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Api, Field, Item, Param, Presence, Struct, Type, Writer};
 
-use crate::kept::keep;
+use crate::leak_exempt::keep;
 use crate::memory::POISON;
 use crate::{Error, fault};
 

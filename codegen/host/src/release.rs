@@ -8,7 +8,7 @@ use std::path::Path;
 use sp_ir::{Api, Constant, Item, Value};
 
 use crate::Error;
-use crate::habits::Habits;
+use crate::quirks::Quirks;
 
 /// Function to the libraries that export it, by their SONAMEs, in one wheel of the release.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
@@ -128,8 +128,8 @@ impl<'a> Release<'a> {
             .unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn habits(&self) -> Habits {
-        Habits::of(self.minor())
+    pub(crate) fn quirks(&self) -> Quirks {
+        Quirks::new(self.minor())
     }
 
     /// Whether the release has the API called `name`.

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 use crate::check::{CHECKS, Session};
 use crate::child::{self, Task};
-use crate::judge;
-use crate::ledger::Tally;
+use crate::contract_watch;
+use crate::objects::Tally;
 use crate::outcome::{Causes, Seen, Stop, exit_code, summary};
-use crate::owners;
 use crate::release::Release;
+use crate::verification;
 use crate::{Error, Host, Outcome};
 
 /// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
@@ -36,7 +36,7 @@ fn run_check(release: Release<'_>, task: &Task) -> Seen {
         release,
         plugin: &task.plugin,
     };
-    owners::send_breaches();
+    contract_watch::send_breaches();
     let seen = (check.run)(&session).map_err(unless_missing)?;
     let faults = Tally::now().faults;
     match faults.is_empty() {
@@ -137,7 +137,7 @@ impl<'a> Suite<'a> {
         let mut stopped: Option<Outcome> = None;
         names.iter().map(move |name| {
             if let Some(loading) = &stopped {
-                return judge::unloaded(name, loading).outcome;
+                return verification::unloaded(name, loading).outcome;
             }
             let release = self.release.name();
             let answer = child::spawn_watched(name, &self.plugin, release, child::limit());

@@ -28,9 +28,6 @@ use thiserror::Error;
 /// The package whose libraries the host plays.
 const PACKAGE: &str = "tensorflow-cpu";
 
-/// No release before it loads plugins.
-const FIRST: Release = Release::from_minor(2, 5);
-
 /// Why a plugin cannot be put to the test.
 #[derive(Debug, Error, Diagnostic)]
 pub enum VerifyError {
@@ -241,7 +238,7 @@ pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::at(place, nightly)?.map(|_| nightly));
     }
-    let played = known.into_iter().filter(|release| *release >= FIRST);
+    let played = known.into_iter().filter(|release| *release >= Release::FIRST_SUPPORTED);
     let all: Vec<Release> = played.collect();
     let chosen = match asked {
         None => all,

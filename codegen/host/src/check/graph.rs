@@ -1,13 +1,13 @@
 //! The graph optimizer.
 
 use super::{Session, ensure, unregistered};
-use crate::demands;
 use crate::graph::Graph;
 use crate::host::adopt_optimizer;
-use crate::ledger::Tally;
+use crate::objects::Tally;
 use crate::optimizer::Optimizer;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::Plugin;
+use crate::requirements;
 
 /// The plugin, where it has an optimizer.
 fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
@@ -23,7 +23,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
         .register_optimizer()
         .map_err(unregistered)?;
     let records = optimizer.records().into_iter();
-    let found: Vec<String> = records.flat_map(demands::all).collect();
+    let found: Vec<String> = records.flat_map(requirements::all).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = optimizer.device_type();
     let bad = optimizer

@@ -6,7 +6,7 @@ use super::{Session, ensure, unregistered};
 use crate::core::{self, Builder};
 use crate::dtype::DType;
 use crate::host::adopt;
-use crate::ledger::Tally;
+use crate::objects::Tally;
 use crate::outcome::Seen;
 
 /// Kernels are registered with a device or without: a plugin may serve one that it does not bring.

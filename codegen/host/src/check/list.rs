@@ -1,7 +1,8 @@
 //! Every check, in the order of a report, with what `explain` says of it.
 
 use super::{
-    Session, copy, graph, kernel, life, load, memory, op, owners, parts, profiler, stream, written,
+    Session, copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
+    release_contract, stream,
 };
 use crate::outcome::Seen;
 
@@ -69,7 +70,7 @@ checks! {
     "TensorFlow copies SP_Platform and SP_Device, so a pointer to what was filled is dead when the next call \
      comes. Keep what is needed behind device_handle, and look at the pointer that each call passes.";
 
-    strings: life::strings,
+    strings: lifetime::strings,
     "names stay where they are pointed to",
     "TensorFlow keeps the pointers to a platform's name and type, and to a device's texts, for the life of the \
      process. A text on the stack or in memory that is freed is another one by the time that it is read.";
@@ -91,15 +92,15 @@ checks! {
     "blocks are freed by their address alone",
     "Without the BFC allocator TensorFlow no longer knows a block's size and passes 0; it also frees null blocks.";
 
-    memory_kept: parts::kept,
+    memory_kept: partial_copy::kept,
     "blocks keep what was written to them",
     "While others are taken, written to and given back.";
 
-    allocate_threads: parts::threads,
+    allocate_threads: partial_copy::threads,
     "eight threads allocate at once",
     "TensorFlow's allocator calls allocate and deallocate from whichever thread needs memory, without a lock.";
 
-    unified_memory: parts::unified,
+    unified_memory: partial_copy::unified,
     "unified memory can be written by the host",
     "Asked only of a platform that says supports_unified_memory.";
 
@@ -124,7 +125,7 @@ checks! {
     "copies on a stream arrive whole",
     "In, across and out, enqueued at once on one stream and waited for once.";
 
-    copies_parts: parts::copies,
+    copies_parts: partial_copy::copies,
     "copies of parts change their part and nothing else",
     "With the BFC allocator every tensor is a part of a larger block, so a copy begins and ends anywhere in one; \
      the host's side ends where the copy does.";
@@ -167,11 +168,11 @@ checks! {
     "a longer piece of work takes longer",
     "TensorFlow to 2.13 demands timers; later ones ask for none.";
 
-    created_again: life::again,
+    created_again: lifetime::again,
     "a device that was destroyed can be created again",
     "With its streams, events and blocks, and it does what the first one did.";
 
-    leaks: life::leaks,
+    leaks: lifetime::leaks,
     "what is destroyed leaves nothing behind",
     "Streams, events, timers and blocks come and go for as long as a model trains: some bytes of each, or a \
      thread, add up.";
@@ -213,7 +214,7 @@ checks! {
     "Every object of core's that the plugin was given is deleted once, and every function that it called is one \
      that this host knows.";
 
-    field_owners: owners::fields,
+    field_owners: field_access::fields,
     "each call writes the plugin's own fields only, and gives back what TensorFlow can use",
     "The structs of a call are compared with what they were before it, in this check and in all others. A plugin \
      may change a struct only through a parameter that the header or its notes call out or in/out, and in it only \
@@ -223,7 +224,7 @@ checks! {
      error, sizes and counts are set and not negative. TensorFlow looks at little of this: it goes on with \
      what it finds.";
 
-    release_contract: written::structs,
+    release_contract: release_contract::structs,
     "what the plugin uses means the same in this release",
     "The sizes that the plugin writes into its structs tell which releases it was built for. A release that moved a \
      field or gave a function other parameters loads such a plugin and takes what it sets for something else: \

@@ -4,10 +4,10 @@ use super::{Session, ensure, unregistered};
 use crate::Error;
 use crate::child::channel::{self, kind};
 use crate::child::unfit;
-use crate::demands;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::{self, Plugin, Registration};
 use crate::record::Record;
+use crate::requirements;
 
 pub(super) fn entry_points(session: &Session<'_>) -> Seen {
     let loaded = Plugin::load(session.release, session.plugin);
@@ -98,9 +98,9 @@ pub(super) fn filled(session: &Session<'_>) -> Seen {
     let mut records = device.executor.filled()?;
     records.extend(device.platform.timer_fns()?);
     let found = records.iter().flat_map(|record| {
-        demands::size(record)
+        requirements::size(record)
             .into_iter()
-            .chain(demands::bounds(record))
+            .chain(requirements::bounds(record))
     });
     none(found.collect(), "of a block, the statistics and the timers")
 }
@@ -113,7 +113,7 @@ fn none(found: Vec<String>, good: &str) -> Seen {
 }
 
 pub(super) fn required_fields(session: &Session<'_>) -> Seen {
-    let found = judge(session, demands::empty_fields)?;
+    let found = judge(session, requirements::empty_fields)?;
     match found.is_empty() {
         true => none(unified_memory(session)?, "all set"),
         false => none(found, ""),
@@ -125,11 +125,11 @@ fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let adopted = registration(session)?.adopt(&shapes);
     let platform = adopted.map_err(unregistered)?;
-    Ok(demands::unified(platform.record(), &platform.table))
+    Ok(requirements::unified(platform.record(), &platform.table))
 }
 
 pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {
-    let sizes = |record: &Record| demands::size(record).into_iter().collect();
+    let sizes = |record: &Record| requirements::size(record).into_iter().collect();
     let found = judge(session, sizes)?;
     none(found, "as the release has them, or an older release had")
 }
@@ -137,7 +137,7 @@ pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {
 /// A write past a struct ends this process; one before it or into its tail padding shows here.
 pub(super) fn struct_bounds(session: &Session<'_>) -> Seen {
     none(
-        judge(session, demands::bounds)?,
+        judge(session, requirements::bounds)?,
         "nothing written outside the host's structs",
     )
 }
@@ -146,7 +146,7 @@ pub(super) fn names(session: &Session<'_>) -> Seen {
     let platform = registration(session)?.platform;
     let bad = ["name", "type"]
         .iter()
-        .filter_map(|field| demands::name(&platform, field))
+        .filter_map(|field| requirements::name(&platform, field))
         .collect();
     let text = |field| platform.text(field).unwrap_or_default();
     none(
@@ -163,9 +163,9 @@ pub(super) fn devices(session: &Session<'_>) -> Seen {
     for round in 0..2 {
         for ordinal in 0..count {
             let device = platform.create_device(ordinal)?;
-            let wrong = demands::size(&device)
+            let wrong = requirements::size(&device)
                 .into_iter()
-                .chain(demands::bounds(&device));
+                .chain(requirements::bounds(&device));
             none(wrong.collect(), "")?;
             let said = device.get("ordinal").map(|ordinal| ordinal as i32);
             ensure(said == Some(ordinal), || {

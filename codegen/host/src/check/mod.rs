@@ -1,22 +1,22 @@
 //! The checks: one function each, and each runs in a process of its own.
 
 mod copy;
+mod field_access;
 mod graph;
 mod kernel;
-mod life;
+mod lifetime;
 mod list;
 mod load;
 mod memory;
 mod op;
-mod owners;
-mod parts;
+mod partial_copy;
 mod profiler;
+mod release_contract;
 mod stream;
-mod written;
 
+pub(crate) use field_access::{OWNERS, broken};
 pub use list::{CHECKS, Check};
-pub(crate) use owners::{OWNERS, broken};
-pub(crate) use written::CONTRACT;
+pub(crate) use release_contract::CONTRACT;
 
 use std::path::Path;
 use std::sync::Arc;

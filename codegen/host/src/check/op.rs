@@ -2,7 +2,7 @@
 
 use super::{Session, ensure, unregistered};
 use crate::core::{OpDef, defined};
-use crate::ledger::Tally;
+use crate::objects::Tally;
 use crate::outcome::{Seen, Stop};
 
 /// Every shape function copes with inputs of which nothing is known, and of which something is.

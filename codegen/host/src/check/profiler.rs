@@ -1,12 +1,12 @@
 //! The profiler.
 
 use super::{Session, ensure, unregistered};
-use crate::demands;
 use crate::host::adopt_profiler;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::Plugin;
 use crate::profiler::Profiler;
 use crate::proto;
+use crate::requirements;
 
 fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
     session.with("TF_InitProfiler")
@@ -19,8 +19,8 @@ fn profiler(session: &Session<'_>) -> Result<Profiler, Stop> {
 pub(super) fn registered(session: &Session<'_>) -> Seen {
     let profiler = plugin(session)?.register_profiler().map_err(unregistered)?;
     let records = profiler.records().into_iter();
-    let name = demands::name(&profiler.profiler, "device_type");
-    let found: Vec<String> = records.flat_map(demands::all).chain(name).collect();
+    let name = requirements::name(&profiler.profiler, "device_type");
+    let found: Vec<String> = records.flat_map(requirements::all).chain(name).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = profiler.device_type();
     let profiler = profiler.adopt()?;

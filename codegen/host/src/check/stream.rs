@@ -7,8 +7,8 @@ use super::{Device, Session, ensure, pattern, same};
 use crate::Code;
 use crate::core::{Status, Stream};
 use crate::executor::{EventStatus, WITH_OPTIONS};
-use crate::kept::keep;
-use crate::ledger::{self, Kind, Tally};
+use crate::leak_exempt::keep;
+use crate::objects::{self, Kind, Tally};
 use crate::outcome::{Seen, Stop};
 
 const SIZE: usize = 100_000;
@@ -165,7 +165,7 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     order.push(ticket.number);
-    if ledger::find(status.cast::<Status>()).is_none() {
+    if objects::find(status.cast::<Status>()).is_none() {
         let mut faults = ticket
             .calls
             .faults
@@ -178,7 +178,7 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     }
     // What one callback says of itself stops none of the others.
     if ticket.number == 7
-        && let Some(status) = ledger::find(status.cast::<Status>())
+        && let Some(status) = objects::find(status.cast::<Status>())
     {
         status.set(Code::ABORTED, "this one callback failed");
     }

@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
+use crate::contract_watch::Breaches;
 use crate::outcome::{Seen, Stop};
-use crate::owners::Breaches;
 use crate::text::{clip, escape_control};
 
 /// Characters of a nonce: 128 bits as hexadecimal digits.

@@ -5,13 +5,13 @@
 //! mistakes of a plugin, not attacks: a plugin can do what this user can do.
 
 pub(crate) mod channel;
-mod ending;
+mod exit;
 mod group;
 mod limits;
 mod output;
 mod process;
 
-pub(crate) use ending::{needs, unfit};
+pub(crate) use exit::{needs, unfit};
 pub use group::kill_children;
 
 use std::ffi::OsString;
@@ -22,9 +22,9 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
+use crate::contract_watch::Breaches;
 use crate::fault::{self, HANG_STATUS, LOST_STATUS};
 use crate::outcome::{Outcome, Seen, Stop, Verdict};
-use crate::owners::Breaches;
 use channel::kind;
 
 const CHECK: &str = "SP_HOST_CHECK";
@@ -171,7 +171,7 @@ pub(crate) fn spawn_watched(check: &str, plugin: &Path, release: &str, limit: Du
 
 fn answer(check: &str, ended: process::Ended) -> Answer {
     let dropped_bytes = ended.stdout.dropped() + ended.stderr.dropped();
-    let seen = ending::seen(&ended);
+    let seen = exit::seen(&ended);
     Answer {
         outcome: Outcome {
             dropped_bytes,

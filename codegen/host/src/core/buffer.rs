@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 
-use super::arg::{Arg, List};
+use super::argument::{Arg, List};
 use super::functions;
 use crate::Code;
-use crate::ledger::{self, Kind, Object, Owner};
 use crate::memory::HostMemory;
+use crate::objects::{self, Kind, Object, Owner};
 
 type Deallocator = extern "C" fn(*mut c_void, usize);
 
@@ -21,7 +21,7 @@ pub(crate) struct Buffer {
 
 /// The three public fields.
 #[repr(C)]
-struct Fields {
+pub(super) struct Fields {
     data: *const c_void,
     length: usize,
     deallocator: Option<Deallocator>,
@@ -70,7 +70,7 @@ impl Buffer {
 
 /// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
 pub(super) fn fill(buffer: *mut Buffer, bytes: &[u8]) -> Result<(), (Code, String)> {
-    let Some(found) = ledger::find(buffer) else {
+    let Some(found) = objects::find(buffer) else {
         return Err((Code::INVALID_ARGUMENT, "there is no such TF_Buffer".into()));
     };
     if !found.data.is_null() {
@@ -104,11 +104,11 @@ impl Drop for Buffer {
 
 functions! {
     fn TF_NewBuffer() -> *mut Buffer {
-        ledger::give(Buffer::empty(), Owner::Plugin)
+        objects::give(Buffer::empty(), Owner::Plugin)
     }
 
     fn TF_NewBufferFromString(bytes: List<u8>, length: usize) -> *mut Buffer {
-        ledger::give(Buffer::of(bytes.values(length)), Owner::Plugin)
+        objects::give(Buffer::of(bytes.values(length)), Owner::Plugin)
     }
 
     fn TF_DeleteBuffer(buffer: Arg<Buffer>) {

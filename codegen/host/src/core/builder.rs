@@ -6,14 +6,14 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::construction::Construction;
 use super::context::Context;
 use super::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 
 pub(crate) type Create = unsafe extern "C" fn(*mut Construction) -> *mut c_void;
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
@@ -135,7 +135,7 @@ fn new_builder(
         priority: 0,
         label: String::new(),
     };
-    ledger::give(BuilderHandle(Mutex::new(builder)), Owner::Plugin)
+    objects::give(BuilderHandle(Mutex::new(builder)), Owner::Plugin)
 }
 
 functions! {

@@ -3,15 +3,15 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use super::arg::{Arg, List, Out};
+use super::argument::{Arg, List, Out};
 use super::context::{Context, Ctx};
 use super::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger;
 use crate::memory::Buffer;
+use crate::objects;
 
 type Outcome<T> = Result<T, (Code, String)>;
 
@@ -123,7 +123,7 @@ fn hand_out(call: &str, made: Outcome<View>, status: &Arg<Status>) -> *mut Tenso
 /// `TF_AllocatorAttributes`, of which a plugin may know a shorter form.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct AllocatorAttributes {
+pub(super) struct AllocatorAttributes {
     struct_size: usize,
     on_host: u8,
 }
@@ -187,7 +187,7 @@ functions! {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let attributes = attributes.first();
         if attributes.is_none() {
-            ledger::fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
+            objects::fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
         }
         let on_host = attributes.is_some_and(|it| it.struct_size > 8 && it.on_host != 0);
         hand_out(CALL, ctx.fresh(DType(dtype), dims.values(rank), on_host), &status)

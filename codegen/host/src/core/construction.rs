@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::arg::{Arg, Out, Text};
+use super::argument::{Arg, Out, Text};
 use super::attr::{Attr, Scalar};
 use super::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
-use crate::ledger::{Kind, Object};
 use crate::memory::{Buffer, HostMemory};
+use crate::objects::{Kind, Object};
 
 /// What `TF_OpKernelConstruction*` points to.
 pub(crate) struct Construction {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::Arg;
+use super::argument::Arg;
 use super::construction::StringView;
 use super::functions;
 use super::status::{Status, report};
@@ -12,7 +12,7 @@ use super::tensor::View;
 use crate::Code;
 use crate::dtype::DType;
 use crate::executor::Executor;
-use crate::ledger::{self, Kind, Object};
+use crate::objects::{self, Kind, Object};
 
 /// One argument of an op, as the kernel's registration places it.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ pub(super) type Ctx = Arg<Context>;
 fn placed<'a>(call: &str, index: c_int, arguments: &'a [Placement]) -> Option<&'a Placement> {
     let found = usize::try_from(index).ok().and_then(|at| arguments.get(at));
     if found.is_none() {
-        ledger::fault(format!(
+        objects::fault(format!(
             "{call} was asked for {index} of {}",
             arguments.len()
         ));

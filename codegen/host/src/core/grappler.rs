@@ -4,14 +4,14 @@
 use std::ffi::{c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List, Out, Text};
+use super::argument::{Arg, List, Out, Text};
 use super::buffer::{Buffer, fill};
 use super::functions;
 use super::op_def;
 use super::status::{Status, report};
 use crate::Code;
 use crate::graph::{self, Graph, Node};
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 
 /// What `TF_GrapplerItem*` points to.
 pub(crate) struct Item(pub Graph);
@@ -182,7 +182,7 @@ functions! {
     fn TF_NewGraphProperties(item: Arg<Item>) -> *mut Properties {
         let Some(item) = item.get(CALL) else { return std::ptr::null_mut() };
         let made = Properties { graph: item.0.clone(), inferred: Mutex::new(false) };
-        ledger::give(made, Owner::Plugin)
+        objects::give(made, Owner::Plugin)
     }
 
     fn TF_DeleteGraphProperties(properties: Arg<Properties>) {
@@ -251,7 +251,7 @@ functions! {
     fn TF_NewFunctionLibraryDefinition(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Library {
         let Some(graph) = graph.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        ledger::give(Library(graph::functions(graph.bytes())), Owner::Plugin)
+        objects::give(Library(graph::functions(graph.bytes())), Owner::Plugin)
     }
 
     fn TF_DeleteFunctionLibraryDefinition(library: Arg<Library>) {
@@ -259,7 +259,7 @@ functions! {
     }
 
     fn TF_GetAllOpList() -> *mut Buffer {
-        ledger::give(Buffer::of(&op_def::all()), Owner::Plugin)
+        objects::give(Buffer::of(&op_def::all()), Owner::Plugin)
     }
 
     fn TF_LookUpOpDef(

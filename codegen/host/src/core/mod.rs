@@ -1,7 +1,7 @@
 //! The functions that TensorFlow's core exports to plugins, over the host's own objects. Each file
 //! has one family; each family lists itself in [`find`].
 
-mod arg;
+mod argument;
 mod attr;
 mod buffer;
 mod builder;
@@ -13,6 +13,8 @@ mod op_def;
 mod reference;
 mod serialized;
 mod shape;
+#[cfg(test)]
+pub(crate) mod signature;
 mod status;
 mod tensor;
 mod variable;
@@ -21,7 +23,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-pub(crate) use arg::Arg;
+pub(crate) use argument::Arg;
 pub use attr::Attr;
 pub(crate) use buffer::Buffer;
 pub(crate) use builder::{Builder, Compute, Done, recorded};
@@ -52,6 +54,20 @@ macro_rules! functions {
                 $(stringify!($name) => Some($name as *mut std::ffi::c_void),)*
                 _ => None,
             }
+        }
+
+        /// Returns the C signatures of this family, read off the Rust types.
+        #[cfg(test)]
+        pub(super) fn signatures() -> Vec<super::signature::CFunction> {
+            use super::signature::{CFunction, CSignature, ForeignType};
+            vec![$(CFunction {
+                name: stringify!($name),
+                signature: CSignature {
+                    parameters: vec![$(<$ty as ForeignType>::c_type()),*],
+                    #[allow(unused_parens, reason = "no result is the unit type")]
+                    result: <($($ret)?) as ForeignType>::c_type(),
+                },
+            }),*]
         }
     };
 }
@@ -89,6 +105,33 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
         .iter()
         .find_map(|family| family(&symbol))
         .and_then(NonNull::new)
+}
+
+/// Returns the C signatures of all functions that the host defines.
+#[cfg(test)]
+pub(crate) fn signatures() -> Vec<signature::CFunction> {
+    let families = [
+        status::signatures,
+        tensor::signatures,
+        buffer::signatures,
+        builder::signatures,
+        construction::signatures,
+        context::signatures,
+        compute::signatures,
+        grappler::signatures,
+        op_def::signatures,
+        reference::signatures,
+        shape::signatures,
+        serialized::signatures,
+        variable::signatures,
+    ];
+    families.into_iter().flat_map(|family| family()).collect()
+}
+
+/// Returns the C signature of the form of `symbol` for older releases, which takes so many arguments.
+#[cfg(test)]
+pub(crate) fn older_signature(symbol: &str, arguments: usize) -> Option<signature::CSignature> {
+    variable::older_signature(symbol, arguments)
 }
 
 static VERSION: OnceLock<CString> = OnceLock::new();

@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::functions;
 use super::shape::{Inference, Shape};
 use super::status::{Status, report};
 use crate::call::Ptr;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 use crate::{Code, Error, Op, call, fault, proto};
 
 type ShapeFunction = unsafe extern "C" fn(*mut Inference, Ptr);
@@ -118,14 +118,14 @@ impl OpDef {
         };
         let types = self.attrs.iter().map(|(name, _)| name.clone()).collect();
         let inference = Inference::new(inputs, self.outputs.len(), types);
-        let context = ledger::give(inference, Owner::Host);
+        let context = objects::give(inference, Owner::Host);
         let ran = call::checked(&format!("the shape function of {}", self.name), |status| {
             fault::entering(&"a shape function");
             // SAFETY: the plugin registered this function to be called so.
             unsafe { function(context, status) };
             Ok(())
         });
-        let outputs = ledger::take(context).map(|context| context.outputs());
+        let outputs = objects::take(context).map(|context| context.outputs());
         ran.map(|()| outputs)
     }
 }
@@ -190,7 +190,7 @@ fn register(definition: OpDef) -> Result<(), (Code, String)> {
 functions! {
     fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
         let definition = OpDef { name: name.string(), ..OpDef::default() };
-        ledger::give(Builder(Mutex::new(definition)), Owner::Plugin)
+        objects::give(Builder(Mutex::new(definition)), Owner::Plugin)
     }
 
     fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List};
+use super::argument::{Arg, List};
 use super::construction::StringView;
 use super::context::{Context, Ctx};
 use super::functions;
@@ -14,8 +14,8 @@ use super::tensor::{TensorHandle, View};
 use super::variable::{Copy, conclude};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Owner};
 use crate::memory::Buffer;
+use crate::objects::{self, Owner};
 
 type Allocate =
     unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
@@ -45,18 +45,18 @@ fn allocated(
         dims: dims.to_vec(),
         buffer: Arc::new(Buffer::empty()),
     };
-    let (lent, status) = (empty.lend(), ledger::give(Status::new(), Owner::Host));
+    let (lent, status) = (empty.lend(), objects::give(Status::new(), Owner::Host));
     let rank = dims.len() as c_int;
     // SAFETY: the plugin passed this function to be called so; all that it is lent is live.
     unsafe { allocate(ctx, lent, dtype.0, dims.as_ptr(), rank, status) };
-    let said = ledger::take(status).map(|status| status.get());
+    let said = objects::take(status).map(|status| status.get());
     let gone = || {
         (
             Code::INTERNAL,
             "plugin_allocator deleted what it was lent".into(),
         )
     };
-    let made = ledger::take(lent).ok_or_else(gone)?.view().clone();
+    let made = objects::take(lent).ok_or_else(gone)?.view().clone();
     match said {
         Some((Code::OK, _)) => Ok(made),
         Some(failure) => Err(failure),

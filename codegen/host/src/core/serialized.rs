@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::attr::Attr;
 use super::buffer::{Buffer, fill};
 use super::builder::{BuilderHandle, record};
@@ -11,13 +11,13 @@ use super::context::{Context, Ctx};
 use super::functions;
 use super::status::{Status, report};
 use crate::dtype::DType;
-use crate::ledger::{self, Owner};
+use crate::objects::{self, Owner};
 use crate::proto::{self, Value};
 use crate::{Code, Tensor};
 
 /// What `TF_InputRange` fills.
 #[repr(C)]
-struct InputRange {
+pub(super) struct InputRange {
     struct_size: usize,
     private: *mut std::ffi::c_void,
     start: c_int,
@@ -105,7 +105,7 @@ functions! {
     ) -> *mut Buffer {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        ledger::give(Buffer::of(&node(ctx)), Owner::Plugin)
+        objects::give(Buffer::of(&node(ctx)), Owner::Plugin)
     }
 
     // No op that this host runs has an attribute that is a function.
@@ -164,7 +164,7 @@ functions! {
     fn TF_InputRange(ctx: Ctx, name: Text, args: *mut InputRange) {
         let Some(ctx) = ctx.get(CALL) else { return };
         if args.is_null() {
-            return ledger::fault(format!("{CALL} without arguments"));
+            return objects::fault(format!("{CALL} without arguments"));
         }
         let found = input_range(ctx, &name.string());
         // SAFETY: the plugin lends its struct, which has this form in every release, for the call.

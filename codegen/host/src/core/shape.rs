@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Out, Text};
+use super::argument::{Arg, Out, Text};
 use super::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 
 /// Dimensions, -1 where one is not known; nothing where the rank is not known.
 pub(crate) type Shape = Option<Vec<i64>>;
@@ -72,7 +72,7 @@ fn invalid<T>(text: String) -> Outcome<T> {
 }
 
 fn give(shape: Shape) -> *mut Handle {
-    ledger::give(Handle(Mutex::new(shape)), Owner::Plugin)
+    objects::give(Handle(Mutex::new(shape)), Owner::Plugin)
 }
 
 /// Puts what was found into the plugin's handle.
@@ -124,7 +124,7 @@ functions! {
     }
 
     fn TF_NewDimensionHandle() -> *mut Dimension {
-        ledger::give(Dimension(Mutex::new(UNKNOWN)), Owner::Plugin)
+        objects::give(Dimension(Mutex::new(UNKNOWN)), Owner::Plugin)
     }
 
     fn TF_DeleteDimensionHandle(handle: Arg<Dimension>) {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::functions;
 use crate::Code;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 
 /// What `TF_Status*` points to.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ type Visitor = extern "C" fn(*const c_char, *const c_char, *mut c_void);
 
 functions! {
     fn TF_NewStatus() -> *mut Status {
-        ledger::give(Status::new(), Owner::Plugin)
+        objects::give(Status::new(), Owner::Plugin)
     }
 
     fn TF_DeleteStatus(status: Arg<Status>) {

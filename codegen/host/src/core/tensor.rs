@@ -3,13 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List};
+use super::argument::{Arg, List};
 use super::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
 use crate::memory::{ALIGNMENT, Buffer, Deallocator};
+use crate::objects::{self, Kind, Object, Owner};
 
 /// What `TF_Tensor*` points to.
 pub(crate) struct TensorHandle {
@@ -51,7 +51,7 @@ impl View {
 
     fn handle(self, owner: Owner) -> *mut TensorHandle {
         let view = Mutex::new(self);
-        ledger::give(TensorHandle { view }, owner)
+        objects::give(TensorHandle { view }, owner)
     }
 }
 
@@ -134,7 +134,7 @@ functions! {
         let Some(tensor) = tensor.get(CALL) else { return 0 };
         let dim = usize::try_from(index).ok().and_then(|at| tensor.view().dims.get(at).copied());
         dim.unwrap_or_else(|| {
-            ledger::fault(format!("{CALL} was asked for dimension {index} of {:?}", tensor.view().dims));
+            objects::fault(format!("{CALL} was asked for dimension {index} of {:?}", tensor.view().dims));
             0
         })
     }

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List, Out, Text};
+use super::argument::{Arg, List, Out, Text};
 use super::attr::Attr;
 use super::construction::Construction;
 use super::context::{Context, Ctx};
@@ -15,7 +15,7 @@ use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Kind, Object, Owner};
 
 pub(super) type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
 type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
@@ -179,6 +179,27 @@ extern "C" fn assign_without_validation(
     );
 }
 
+/// Returns the C signature of the function that [`older`] finds.
+#[cfg(test)]
+pub(super) fn older_signature(
+    symbol: &str,
+    arguments: usize,
+) -> Option<super::signature::CSignature> {
+    use super::signature::CType;
+    older(symbol, Some(arguments))?;
+    let function = assign_without_validation as extern "C" fn(_, _, _, _, _);
+    match c_type_of(function) {
+        CType::Function(signature) => Some(*signature),
+        _ => None,
+    }
+}
+
+/// Returns the C type of a value's type.
+#[cfg(test)]
+fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CType {
+    T::c_type()
+}
+
 functions! {
     // No copy is made while nobody else reads the variable, and then `copy` is not called.
     fn TF_AssignVariable(
@@ -254,7 +275,7 @@ functions! {
         variables.dedup_by(|one, other| Arc::ptr_eq(one, other));
         variables.retain(|_| do_lock != 0);
         variables.iter().for_each(|variable| variable.acquire());
-        holder.set(ledger::give(Held(variables), Owner::Plugin));
+        holder.set(objects::give(Held(variables), Owner::Plugin));
         report(&status, CALL, Ok(()));
     }
 

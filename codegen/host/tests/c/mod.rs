@@ -20,7 +20,8 @@ const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
 /// The releases that there are snapshots of, from the first that loads plugins.
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]
 pub fn releases() -> Vec<String> {
-    (5..=22).map(|minor| format!("2.{minor}")).collect()
+    let first = sp_ir::Release::FIRST_SUPPORTED.minor;
+    (first..=22).map(|minor| format!("2.{minor}")).collect()
 }
 
 /// The APIs of TensorFlow 2.21.

@@ -14,7 +14,7 @@ use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 use crate::call::Ptr;
 use crate::child::channel;
 use crate::record::{Shape, read_live};
-use crate::{demands, ledger};
+use crate::{objects, requirements};
 
 /// One call and the structs that it passes.
 pub(crate) struct Watch<'a> {
@@ -159,7 +159,7 @@ impl Passed {
     /// Returns the defect of the `struct_size` after the call.
     fn wrong_size(&self, after: &[u8]) -> Option<String> {
         let field = self.shape.field("struct_size")?;
-        let text = demands::written_size(self.shape, value(field, after));
+        let text = requirements::written_size(self.shape, value(field, after));
         text.filter(|_| self.is_writable)
     }
 
@@ -226,7 +226,7 @@ pub(crate) fn breach(place: &str, text: String) {
         true => {
             channel::send_breach(place, &text);
         }
-        false => ledger::fault(text),
+        false => objects::fault(text),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::ledger::{self, Object};
+use crate::objects::{self, Object};
 
 /// A pointer to one of core's own objects.
 #[repr(transparent)]
@@ -17,7 +17,7 @@ impl<T: Object> Arg<T> {
     pub fn get(&self, call: &str) -> Option<&T> {
         let found = self.quiet();
         if found.is_none() {
-            ledger::fault(format!(
+            objects::fault(format!(
                 "{call} was handed {:p}, which is not a live {}",
                 self.0,
                 T::KIND
@@ -28,7 +28,7 @@ impl<T: Object> Arg<T> {
 
     /// The object, if it is live.
     pub fn quiet(&self) -> Option<&T> {
-        ledger::find(self.0)
+        objects::find(self.0)
     }
 
     /// The object, taken out of the plugin's hands. Null is nothing, without a fault.
@@ -36,9 +36,9 @@ impl<T: Object> Arg<T> {
         if self.0.is_null() {
             return None;
         }
-        let found = ledger::take(self.0);
+        let found = objects::take(self.0);
         if found.is_none() {
-            ledger::fault(format!(
+            objects::fault(format!(
                 "{call} was handed {:p}, which is not a live {}",
                 self.0,
                 T::KIND

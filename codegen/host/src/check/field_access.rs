@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Session;
 use crate::Error;
+use crate::contract_watch::{Breaches, breaches};
 use crate::executor::{Block, Executor};
 use crate::graph::Graph;
 use crate::outcome::{Seen, Stop};
-use crate::owners::{Breaches, breaches};
 use crate::plugin::Platform;
 
 const SIZE: usize = 4096;

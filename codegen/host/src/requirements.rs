@@ -3,15 +3,15 @@
 
 use sp_ir::{Field, Presence, Struct};
 
-use crate::habits::Habits;
+use crate::quirks::Quirks;
 use crate::record::{Record, Shape};
 use crate::{Code, Error};
 
 /// What TensorFlow refuses of a filled struct. Sizes and bounds are asked for by checks: TensorFlow
 /// looks whether `struct_size` is 0, and no further.
-pub(crate) fn refusals(habits: Habits, record: &Record) -> Vec<String> {
+pub(crate) fn refusals(quirks: Quirks, record: &Record) -> Vec<String> {
     let name = record.shape().name;
-    let looked_at = empty(record).filter(|field| habits.looks_at(name, &field.name));
+    let looked_at = empty(record).filter(|field| quirks.checks_field(name, &field.name));
     let empty = looked_at.map(|field| must_be_set(name, &field.name));
     no_size(record).into_iter().chain(empty).collect()
 }
@@ -30,10 +30,10 @@ fn must_be_set(structure: &str, field: &str) -> String {
 }
 
 /// Returns TensorFlow's messages about the required fields of a struct.
-pub(crate) fn messages(habits: Habits, name: &str, body: &Struct) -> Vec<String> {
+pub(crate) fn messages(quirks: Quirks, name: &str, body: &Struct) -> Vec<String> {
     let is_required = |field: &&Field| {
         let presence = field.presence.as_ref().map(|it| it.value);
-        presence == Some(Presence::Required) && habits.looks_at(name, &field.name)
+        presence == Some(Presence::Required) && quirks.checks_field(name, &field.name)
     };
     let required = body.fields.iter().filter(is_required);
     required.map(|it| must_be_set(name, &it.name)).collect()

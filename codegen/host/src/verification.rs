@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::check::{self, CHECKS, DEVICES, LOADING};
 use crate::child::{self, Answer};
 use crate::contract::Contract;
+use crate::contract_watch::Breaches;
 use crate::outcome::{Causes, Stop};
-use crate::owners::Breaches;
 use crate::release::Release;
 use crate::{Outcome, Verdict};
 

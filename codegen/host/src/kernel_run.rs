@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use crate::core::{Attr, Builder, Compute, Construction, Context, Done, Placement, View};
 use crate::executor::Block;
 use crate::host::Host;
-use crate::ledger::{self, Owner};
 use crate::memory::{Buffer, HostMemory};
+use crate::objects::{self, Owner};
+use crate::quirks::Quirk;
 use crate::{Code, Error, Op, Tensor, fault};
 
 /// How long an asynchronous kernel may take.
@@ -84,9 +85,9 @@ impl Host {
             given,
         );
         let _kept = op.keeps_inputs.then(|| context.state().given.clone());
-        let context = ledger::give(context, Owner::Host);
+        let context = objects::give(context, Owner::Host);
         let result = self.finish(made, context);
-        drop(ledger::take(context));
+        drop(objects::take(context));
         result
     }
 
@@ -111,7 +112,7 @@ impl Host {
 
     /// What becomes of a copy that cannot be enqueued.
     fn uncopied(&self, direction: &str, error: Error) -> Error {
-        match self.habits.dies_of_copies() {
+        match self.quirks.has(Quirk::CopyErrorIsFatal) {
             true => Error::Refused(format!("{direction} Memcpy failed.; {error}")),
             false => error,
         }
@@ -120,7 +121,7 @@ impl Host {
     /// Computes, waits, and copies the outputs out.
     fn finish(&self, made: &Kernel<'_>, context: *mut Context) -> Result<Vec<Tensor>, Error> {
         made.compute(context)?;
-        let context = ledger::find(context).expect("the host holds it");
+        let context = objects::find(context).expect("the host holds it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
         let mut state = context.state();
@@ -287,7 +288,7 @@ struct Kernel<'a> {
 impl<'a> Kernel<'a> {
     fn create(builder: &'a Builder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
-        let construction = ledger::give(
+        let construction = objects::give(
             Construction::new(node.clone(), op.name.clone(), op.attrs.clone()),
             Owner::Host,
         );
@@ -297,7 +298,7 @@ impl<'a> Kernel<'a> {
             Some(create) => unsafe { create(construction) },
             None => null_mut(),
         };
-        let failure = ledger::take(construction).and_then(|construction| construction.failure());
+        let failure = objects::take(construction).and_then(|construction| construction.failure());
         let kernel = Self {
             builder,
             node,
@@ -321,7 +322,7 @@ impl<'a> Kernel<'a> {
             Some(Compute::Async(compute)) => {
                 let done = Done::default();
                 let wait = done.wait();
-                let done = ledger::give(done, Owner::Plugin);
+                let done = objects::give(done, Owner::Plugin);
                 // SAFETY: as above.
                 unsafe { compute(self.object, context, done) };
                 if !wait.done_within(PATIENCE) {

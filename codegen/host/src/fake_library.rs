@@ -17,8 +17,9 @@ use sp_ir::{Api, Function, Item, Side, Type};
 use crate::core::{self, Arg, Status};
 use crate::dl::{Library, Scope};
 use crate::elf::{Export, Machine, Object, TABLE, Version};
+use crate::quirks::Quirk;
 use crate::release::{Installation, Release};
-use crate::{Error, demands, fault, ledger};
+use crate::{Error, fault, objects, requirements};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
@@ -78,10 +79,12 @@ fn covers(old: &Libraries, new: &Libraries) -> bool {
 /// framework's are in the extension module; then they have a library of their own, which the module
 /// needs. From 2.19 on the module has no name of its own any more, so that nothing finds it loaded.
 fn names(release: Release<'_>) -> &'static [&'static str] {
-    match release.minor() {
-        ..=11 => &[FRAMEWORK, PYWRAP],
-        12..=18 => &[FRAMEWORK, CC, PYWRAP],
-        _ => &[FRAMEWORK, CC],
+    let quirks = release.quirks();
+    let has_module = quirks.has(Quirk::ExtensionModuleHasSoname);
+    match (quirks.has(Quirk::NoCcLibrary), has_module) {
+        (true, _) => &[FRAMEWORK, PYWRAP],
+        (false, true) => &[FRAMEWORK, CC, PYWRAP],
+        (false, false) => &[FRAMEWORK, CC],
     }
 }
 
@@ -92,7 +95,7 @@ fn version(release: Release<'_>, library: &str) -> Option<Version> {
         FRAMEWORK => ("VERS_1.0", true),
         _ => ("tensorflow", false),
     };
-    let has = !in_base || release.minor() <= 18;
+    let has = !in_base || release.quirks().has(Quirk::VersionedSymbols);
     has.then_some(Version { name, in_base })
 }
 
@@ -167,9 +170,9 @@ fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Re
 /// Seen with a plugin that names no library and leaves `TF_NewStatus` undefined: 2.12 does not load
 /// it, 2.21 does. Of the releases between nothing is known, so they are held to the stricter.
 fn scope(release: Release<'_>) -> Scope {
-    match release.minor() {
-        ..=20 => Scope::Local,
-        _ => Scope::Global,
+    match release.quirks().has(Quirk::LocalLibraries) {
+        true => Scope::Local,
+        false => Scope::Global,
     }
 }
 
@@ -178,7 +181,7 @@ fn messages(release: Release<'_>) -> String {
     let has_messages = release.installation().is_some_and(|it| it.has_messages);
     let structs = release.apis().iter().flat_map(|api| &api.items);
     let required = structs.flat_map(|(name, item)| match item {
-        Item::Struct(body) if has_messages => demands::messages(release.habits(), name, body),
+        Item::Struct(body) if has_messages => requirements::messages(release.quirks(), name, body),
         _ => Vec::new(),
     });
     required.map(|message| message + "\0").collect()
@@ -226,7 +229,7 @@ fn fill(table: NonNull<c_void>, index: usize, function: *mut c_void) {
 extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
     let name = EXPORTED.get().and_then(|names| names.get(index as usize));
     let name = name.map_or("a function without a name", String::as_str);
-    ledger::missing(name);
+    objects::missing(name);
     if name.starts_with("_Z") || name == RENDEZVOUS {
         // Nothing that could be given back is what the caller waits for.
         // SAFETY: ends the process.
