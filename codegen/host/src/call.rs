@@ -4,14 +4,16 @@
 use std::ffi::c_void;
 
 use crate::contract_watch::Watch;
-use crate::core::Status;
-use crate::executor::HostCallback;
+use crate::core::status::Status;
 use crate::objects::{self, Owner};
 use crate::record::Record;
 use crate::{Code, Error, fault};
 
 /// A pointer to something of the C API.
 pub(crate) type Ptr = *mut c_void;
+
+/// A function that runs on a stream, and its argument.
+pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 /// Calls the function in a slot of a record: `call!(table, "destroy_stream", (device, stream): (Ptr, Ptr))`.
 macro_rules! call {

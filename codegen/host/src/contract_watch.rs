@@ -4,17 +4,16 @@
 //! to, are compared with what they were before the call. What is allowed follows from the IR: the
 //! direction of the parameter, and the writer of the field.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 
-use crate::call::Ptr;
-use crate::child::channel;
+use crate::child::channel::{self, Breaches};
 use crate::record::{Shape, read_live};
 use crate::{objects, requirements};
+use std::ffi::c_void;
 
 /// One call and the structs that it passes.
 pub(crate) struct Watch<'a> {
@@ -87,12 +86,12 @@ impl<'a> Watch<'a> {
 
     /// Records what the callee did against the contract. `is_ok` is false if it reported an error;
     /// `made` has the handle in each argument that one is stored in.
-    pub fn report(&self, is_ok: bool, made: &[Option<Ptr>]) {
+    pub fn report(&self, is_ok: bool, made: &[Option<*mut c_void>]) {
         for passed in &self.structs {
             passed.report(self, is_ok);
         }
         let missing = made.iter().zip(self.parameters);
-        for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(Ptr::is_null)) {
+        for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(<*mut c_void>::is_null)) {
             if is_ok && self.is_used {
                 let name = &parameter.name;
                 let text = format!("{self} reported no error and left its `{name}` null");
@@ -205,10 +204,7 @@ fn value(field: &Field, bytes: &[u8]) -> u64 {
 /// True if breaches are reported to the parent process.
 static FOR_PARENT: AtomicBool = AtomicBool::new(false);
 
-/// Breaches by their place, which is a call and a field or parameter: one example of each is enough.
-pub(crate) type Breaches = BTreeMap<String, String>;
-
-static BREACHES: Mutex<Breaches> = Mutex::new(BTreeMap::new());
+static BREACHES: Mutex<Breaches> = Mutex::new(Breaches::new());
 
 fn recorded() -> MutexGuard<'static, Breaches> {
     BREACHES.lock().unwrap_or_else(PoisonError::into_inner)

@@ -4,17 +4,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::call::{Ptr, call, checked};
+use crate::Error;
+use crate::call::{HostCallback, Ptr, call, checked};
 use crate::contract_watch::breach;
-use crate::core::Stream;
-use crate::memory::{ALIGNMENT, Buffer, POISON};
-use crate::plugin::Platform;
 use crate::record::{Record, Shapes};
-use crate::{Code, Error};
-
-/// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
-/// are parts of larger blocks.
-const INTO_BLOCK: usize = 256;
 
 /// The slot that creates streams from 2.22 on, if the plugin has it.
 pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
@@ -29,10 +22,26 @@ pub(crate) struct Executor {
     device: Record,
     table: Arc<Record>,
     shapes: Shapes,
-    pub bfc: bool,
-    /// Returns the alignment of host memory, in bytes.
+    settings: Settings,
+}
+
+/// Facts about the platform and the release that the use of a device depends on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// True if the host puts its BFC allocator over the device's memory.
+    pub uses_bfc: bool,
+    /// The alignment in bytes that host memory must have.
     pub host_alignment: usize,
 }
+
+/// A stream of the plugin's, as the C functions pass it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream(pub *mut c_void);
+
+// SAFETY: a stream is the plugin's own object; TensorFlow passes it from thread to thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
 
 /// An event of the plugin's.
 #[derive(Debug, Clone, Copy)]
@@ -61,18 +70,24 @@ pub(crate) struct Block {
 // SAFETY: an address in the plugin's keeping.
 unsafe impl Send for Block {}
 
-/// A function that runs on a stream, and its argument.
-pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
-
 impl Executor {
-    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, platform: &Platform) -> Self {
+    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, settings: Settings) -> Self {
         Self {
             device,
             table,
             shapes,
-            bfc: platform.uses_bfc(),
-            host_alignment: platform.quirks.host_alignment(),
+            settings,
         }
+    }
+
+    /// Returns true if tensors are parts of larger blocks, as with the BFC allocator.
+    pub fn uses_bfc(&self) -> bool {
+        self.settings.uses_bfc
+    }
+
+    /// Returns the alignment in bytes that host memory must have.
+    pub fn host_alignment(&self) -> usize {
+        self.settings.host_alignment
     }
 
     /// Whether the plugin set the slot.
@@ -132,39 +147,6 @@ impl Executor {
         let memory = self.memory(block)?;
         call!(self.table, "deallocate", (self.device(), memory.address()): (Ptr, Ptr));
         Ok(())
-    }
-
-    /// A poisoned buffer for a tensor of `len` bytes.
-    pub fn buffer(self: &Arc<Self>, len: usize) -> Result<Buffer, Error> {
-        if len == 0 {
-            return Ok(Buffer::empty());
-        }
-        let into = if self.bfc { INTO_BLOCK } else { 0 };
-        let block = self.allocate((len + into) as u64)?;
-        if block.opaque.is_null() {
-            return Err(Error::Status {
-                call: format!("allocate of {len} bytes"),
-                code: Code::INTERNAL,
-                message: "Dst tensor is not initialized.".into(),
-            });
-        }
-        if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {
-            let text = format!(
-                "allocate gave {:p}, which is not aligned to 64 bytes",
-                block.opaque
-            );
-            return Err(Error::Refused(text));
-        }
-        let data = block.opaque.wrapping_byte_add(into);
-        let buffer = Buffer::device(Arc::clone(self), block.opaque, data, len);
-        self.sync_htod(
-            Block {
-                opaque: data,
-                size: len as u64,
-            },
-            &vec![POISON; len],
-        )?;
-        Ok(buffer)
     }
 
     pub fn host_allocate(&self, size: u64) -> Result<Ptr, Error> {

@@ -14,7 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sp_ir::{Api, Function, Item, Side, Type};
 
-use crate::core::{self, Arg, Status};
+use crate::core::status::Status;
+use crate::core::{self, Arg};
 use crate::dl::{Library, Scope};
 use crate::elf::{Export, Machine, Object, TABLE, Version};
 use crate::quirks::Quirk;

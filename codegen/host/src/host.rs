@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::{self, Builder, Stream};
-use crate::executor::Executor;
+use crate::core::{self, Builder};
+use crate::executor::{Executor, Stream};
 use crate::graph::Graph;
 use crate::objects::Tally;
 use crate::optimizer::Optimizer;

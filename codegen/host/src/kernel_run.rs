@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use crate::core::{Attr, Builder, Compute, Construction, Context, Done, Placement, View};
 use crate::executor::Block;
 use crate::host::Host;
-use crate::memory::{Buffer, HostMemory};
+use crate::memory::HostMemory;
 use crate::objects::{self, Owner};
 use crate::quirks::Quirk;
+use crate::tensor_buffer::Buffer;
 use crate::{Code, Error, Op, Tensor, fault};
 
 /// How long an asynchronous kernel may take.
@@ -95,7 +96,7 @@ impl Host {
         let bytes = tensor.bytes();
         let buffer = match placed.on_host {
             true => Buffer::held(HostMemory::of(bytes)),
-            false => self.executor.buffer(bytes.len())?,
+            false => Buffer::allocate_on(&self.executor, bytes.len())?,
         };
         if buffer.on_device() {
             let copied = self

@@ -56,9 +56,11 @@ mod quirks;
 mod record;
 mod release;
 mod requirements;
+mod shape_inference;
 #[cfg(test)]
 mod signatures;
 mod suite;
+mod tensor_buffer;
 mod test_tensor;
 mod text;
 mod variable;

@@ -1,9 +1,9 @@
-//! An op as a test writes it: name, attributes, and the names and types of its arguments. For the
-//! ops in the table below the arguments and defaults are filled in.
+//! An op as a test writes it: name, attributes, and the names and types of its arguments. Known ops have
+//! their arguments and default attributes.
 
 use std::collections::BTreeMap;
 
-use crate::core::{Attr, OpDef, Placement, defined};
+use crate::core::{Attr, KnownOp, OpDef, Placement, defined};
 use crate::{DType, Error, Tensor};
 
 /// One op to run.
@@ -29,104 +29,6 @@ enum Of {
     Fixed(DType),
 }
 
-/// A known op: `input:T other:U -> output:T`, types in lower case where they are fixed; then defaults.
-struct Known {
-    name: &'static str,
-    signature: &'static str,
-    attrs: &'static [(&'static str, Default)],
-}
-
-#[derive(Clone, Copy)]
-enum Default {
-    Bool(bool),
-    Text(&'static str),
-}
-
-const NHWC: (&str, Default) = ("data_format", Default::Text("NHWC"));
-const KEEP_DIMS: (&str, Default) = ("keep_dims", Default::Bool(false));
-
-const fn known(
-    name: &'static str,
-    signature: &'static str,
-    attrs: &'static [(&'static str, Default)],
-) -> Known {
-    Known {
-        name,
-        signature,
-        attrs,
-    }
-}
-
-/// TensorFlow's definitions of the ops that a first plugin needs.
-const TABLE: &[Known] = &[
-    known(
-        "MatMul",
-        "a:T b:T -> product:T",
-        &[
-            ("transpose_a", Default::Bool(false)),
-            ("transpose_b", Default::Bool(false)),
-            ("grad_a", Default::Bool(false)),
-            ("grad_b", Default::Bool(false)),
-        ],
-    ),
-    known("BiasAdd", "value:T bias:T -> output:T", &[NHWC]),
-    known("BiasAddGrad", "out_backprop:T -> output:T", &[NHWC]),
-    known("Relu", "features:T -> activations:T", &[]),
-    known("ReluGrad", "gradients:T features:T -> backprops:T", &[]),
-    known(
-        "SparseSoftmaxCrossEntropyWithLogits",
-        "features:T labels:Tlabels -> loss:T backprop:T",
-        &[],
-    ),
-    known("Placeholder", "-> output:dtype", &[]),
-    known("Identity", "input:T -> output:T", &[]),
-    known("AddV2", "x:T y:T -> z:T", &[]),
-    known("Sub", "x:T y:T -> z:T", &[]),
-    known("Mul", "x:T y:T -> z:T", &[]),
-    known("RealDiv", "x:T y:T -> z:T", &[]),
-    known("DivNoNan", "x:T y:T -> z:T", &[]),
-    known("Pow", "x:T y:T -> z:T", &[]),
-    known("Sqrt", "x:T -> y:T", &[]),
-    known("Square", "x:T -> y:T", &[]),
-    known("Neg", "x:T -> y:T", &[]),
-    known(
-        "Sum",
-        "input:T reduction_indices:Tidx -> output:T",
-        &[KEEP_DIMS],
-    ),
-    known(
-        "Mean",
-        "input:T reduction_indices:Tidx -> output:T",
-        &[KEEP_DIMS],
-    ),
-    known("ReadVariableOp", "resource:resource -> value:dtype", &[]),
-    known(
-        "AssignVariableOp",
-        "resource:resource value:dtype ->",
-        &[("validate_shape", Default::Bool(false))],
-    ),
-    known(
-        "AssignAddVariableOp",
-        "resource:resource value:dtype ->",
-        &[],
-    ),
-    known(
-        "AssignSubVariableOp",
-        "resource:resource value:dtype ->",
-        &[],
-    ),
-    known(
-        "ResourceApplyGradientDescent",
-        "var:resource alpha:T delta:T ->",
-        &[("use_locking", Default::Bool(false))],
-    ),
-    known(
-        "Cast",
-        "x:SrcT -> y:DstT",
-        &[("Truncate", Default::Bool(false))],
-    ),
-];
-
 impl Op {
     /// The op called `name`. Of an op that neither the table has nor a loaded plugin defined, say its
     /// arguments with [`Op::input`] and [`Op::output`].
@@ -138,27 +40,19 @@ impl Op {
             outputs: vec![],
             keeps_inputs: false,
         };
-        match TABLE.iter().find(|known| known.name == name) {
-            Some(known) => known.fill(empty),
-            None => match defined().iter().find(|own| own.name == name) {
-                Some(own) => empty.defined(own),
-                None => empty,
-            },
+        if let Some(known) = KnownOp::find(name) {
+            let op = empty.with_definition(&known.definition());
+            return known
+                .defaults()
+                .fold(op, |op, (attr, value)| op.attr(attr, value));
+        }
+        match defined().iter().find(|definition| definition.name == name) {
+            Some(definition) => empty.with_definition(definition),
+            None => empty,
         }
     }
 
-    /// The names of the ops that the table has.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        TABLE.iter().map(|known| known.name)
-    }
-
-    /// The definition of an op that the table has.
-    pub(crate) fn definition(name: &str) -> Option<OpDef> {
-        let found = TABLE.iter().find(|known| known.name == name);
-        found.map(Known::definition)
-    }
-
-    fn defined(mut self, definition: &OpDef) -> Self {
+    fn with_definition(mut self, definition: &OpDef) -> Self {
         for (name, ty) in &definition.inputs {
             self = match DType::named(ty) {
                 Some(dtype) => self.input_of(name, dtype),
@@ -306,33 +200,6 @@ impl Op {
             .iter()
             .chain(&self.outputs)
             .any(|argument| argument.name == name)
-    }
-}
-
-impl Known {
-    fn definition(&self) -> OpDef {
-        let (inputs, outputs) = self
-            .signature
-            .split_once("->")
-            .expect("every entry has both");
-        let list = |text: &str| {
-            let arguments = text.split_whitespace().filter_map(|it| it.split_once(':'));
-            arguments
-                .map(|(name, ty)| (name.to_owned(), ty.to_owned()))
-                .collect()
-        };
-        OpDef::new(self.name, list(inputs), list(outputs))
-    }
-
-    fn fill(&self, op: Op) -> Op {
-        let mut op = op.defined(&self.definition());
-        for (name, default) in self.attrs {
-            op = match default {
-                Default::Bool(value) => op.attr(name, *value),
-                Default::Text(value) => op.attr(name, *value),
-            };
-        }
-        op
     }
 }
 

@@ -5,8 +5,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use crate::Error;
-use crate::child::channel::TEXT_LIMIT;
-use crate::text::{clip, escape_control};
+use crate::text::{TEXT_LIMIT, clip, escape_control};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::call::{self, Ptr, call, checked};
 use crate::child::channel::{self, kind};
 use crate::contract_watch::{Watch, breach};
 use crate::dl::{Library, Scope};
-use crate::executor::Executor;
+use crate::executor::{Executor, Settings};
 use crate::quirks::{Quirk, Quirks};
 use crate::record::{Record, Shapes};
 use crate::release::Release;
@@ -339,7 +339,16 @@ impl Platform {
 
     /// The device's slots.
     pub fn executor(&self, device: Record) -> Executor {
-        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), self)
+        let settings = Settings {
+            uses_bfc: self.uses_bfc(),
+            host_alignment: self.quirks.host_alignment(),
+        };
+        Executor::new(
+            device,
+            Arc::clone(&self.table),
+            self.shapes.clone(),
+            settings,
+        )
     }
 
     /// Returns true if the host puts its BFC allocator over the device's memory.

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use sp_ir::{Api, Item, Signature, Struct, Type};
 
+use crate::call::HostCallback;
 use crate::core;
 use crate::core::signature::{CSignature, CType, ForeignType};
-use crate::executor::HostCallback;
 use crate::plugin::{ENTRY_POINTS, FillingEntryPoint, KernelEntryPoint};
 use crate::quirks::FIRST_MINOR;
 use crate::release::PLAYED;

@@ -1,5 +1,10 @@
 //! Text from a plugin, made safe to print: on a terminal, and in JSON that another program prints.
 
+/// The most bytes of text that a child reports.
+///
+/// A socket takes a report of this size at once, so that reports of several threads do not mix.
+pub(crate) const TEXT_LIMIT: usize = 16 << 10;
+
 /// Returns `text` without characters that control a terminal or the direction of text: these as
 /// `\u{1b}`, newlines as ` / `.
 pub fn escape_control(text: &str) -> String {

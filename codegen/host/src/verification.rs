@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::check::{self, CHECKS, DEVICES, LOADING};
+use crate::child::channel::Breaches;
 use crate::child::{self, Answer};
 use crate::contract::Contract;
-use crate::contract_watch::Breaches;
 use crate::outcome::{Causes, Stop};
 use crate::release::Release;
 use crate::{Outcome, Verdict};

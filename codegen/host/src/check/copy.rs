@@ -1,6 +1,6 @@
 //! Copies in three directions, waited for and enqueued, and fills.
 
-use super::{Device, Session, block, pattern, same};
+use super::session::{Device, Session, block, pattern, same};
 use crate::executor::Executor;
 use crate::outcome::{Seen, Stop};
 
@@ -63,7 +63,7 @@ pub(super) fn async_copies(session: &Session<'_>) -> Seen {
 /// TensorFlow calls from several threads without a lock.
 pub(super) fn threads(session: &Session<'_>) -> Seen {
     let device = session.device()?;
-    super::at_once(|seed| one_thread(&device.executor, seed))?;
+    super::session::at_once(|seed| one_thread(&device.executor, seed))?;
     Ok("8 threads at once".into())
 }
 

@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Session;
+use super::session::Session;
 use crate::Error;
-use crate::contract_watch::{Breaches, breaches};
-use crate::executor::{Block, Executor};
+use crate::child::channel::Breaches;
+use crate::contract_watch::breaches;
+use crate::executor::{Block, Executor, Stream};
 use crate::graph::Graph;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::Platform;
@@ -94,18 +95,14 @@ unsafe extern "C" fn on_call(argument: *mut c_void, _: *mut c_void) {
     unsafe { &*argument.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
 }
 
-fn host_callback(executor: &Executor, stream: crate::core::Stream) -> Result<(), Error> {
+fn host_callback(executor: &Executor, stream: Stream) -> Result<(), Error> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let argument = (&raw const CALLS).cast_mut().cast();
     executor.host_callback(stream, on_call, argument)?;
     executor.poll(stream)
 }
 
-fn timer(
-    executor: &Executor,
-    platform: &Platform,
-    stream: crate::core::Stream,
-) -> Result<(), Error> {
+fn timer(executor: &Executor, platform: &Platform, stream: Stream) -> Result<(), Error> {
     let slots = ["create_timer", "start_timer", "stop_timer", "destroy_timer"];
     let functions = platform.timer_fns()?;
     let Some(functions) = functions.filter(|_| slots.iter().all(|slot| executor.has(slot))) else {
@@ -150,7 +147,7 @@ fn sized(executor: &Executor) -> Result<Block, Error> {
     }
 }
 
-fn fills(executor: &Executor, stream: crate::core::Stream, target: Block) -> Result<(), Error> {
+fn fills(executor: &Executor, stream: Stream, target: Block) -> Result<(), Error> {
     if executor.has("mem_zero") {
         executor.mem_zero(stream, target, SIZE as u64)?;
     }

@@ -1,6 +1,6 @@
 //! The graph optimizer.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, unregistered};
 use crate::graph::Graph;
 use crate::host::adopt_optimizer;
 use crate::objects::Tally;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, unregistered};
 use crate::core::{self, Builder};
 use crate::dtype::DType;
 use crate::host::adopt;

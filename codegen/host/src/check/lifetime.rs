@@ -1,6 +1,6 @@
 //! What outlives what: strings, objects that are made again, and what is left behind of each kind.
 
-use super::{Device, Session, ensure, pattern, same, unregistered};
+use super::session::{Device, Session, ensure, pattern, same, unregistered};
 use crate::outcome::{Seen, Stop};
 use crate::record::Record;
 
@@ -62,7 +62,7 @@ pub(super) fn again(session: &Session<'_>) -> Seen {
     for round in 0..3 {
         let device = Device::of(&platform)?;
         let (stream, event) = (device.create_stream()?, device.create_event()?);
-        let block = super::block(&device, 1000)?;
+        let block = super::session::block(&device, 1000)?;
         let (bytes, mut back) = (pattern(1000, round), vec![0; 1000]);
         device.htod(stream, block, &bytes)?;
         device.record_event(stream, event)?;
@@ -101,7 +101,7 @@ pub(super) fn leaks(session: &Session<'_>) -> Seen {
         Ok(executor.destroy_event(executor.create_event()?)?)
     })?;
     grows("a block", || {
-        Ok(executor.free(super::block(executor, 256)?)?)
+        Ok(executor.free(super::session::block(executor, 256)?)?)
     })?;
     grows("a block of host memory", || {
         Ok(executor.host_deallocate(executor.host_allocate(256)?)?)

@@ -1,7 +1,8 @@
 //! Every check, in the order of a report, with what `explain` says of it.
 
+use super::session::Session;
 use super::{
-    Session, copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
+    copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
     release_contract, stream,
 };
 use crate::outcome::Seen;

@@ -1,6 +1,6 @@
 //! Entry points, the structs that they fill, and devices.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, unregistered};
 use crate::Error;
 use crate::child::channel::{self, kind};
 use crate::child::unfit;

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use super::{Session, ensure};
+use super::session::{Session, ensure};
 use crate::executor::Block;
 use crate::memory::ALIGNMENT;
 use crate::outcome::Seen;
@@ -92,7 +92,7 @@ pub(super) fn host_memory(session: &Session<'_>) -> Seen {
         ensure(!memory.is_null(), || {
             format!("host_memory_allocate of {size} bytes gave null")
         })?;
-        let wanted = executor.host_alignment;
+        let wanted = executor.host_alignment();
         ensure((memory as usize).is_multiple_of(wanted), || {
             format!(
                 "{size} bytes at {memory:p}; TensorFlow aborts on less than {wanted}-byte alignment"

@@ -1,6 +1,6 @@
 //! Ops that the plugin defines.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, unregistered};
 use crate::core::{OpDef, defined};
 use crate::objects::Tally;
 use crate::outcome::{Seen, Stop};

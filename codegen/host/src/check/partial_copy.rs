@@ -1,6 +1,6 @@
 //! Copies of parts of blocks, memory that stays as it is, and blocks in unified memory.
 
-use super::{Device, Session, ensure, pattern, same};
+use super::session::{Device, Session, ensure, pattern, same};
 use crate::executor::Block;
 use crate::guarded::Guarded;
 use crate::outcome::{Seen, Stop};
@@ -104,9 +104,9 @@ pub(super) fn kept(session: &Session<'_>) -> Seen {
 pub(super) fn threads(session: &Session<'_>) -> Seen {
     let device = session.device()?;
     let executor = &*device.executor;
-    super::at_once(|seed| {
+    super::session::at_once(|seed| {
         for round in 0..50u8 {
-            let block = super::block(executor, 4096)?;
+            let block = super::session::block(executor, 4096)?;
             let bytes = pattern(4096, seed.wrapping_mul(31) ^ round);
             executor.sync_htod(block, &bytes)?;
             let mut back = vec![0; bytes.len()];

@@ -1,6 +1,6 @@
 //! The profiler.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, unregistered};
 use crate::host::adopt_profiler;
 use crate::outcome::{Seen, Stop};
 use crate::plugin::Plugin;

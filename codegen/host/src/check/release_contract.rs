@@ -3,7 +3,7 @@
 
 use sp_ir::Writer;
 
-use super::{Session, unregistered};
+use super::session::{Session, unregistered};
 use crate::child::channel::{self, kind};
 use crate::contract::FilledStruct;
 use crate::outcome::{Seen, Stop};

@@ -3,10 +3,10 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Device, Session, ensure, pattern, same};
+use super::session::{Device, Session, ensure, pattern, same};
 use crate::Code;
-use crate::core::{Status, Stream};
-use crate::executor::{EventStatus, WITH_OPTIONS};
+use crate::core::status::Status;
+use crate::executor::{EventStatus, Stream, WITH_OPTIONS};
 use crate::leak_exempt::keep;
 use crate::objects::{self, Kind, Tally};
 use crate::outcome::{Seen, Stop};

@@ -8,7 +8,7 @@
 //! A plugin that searches this process's memory finds both: the nonce prevents mistakes and simple
 //! forgery, not an attack.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -17,22 +17,20 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
-use crate::contract_watch::Breaches;
 use crate::outcome::{Seen, Stop};
-use crate::text::{clip, escape_control};
+use crate::text::{TEXT_LIMIT, clip, escape_control};
 
 /// Characters of a nonce: 128 bits as hexadecimal digits.
 const NONCE: usize = 32;
-
-/// The most bytes of a report's text. The system takes a report of this size at once, so reports of
-/// several threads do not mix.
-pub(crate) const TEXT_LIMIT: usize = 16 << 10;
 
 /// The most bytes of a report with its nonce and kind.
 const REPORT_LIMIT: usize = 2 * TEXT_LIMIT;
 
 /// The most reports that the parent keeps, beside the verdict.
 const REPORTS_LIMIT: usize = 1024;
+
+/// Breaches by their location, which is a call and a field or parameter. One example of each is enough.
+pub(crate) type Breaches = BTreeMap<String, String>;
 
 /// The kinds of report.
 pub(crate) mod kind {

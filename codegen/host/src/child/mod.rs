@@ -22,10 +22,9 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
-use crate::contract_watch::Breaches;
 use crate::fault::{self, HANG_STATUS, LOST_STATUS};
 use crate::outcome::{Outcome, Seen, Stop, Verdict};
-use channel::kind;
+use channel::{Breaches, kind};
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";

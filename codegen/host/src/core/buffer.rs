@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::argument::{Arg, List};
-use super::functions;
+use super::functions::functions;
 use crate::Code;
 use crate::memory::HostMemory;
 use crate::objects::{self, Kind, Object, Owner};

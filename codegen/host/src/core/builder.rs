@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::argument::{Arg, Text};
 use super::construction::Construction;
 use super::context::Context;
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::argument::{Arg, List, Out};
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::dtype::DType;
-use crate::memory::Buffer;
 use crate::objects;
+use crate::tensor_buffer::Buffer;
 
 type Outcome<T> = Result<T, (Code, String)>;
 
@@ -38,7 +38,7 @@ impl Context {
         let len = view.bytes();
         view.buffer = match on_host {
             true => Arc::new(Buffer::host(len)),
-            false => Arc::new(self.executor.buffer(len).map_err(|error| {
+            false => Arc::new(Buffer::allocate_on(&self.executor, len).map_err(|error| {
                 (
                     error.code().unwrap_or(Code::RESOURCE_EXHAUSTED),
                     error.to_string(),

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::argument::{Arg, Out, Text};
 use super::attr::{Attr, Scalar};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
-use crate::memory::{Buffer, HostMemory};
+use crate::memory::HostMemory;
 use crate::objects::{Kind, Object};
+use crate::tensor_buffer::Buffer;
 
 /// What `TF_OpKernelConstruction*` points to.
 pub(crate) struct Construction {

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::Arg;
 use super::construction::StringView;
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::View;
 use crate::Code;
 use crate::dtype::DType;
-use crate::executor::Executor;
+use crate::executor::{Executor, Stream};
 use crate::objects::{self, Kind, Object};
 
 /// One argument of an op, as the kernel's registration places it.
@@ -33,15 +33,6 @@ pub(crate) struct Context {
     state: Mutex<State>,
     deferred: AtomicI64,
 }
-
-/// A stream of the plugin's, as the C functions pass it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream(pub *mut c_void);
-
-// SAFETY: a stream is the plugin's own object; TensorFlow passes it from thread to thread.
-unsafe impl Send for Stream {}
-// SAFETY: as above.
-unsafe impl Sync for Stream {}
 
 /// What changes while the kernel runs.
 pub(crate) struct State {

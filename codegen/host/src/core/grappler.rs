@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List, Out, Text};
 use super::buffer::{Buffer, fill};
-use super::functions;
+use super::functions::functions;
 use super::op_def;
 use super::status::{Status, report};
 use crate::Code;

@@ -8,14 +8,17 @@ mod builder;
 mod compute;
 mod construction;
 mod context;
+mod functions;
 mod grappler;
+mod known_op;
 mod op_def;
+mod op_definition;
 mod reference;
 mod serialized;
 mod shape;
 #[cfg(test)]
 pub(crate) mod signature;
-mod status;
+pub(crate) mod status;
 mod tensor;
 mod variable;
 
@@ -28,50 +31,14 @@ pub use attr::Attr;
 pub(crate) use buffer::Buffer;
 pub(crate) use builder::{Builder, Compute, Done, recorded};
 pub(crate) use construction::Construction;
-pub(crate) use context::{Context, Placement, Stream};
+pub(crate) use context::{Context, Placement};
 pub(crate) use grappler::{Item, lend};
-pub(crate) use op_def::{OpDef, defined};
-pub(crate) use status::Status;
+pub(crate) use known_op::KnownOp;
+pub(crate) use op_def::defined;
+pub(crate) use op_definition::OpDef;
+pub(crate) use shape::{Inference, Shape};
 pub(crate) use tensor::View;
 pub(crate) use variable::Variable;
-
-/// Defines `extern "C"` functions and a `find` over them; each body knows its own name as `CALL`.
-macro_rules! functions {
-    ($($(#[$attr:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {
-        $(
-            #[allow(non_snake_case, reason = "C names verbatim")]
-            $(#[$attr])*
-            extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-                #[allow(dead_code, reason = "not every function can be misused")]
-                const CALL: &str = stringify!($name);
-                $body
-            }
-        )*
-
-        /// The address of the function with this symbol, if it is one of this family.
-        pub(super) fn find(symbol: &str) -> Option<*mut std::ffi::c_void> {
-            match symbol {
-                $(stringify!($name) => Some($name as *mut std::ffi::c_void),)*
-                _ => None,
-            }
-        }
-
-        /// Returns the C signatures of this family, read off the Rust types.
-        #[cfg(test)]
-        pub(super) fn signatures() -> Vec<super::signature::CFunction> {
-            use super::signature::{CFunction, CSignature, ForeignType};
-            vec![$(CFunction {
-                name: stringify!($name),
-                signature: CSignature {
-                    parameters: vec![$(<$ty as ForeignType>::c_type()),*],
-                    #[allow(unused_parens, reason = "no result is the unit type")]
-                    result: <($($ret)?) as ForeignType>::c_type(),
-                },
-            }),*]
-        }
-    };
-}
-use functions;
 
 /// The host's function for `symbol`, if it has one, in the form that takes so many arguments.
 /// `TSL_X` is another name for `TF_X`.

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::argument::{Arg, List};
 use super::construction::StringView;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::Status;
 use super::tensor::{TensorHandle, View};
 use super::variable::{Copy, conclude};
 use crate::Code;
 use crate::dtype::DType;
-use crate::memory::Buffer;
 use crate::objects::{self, Owner};
+use crate::tensor_buffer::Buffer;
 
 type Allocate =
     unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);

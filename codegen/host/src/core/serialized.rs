@@ -8,7 +8,7 @@ use super::buffer::{Buffer, fill};
 use super::builder::{BuilderHandle, record};
 use super::construction::Construction;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::dtype::DType;
 use crate::objects::{self, Owner};

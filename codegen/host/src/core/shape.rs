@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, Out, Text};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;

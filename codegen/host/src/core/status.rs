@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, Text};
-use super::functions;
+use super::functions::functions;
 use crate::Code;
 use crate::objects::{self, Kind, Object, Owner};
 

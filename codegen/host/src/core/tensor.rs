@@ -4,12 +4,13 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::argument::{Arg, List};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::memory::{ALIGNMENT, Buffer, Deallocator};
+use crate::memory::ALIGNMENT;
 use crate::objects::{self, Kind, Object, Owner};
+use crate::tensor_buffer::{Buffer, Deallocator};
 
 /// What `TF_Tensor*` points to.
 pub(crate) struct TensorHandle {

@@ -10,7 +10,7 @@ use super::argument::{Arg, List, Out, Text};
 use super::attr::Attr;
 use super::construction::Construction;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;

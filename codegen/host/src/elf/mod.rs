@@ -6,6 +6,7 @@
 
 mod code;
 mod dynamic;
+mod hash;
 mod version;
 
 pub(crate) use code::Machine;

@@ -3,7 +3,7 @@
 //! versions does not load with one that has none.
 
 use super::WORD;
-use super::dynamic::hash;
+use super::hash::hash;
 
 /// Numbers of the two definitions.
 const BASE: u16 = 1;
