@@ -1,8 +1,8 @@
-//! A plugin's use of the C API, compared with what a release takes it for.
+//! Comparison of a plugin's use of the C API with the contract of a release.
 //!
-//! The sizes that a plugin writes into its structs tell which releases it was built for. In another
-//! release a field may stand at another offset, and a function may take other parameters: the plugin then
-//! loads, and means one thing while TensorFlow does another.
+//! The sizes that a plugin writes into its structs show which releases it was built for. In another release a
+//! field may have another offset, and a function other parameters. Such a plugin loads, and TensorFlow
+//! interprets its fields and calls differently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -50,19 +50,19 @@ impl FilledStruct {
     }
 }
 
-/// What a comparison finds.
+/// The result of a comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// Uses that mean something else in the release.
+    /// Uses that the release interprets differently.
     pub differences: Vec<String>,
-    /// Uses of which the file does not show what they mean.
+    /// Uses whose signature the file does not show.
     pub unclear: Vec<String>,
     /// The releases that the plugin was built for, as far as its structs tell.
     pub built_for: Vec<String>,
 }
 
 impl Comparison {
-    /// Returns what the detail of a check that passes tells.
+    /// Returns the detail of a check that passes.
     pub fn summary(&self) -> String {
         let sizes = format!("struct sizes of {}", release_range(&self.built_for));
         let parts: Vec<String> = [sizes].into_iter().chain(self.unclear.clone()).collect();

@@ -1,21 +1,21 @@
-//! Values that live as long as the process, in reach of whoever looks for leaks in the plugin: a leak
-//! of the host's own would hide them.
+//! Leak-exempt allocations: values that live as long as the process and stay reachable, so that a leak checker
+//! reports leaks of the plugin only.
 
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
-/// What is kept; nothing is ever taken out.
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+/// All leak-exempt allocations. None is ever removed.
+static REACHABLE: Mutex<Vec<Reachable>> = Mutex::new(Vec::new());
 
-/// A pointer that came from `Box::leak` and is only there to be found.
-struct Kept(
+/// A pointer from `Box::leak` that only leak checkers read.
+struct Reachable(
     #[expect(dead_code, reason = "leak checkers look at it")] &'static (dyn Any + Send + Sync),
 );
 
-/// The value, for ever.
-pub(crate) fn keep<T: Any + Send + Sync>(value: T) -> &'static T {
-    let kept: &'static T = Box::leak(Box::new(value));
-    let mut list = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    list.push(Kept(kept));
-    kept
+/// Moves `value` to the heap for the life of the process.
+pub(crate) fn leak_exempt<T: Any + Send + Sync>(value: T) -> &'static T {
+    let leaked: &'static T = Box::leak(Box::new(value));
+    let mut list = REACHABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    list.push(Reachable(leaked));
+    leaked
 }

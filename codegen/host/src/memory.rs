@@ -6,10 +6,10 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-/// What TensorFlow aligns tensors to, and aborts on less.
+/// Alignment of tensors, in bytes. TensorFlow aborts on less.
 pub(crate) const ALIGNMENT: usize = 64;
 
-/// What fresh memory is filled with, so that a kernel that reads what nobody wrote shows.
+/// Fill byte of new memory, so that a read of uninitialised memory is visible.
 pub(crate) const POISON: u8 = 0xa5;
 
 /// Aligned host memory.
@@ -19,15 +19,15 @@ pub(crate) struct HostMemory {
     len: usize,
 }
 
-// SAFETY: it is plain memory with one owner.
+// SAFETY: the value is the only owner of its allocation, which no thread-local state refers to.
 unsafe impl Send for HostMemory {}
-// SAFETY: as above; writing needs `&mut`.
+// SAFETY: shared references only read; writes take `&mut self`.
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// Memory of `len` bytes, poisoned.
+    /// Allocates `len` bytes filled with [`POISON`].
     pub fn poisoned(len: usize) -> Self {
-        // SAFETY: the layout is not empty.
+        // SAFETY: the layout has at least one byte.
         let start = unsafe { alloc(Self::layout(len)) };
         let Some(start) = NonNull::new(start) else {
             handle_alloc_error(Self::layout(len))
@@ -37,8 +37,8 @@ impl HostMemory {
         Self { start, len }
     }
 
-    /// Memory with a copy of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    /// Returns memory with a copy of `bytes`.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut memory = Self::poisoned(bytes.len());
         memory.bytes_mut().copy_from_slice(bytes);
         memory
@@ -62,14 +62,14 @@ impl HostMemory {
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `bytes`, and the owner is borrowed alone.
+        // SAFETY: as in `bytes`, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
 impl Clone for HostMemory {
     fn clone(&self) -> Self {
-        Self::of(self.bytes())
+        Self::from_bytes(self.bytes())
     }
 }
 

@@ -11,36 +11,38 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Api, Field, Item, Param, Presence, Struct, Type, Writer};
 
-use crate::leak_exempt::keep;
+use crate::leak_exempt::leak_exempt;
 use crate::memory::POISON;
 use crate::{Error, fault};
 
 /// The structs of one release, by name. They live as long as the process, since faults are told
 /// with their names.
 #[derive(Debug, Clone)]
-pub(crate) struct Shapes {
-    shapes: BTreeMap<String, &'static Shape>,
+pub(crate) struct StructShapes {
+    shapes: BTreeMap<String, &'static StructShape>,
     functions: BTreeMap<String, &'static [Param]>,
 }
 
 /// One struct of one release.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct StructShape {
     pub name: &'static str,
     pub body: Struct,
     /// The party that stores each field, if it is stated.
     pub writers: Vec<Option<Writer>>,
 }
 
-impl Shapes {
+impl StructShapes {
     pub fn new(apis: &[Api]) -> Self {
         let items = || apis.iter().flat_map(|api| &api.items);
         let structs = items().filter_map(|(name, item)| match item {
-            Item::Struct(body) => Some((name.clone(), Shape::kept(name, body, apis))),
+            Item::Struct(body) => Some((name.clone(), StructShape::leak_exempt(name, body, apis))),
             _ => None,
         });
         let functions = items().filter_map(|(name, item)| match item {
-            Item::Function(body) => Some((name.clone(), keep(body.signature.params.clone()))),
+            Item::Function(body) => {
+                Some((name.clone(), leak_exempt(body.signature.params.clone())))
+            }
             _ => None,
         });
         Self {
@@ -55,7 +57,7 @@ impl Shapes {
     }
 
     /// The struct called `name`.
-    pub fn get(&self, name: &str) -> Result<&'static Shape, Error> {
+    pub fn get(&self, name: &str) -> Result<&'static StructShape, Error> {
         let none = || Error::Load(format!("the APIs handed to the host have no struct {name}"));
         self.shapes.get(name).copied().ok_or_else(none)
     }
@@ -66,15 +68,15 @@ impl Shapes {
     }
 }
 
-impl Shape {
-    fn kept(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
+impl StructShape {
+    fn leak_exempt(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
         let is_versioned = |ty: &Type| match ty {
             Type::Named(name) => apis.iter().any(|api| has_struct_size(api, name)),
             _ => false,
         };
         let fields = body.fields.iter();
-        keep(Self {
-            name: keep(name.to_owned()),
+        leak_exempt(Self {
+            name: leak_exempt(name.to_owned()),
             body: body.clone(),
             writers: fields.map(|it| body.writer(it, is_versioned)).collect(),
         })
@@ -85,7 +87,7 @@ impl Shape {
         self.body.fields.iter().find(|field| field.name == name)
     }
 
-    /// How many arguments the slot called `name` takes, if the release has it.
+    /// Returns the number of parameters of the slot `name`, or `None` if the release does not have it.
     pub fn arguments(&self, name: &str) -> Option<usize> {
         self.parameters(name).map(<[Param]>::len)
     }
@@ -122,9 +124,9 @@ fn has_struct_size(api: &Api, name: &str) -> bool {
 }
 
 /// The records that plugins may be passed, by address.
-static LIVE: Mutex<BTreeMap<usize, &'static Shape>> = Mutex::new(BTreeMap::new());
+static LIVE: Mutex<BTreeMap<usize, &'static StructShape>> = Mutex::new(BTreeMap::new());
 
-fn live() -> MutexGuard<'static, BTreeMap<usize, &'static Shape>> {
+fn live() -> MutexGuard<'static, BTreeMap<usize, &'static StructShape>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -132,7 +134,7 @@ fn live() -> MutexGuard<'static, BTreeMap<usize, &'static Shape>> {
 ///
 /// # Safety
 /// The record is not dropped meanwhile.
-pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static Shape, Vec<u8>)> {
+pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static StructShape, Vec<u8>)> {
     let shape = live().get(&address).copied()?;
     let size = shape.body.layout.size as usize;
     let mut bytes = vec![0; size];
@@ -144,11 +146,11 @@ pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static Shape, Vec<u8
 /// A struct in guarded memory.
 #[derive(Debug)]
 pub(crate) struct Record {
-    shape: &'static Shape,
+    shape: &'static StructShape,
     map: NonNull<u8>,
     len: usize,
     start: NonNull<u8>,
-    ticket: fault::Ticket,
+    guard_slot: fault::GuardSlot,
     retired: bool,
 }
 
@@ -164,7 +166,7 @@ pub(crate) fn page() -> usize {
 
 impl Record {
     /// All fields zero, `struct_size` set, the rest poisoned.
-    pub fn new(shape: &'static Shape) -> Self {
+    pub fn new(shape: &'static StructShape) -> Self {
         let mut record = Self::mapped(shape);
         for field in &shape.body.fields {
             record.write(field, &vec![0; field.size as usize]);
@@ -173,7 +175,7 @@ impl Record {
         record
     }
 
-    fn mapped(shape: &'static Shape) -> Self {
+    fn mapped(shape: &'static StructShape) -> Self {
         let size = shape.body.layout.size as usize;
         let room = size.next_multiple_of(page());
         let len = room + page();
@@ -186,7 +188,7 @@ impl Record {
             libc::mprotect(guard.cast(), page(), libc::PROT_NONE);
         }
         let at = guard as usize;
-        let ticket = fault::guard(at, at + page(), start as usize, &shape.name);
+        let guard_slot = fault::guard(at, at + page(), start as usize, &shape.name);
         let start = NonNull::new(start).expect("inside a map");
         live().insert(start.as_ptr() as usize, shape);
         Self {
@@ -194,13 +196,13 @@ impl Record {
             map,
             len,
             start,
-            ticket,
+            guard_slot,
             retired: false,
         }
     }
 
     /// Another record with the same bytes, at another address.
-    pub fn copied(&self) -> Self {
+    pub fn clone_to_new_address(&self) -> Self {
         let copy = Self::mapped(self.shape);
         // SAFETY: both are as long as the struct.
         unsafe { copy.start.copy_from_nonoverlapping(self.start, self.size()) };
@@ -211,7 +213,7 @@ impl Record {
     pub fn retire(mut self) {
         self.retired = true;
         live().remove(&(self.start.as_ptr() as usize));
-        self.ticket.retire(self.map.as_ptr() as usize);
+        self.guard_slot.retire(self.map.as_ptr() as usize);
         // SAFETY: the map is this record's own, and it is never unmapped.
         unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
     }
@@ -220,7 +222,7 @@ impl Record {
         self.shape.body.layout.size as usize
     }
 
-    pub fn shape(&self) -> &'static Shape {
+    pub fn shape(&self) -> &'static StructShape {
         self.shape
     }
 
@@ -362,7 +364,7 @@ pub(crate) fn map(len: usize) -> NonNull<u8> {
 impl Drop for Record {
     fn drop(&mut self) {
         if !self.retired {
-            self.ticket.release();
+            self.guard_slot.release();
             live().remove(&(self.start.as_ptr() as usize));
             // SAFETY: the map is this record's own.
             unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };

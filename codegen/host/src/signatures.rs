@@ -11,7 +11,7 @@ use crate::core;
 use crate::core::signature::{CSignature, CType, ForeignType};
 use crate::plugin::{ENTRY_POINTS, FillingEntryPoint, KernelEntryPoint};
 use crate::quirks::FIRST_MINOR;
-use crate::release::PLAYED;
+use crate::release::PLAYED_APIS;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../generated/ir");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
@@ -50,7 +50,7 @@ impl Headers {
 
     fn add(&mut self, minor: u32, api: Api) {
         self.minor = minor;
-        if PLAYED.contains(&api.name.as_str()) {
+        if PLAYED_APIS.contains(&api.name.as_str()) {
             let structs = api.items.values().filter_map(|item| match item {
                 Item::Struct(body) => Some(body.clone()),
                 _ => None,

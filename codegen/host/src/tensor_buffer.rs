@@ -11,10 +11,10 @@ use crate::{Code, Error};
 /// blocks.
 const TENSOR_OFFSET: usize = 256;
 
-/// How a plugin frees what it wrapped in a tensor.
+/// Function of a plugin that frees the memory of a tensor.
 pub(crate) type Deallocator = unsafe extern "C" fn(*mut c_void, usize, *mut c_void);
 
-/// What a tensor's elements stand in.
+/// The memory of a tensor's elements.
 pub(crate) struct Buffer {
     data: *mut c_void,
     len: usize,
@@ -33,18 +33,18 @@ enum Place {
     },
 }
 
-// SAFETY: the pointers are freed by the one owner, and the C contract lets tensors travel.
+// SAFETY: the buffer is the only owner of its pointers, and the C contract allows tensors to change threads.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; the host writes through them only before a kernel runs or after it.
+// SAFETY: as above; the host writes through the pointers only while no kernel runs.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Host memory of `len` bytes.
+    /// Allocates host memory of `len` bytes.
     pub fn host(len: usize) -> Self {
         Self::held(HostMemory::poisoned(len))
     }
 
-    /// Host memory that is there already.
+    /// Wraps host memory.
     pub fn held(memory: HostMemory) -> Self {
         Self {
             data: memory.data(),
@@ -53,7 +53,7 @@ impl Buffer {
         }
     }
 
-    /// A plugin's memory. As in TensorFlow, what is not aligned is copied and freed at once.
+    /// Wraps a plugin's memory. As in TensorFlow, memory that is not aligned is copied and freed at once.
     pub fn foreign(
         data: *mut c_void,
         len: usize,
@@ -70,11 +70,11 @@ impl Buffer {
         };
         match data.is_null() || (data as usize).is_multiple_of(ALIGNMENT) {
             true => wrapped,
-            false => Self::held(HostMemory::of(wrapped.host_bytes())),
+            false => Self::held(HostMemory::from_bytes(wrapped.host_bytes())),
         }
     }
 
-    /// Device memory at `data` inside the block that the plugin's `allocate` gave.
+    /// Wraps device memory at `data`, inside the block `allocation` of the plugin.
     pub fn device(
         executor: Arc<Executor>,
         allocation: *mut c_void,
@@ -111,7 +111,7 @@ impl Buffer {
         }
         if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {
             let text = format!(
-                "allocate gave {:p}, which is not aligned to 64 bytes",
+                "allocate returned {:p}, which is not aligned to 64 bytes",
                 block.opaque
             );
             return Err(Error::Refused(text));
@@ -128,7 +128,7 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// A device tensor without elements.
+    /// Returns the buffer of a device tensor without elements.
     pub fn empty() -> Self {
         let place = Place::Foreign {
             deallocator: None,
@@ -153,12 +153,12 @@ impl Buffer {
         matches!(self.place, Place::Device { .. })
     }
 
-    /// The bytes, of memory that is not the device's.
+    /// Returns the bytes of memory that is not the device's.
     pub fn host_bytes(&self) -> &[u8] {
         assert!(!self.on_device(), "device memory is read by copying it out");
         match self.data.is_null() {
             true => &[],
-            // SAFETY: host memory of `len` bytes, or a plugin's that it says has as many.
+            // SAFETY: host memory has `len` bytes, all written. A plugin that wraps memory states its length.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.len) },
         }
     }
@@ -175,7 +175,7 @@ impl Drop for Buffer {
                 deallocator: Some(free),
                 argument,
             } => {
-                // SAFETY: the plugin gave this function for this data, and this is the last user.
+                // SAFETY: the plugin passed this function for this memory, and the buffer is its only owner.
                 unsafe { free(self.data, self.len, *argument) }
             }
             Place::Device {

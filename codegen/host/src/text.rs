@@ -34,8 +34,8 @@ pub(crate) fn clip(text: &str, limit: usize) -> String {
         return text.to_owned();
     }
     let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end));
-    let kept = &text[..end.unwrap_or(0)];
-    format!("{kept} ... ({} more bytes)", text.len() - kept.len())
+    let head = &text[..end.unwrap_or(0)];
+    format!("{head} ... ({} more bytes)", text.len() - head.len())
 }
 
 #[cfg(test)]

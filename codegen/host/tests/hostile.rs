@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use c::Compiler;
-use sp_host::{CHECKS, JudgeOptions, Outcome, Verdict};
+use sp_host::{CHECKS, CheckOutcome, Verdict, VerifyOptions};
 use sp_ir::Api;
 
 /// The environment variable with the file in which FORKS writes a process number.
@@ -93,7 +93,7 @@ fn main() {
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "2") };
     for (variant, check, status, words) in VARIANTS {
-        let row = sp_host::ask(check, &apis, &compiler.hostile(variant));
+        let row = sp_host::run_check(check, &apis, &compiler.hostile(variant));
         println!("{variant}: {row}");
         assert_eq!(row.status, *status, "{variant}: {row}");
         assert!(row.detail.contains(words), "{variant}: {row}");
@@ -107,7 +107,7 @@ fn main() {
 
 fn bounds_the_memory_of_a_flood(apis: &[Api], plugin: &Path) {
     let before = peak_memory();
-    let row = sp_host::ask("entry_points", apis, plugin);
+    let row = sp_host::run_check("entry_points", apis, plugin);
     println!("FLOODS: {row}");
     assert_eq!(row.status, Verdict::Pass, "{row}");
     assert!(row.dropped_bytes > 255 << 20, "{row:?}");
@@ -134,7 +134,7 @@ fn kills_what_a_plugin_forked(apis: &[Api], compiler: &Compiler) {
         // SAFETY: no other thread reads the environment.
         unsafe { std::env::set_var(FILE, &file) };
         let start = Instant::now();
-        let row = sp_host::ask("entry_points", apis, &plugin);
+        let row = sp_host::run_check("entry_points", apis, &plugin);
         assert_eq!(row.status, status, "{variants}: {row}");
         assert!(
             start.elapsed() < Duration::from_secs(20),
@@ -160,16 +160,16 @@ fn runs(number: &str) -> bool {
 
 fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
     let releases = ["2.21".to_owned()];
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         timeout: Some(Duration::from_secs(1)),
         jobs: std::num::NonZero::new(1),
-        ..JudgeOptions::default()
+        ..VerifyOptions::default()
     };
     let start = Instant::now();
-    let rows = sp_host::judge(&releases, plugin, &options, |_, _| ());
+    let rows = sp_host::verify(&releases, plugin, &options, |_, _| ());
     let taken = start.elapsed();
     assert!(taken < Duration::from_secs(15), "{taken:?}");
-    let rows: Vec<Outcome> = rows.into_iter().map(|(_, row)| row).collect();
+    let rows: Vec<CheckOutcome> = rows.into_iter().map(|(_, row)| row).collect();
     let words = "hung: still in the plugin's constructors after 1 s";
     assert_eq!(rows.len(), CHECKS.len());
     assert_eq!(
@@ -190,11 +190,11 @@ fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
 fn requires_a_device_if_asked(compiler: &Compiler) {
     let releases = ["2.21".to_owned()];
     let status = |variant: &str, require_device| {
-        let options = JudgeOptions {
+        let options = VerifyOptions {
             require_device,
-            ..JudgeOptions::default()
+            ..VerifyOptions::default()
         };
-        let rows = sp_host::judge(&releases, &compiler.plugin(variant), &options, |_, _| ());
+        let rows = sp_host::verify(&releases, &compiler.plugin(variant), &options, |_, _| ());
         let mut rows = rows.into_iter().map(|(_, row)| row);
         let row = rows
             .find(|row| row.check == "devices")

@@ -3,12 +3,12 @@
 mod c;
 
 use c::Compiler;
-use sp_host::{Host, Op, Outcome, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, Host, Op, Suite, Tensor, Verdict};
 
 /// A defect, and words of what the suite says of a test that passes otherwise.
 const DEFECTS: [(&str, &str); 2] = [
     ("LEAK_TENSOR", "1 TF_Tensor was never deleted"),
-    ("DOUBLE_DELETE", "TF_DeleteTensor was handed"),
+    ("DOUBLE_DELETE", "TF_DeleteTensor got"),
 ];
 
 fn main() {
@@ -36,6 +36,6 @@ fn adds(host: &Host) {
     );
 }
 
-fn only(rows: Vec<Outcome>) -> Outcome {
+fn only(rows: Vec<CheckOutcome>) -> CheckOutcome {
     rows.into_iter().next().expect("there is one test")
 }

@@ -7,7 +7,7 @@ use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::Requested;
-use sp_host::JudgeOptions;
+use sp_host::VerifyOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -76,7 +76,7 @@ enum Format {
 /// Judges the plugin and prints the report; found is a failed check.
 pub fn run(args: Args) -> Result {
     let bar = bar(args.release.0.is_some());
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
         require_device: args.require_device,

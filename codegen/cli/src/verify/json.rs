@@ -2,7 +2,7 @@
 
 use super::{Asked, Report};
 use serde::Serialize;
-use sp_host::{Outcome, Verdict};
+use sp_host::{CheckOutcome, Verdict};
 use std::collections::BTreeMap;
 
 /// The version of the form; keys are added, never given another meaning.
@@ -52,7 +52,7 @@ pub fn print(report: &Report) -> String {
     format!("{}\n", text.expect("text and numbers only"))
 }
 
-fn row<'a>(release: &'a str, outcome: &'a Outcome) -> Row<'a> {
+fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
     Row {
         check: &outcome.check,
         release,

@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_host::{
-    Contract, ENTRY_POINTS, Exports, JudgeOptions, Outcome, PLAYED, Verdict, escape_control,
+    Contract, ENTRY_POINTS, Exports, VerifyOptions, CheckOutcome, PLAYED_APIS, Verdict, escape_control,
 };
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ pub struct Report {
     /// The releases of these that are no final ones, each with its exact version.
     pub previews: BTreeMap<String, String>,
     /// By release, then in the order of the checks.
-    pub rows: Vec<(String, Outcome)>,
+    pub rows: Vec<(String, CheckOutcome)>,
     /// What the file asks of its host.
     pub asked: Asked,
 }
@@ -123,13 +123,13 @@ pub fn serve() -> Result<()> {
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let place = place()?;
-    let apis = snapshots::some(&place, release, &PLAYED)?;
+    let apis = snapshots::some(&place, release, &PLAYED_APIS)?;
     let exports = exports(&Symbols::at(&place)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
-    let played = sp_host::Release::new(&apis).assuming(&assumed);
+    let played = sp_host::PlayedRelease::new(&apis).with_assumed_symbols(&assumed);
     sp_host::child_main(match &exports {
-        Some(exports) => played.exporting(exports),
+        Some(exports) => played.with_exports(exports),
         None => played,
     });
     Ok(())
@@ -167,8 +167,8 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
 pub fn verify(
     plugin: &Path,
     release: Option<Release>,
-    options: &JudgeOptions<'_>,
-    seen: impl Fn(&str, &Outcome) + Sync,
+    options: &VerifyOptions<'_>,
+    seen: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<Report> {
     let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
@@ -184,14 +184,14 @@ pub fn verify(
     let apis = snapshots::of(&place, nightly)?;
     let history = played(&apis);
     let imports = closure.wanted();
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         contract: Some(Contract {
             history: &history,
             imports: &imports,
         }),
         ..*options
     };
-    let rows = sp_host::judge(&releases, &path, &options, seen);
+    let rows = sp_host::verify(&releases, &path, &options, seen);
     Ok(Report {
         plugin: shown,
         previews: previews(&place, &releases)?,
@@ -204,7 +204,7 @@ pub fn verify(
 /// Returns the history of the APIs that the host plays.
 fn played(apis: &[Api]) -> History {
     let played = apis.iter();
-    let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
+    let played = played.filter(|api| PLAYED_APIS.contains(&api.name.as_str()));
     History::of(&played.cloned().collect::<Vec<_>>())
 }
 

@@ -4,7 +4,7 @@
 use super::Report;
 use super::asks::{Asked, Function};
 use super::needs::{Found, Library};
-use sp_host::{CHECKS, Outcome, Verdict};
+use sp_host::{CHECKS, CheckOutcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub fn print(report: &Report) -> String {
         ]
         .concat(),
     };
-    let outcomes: Vec<Outcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
+    let outcomes: Vec<CheckOutcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
     format!(
         "{rows}{}\n{}{}\n",
         asked(&report.asked),
@@ -29,7 +29,7 @@ pub fn print(report: &Report) -> String {
 }
 
 /// How much of the plugin's output was not kept; the rows of a table do not tell.
-fn dropped(outcomes: &[Outcome]) -> String {
+fn dropped(outcomes: &[CheckOutcome]) -> String {
     let flooded = outcomes.iter().filter(|row| row.dropped_bytes > 0);
     match flooded.clone().count() {
         0 => String::new(),

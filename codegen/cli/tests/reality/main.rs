@@ -13,7 +13,7 @@ use sp_data::snapshots;
 use sp_diff::finding::Outcome;
 use sp_diff::{self, Diff};
 use sp_gen::operand::{Operand, Reading};
-use sp_host::{Host, Op, PLAYED, Suite, Tensor, Verdict};
+use sp_host::{Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -340,7 +340,7 @@ fn diff(place: &Place, old: &str, new: &str) -> Diff {
 
 fn apis(place: &Place, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
-    snapshots::some(place, release, &PLAYED).expect("its snapshots are there")
+    snapshots::some(place, release, &PLAYED_APIS).expect("its snapshots are there")
 }
 
 fn compiler() -> Result<(), String> {

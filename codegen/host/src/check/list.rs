@@ -5,7 +5,7 @@ use super::{
     copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
     release_contract, stream,
 };
-use crate::outcome::Seen;
+use crate::outcome::CheckResult;
 
 /// One question to a plugin.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct Check {
     pub summary: &'static str,
     /// Why it is asked, and what to do where the answer is no.
     pub explanation: &'static str,
-    pub(crate) run: fn(&Session<'_>) -> Seen,
+    pub(crate) run: fn(&Session<'_>) -> CheckResult,
 }
 
 macro_rules! checks {
@@ -71,7 +71,7 @@ checks! {
     "TensorFlow copies SP_Platform and SP_Device, so a pointer to what was filled is dead when the next call \
      comes. Keep what is needed behind device_handle, and look at the pointer that each call passes.";
 
-    strings: lifetime::strings,
+    string_lifetimes: lifetime::strings,
     "names stay where they are pointed to",
     "TensorFlow keeps the pointers to a platform's name and type, and to a device's texts, for the life of the \
      process. A text on the stack or in memory that is freed is another one by the time that it is read.";
@@ -84,7 +84,7 @@ checks! {
     "blocks of all sizes are aligned and apart",
     "Sizes 0, 1, odd and large. TensorFlow takes an alignment of 64 bytes for granted and aborts on less.";
 
-    allocate_refused: memory::refused,
+    allocate_too_large: memory::too_large,
     "more memory than there is gives null",
     "An allocation that cannot be served must leave opaque null. TensorFlow then frees what it can and tries \
      again, or tells the user; a crash or a block that is too small takes the whole process along.";
@@ -93,7 +93,7 @@ checks! {
     "blocks are freed by their address alone",
     "Without the BFC allocator TensorFlow no longer knows a block's size and passes 0; it also frees null blocks.";
 
-    memory_kept: partial_copy::kept,
+    memory_contents: partial_copy::contents,
     "blocks keep what was written to them",
     "While others are taken, written to and given back.";
 
@@ -113,7 +113,7 @@ checks! {
     "the statistics add up",
     "Bytes in use grow by what is allocated and shrink by what is freed; the peak is never below them.";
 
-    filled_sizes: load::filled,
+    output_struct_sizes: load::filled,
     "structs that slots fill have their struct_size",
     "SP_DeviceMemoryBase, SP_AllocatorStats and SP_TimerFns are checked each time that they are filled; a size of \
      0 makes TensorFlow drop what was said.";
@@ -126,7 +126,7 @@ checks! {
     "copies on a stream arrive whole",
     "In, across and out, enqueued at once on one stream and waited for once.";
 
-    copies_parts: partial_copy::copies,
+    copies_partial: partial_copy::copies,
     "copies of parts change their part and nothing else",
     "With the BFC allocator every tensor is a part of a larger block, so a copy begins and ends anywhere in one; \
      the host's side ends where the copy does.";
@@ -157,7 +157,7 @@ checks! {
     "An event is complete once what stood before it on its stream is done. TensorFlow polls get_event_status on a \
      thread of its own and takes an error or an unknown status for fatal.";
 
-    waits: stream::waits,
+    synchronization: stream::waits,
     "waiting for a stream or the whole device waits for all that was enqueued",
     "Reading a tensor calls synchronize_all_activity: what it returns before is read too early.";
 
@@ -169,7 +169,7 @@ checks! {
     "a longer piece of work takes longer",
     "TensorFlow to 2.13 demands timers; later ones ask for none.";
 
-    created_again: lifetime::again,
+    device_recreation: lifetime::device_recreation,
     "a device that was destroyed can be created again",
     "With its streams, events and blocks, and it does what the first one did.";
 
@@ -210,12 +210,12 @@ checks! {
     "the profiler can be started again",
     "start, stop, the call for the size, the call for the bytes; as often as a user profiles.";
 
-    given_back: kernel::given_back,
+    objects_released: kernel::objects_released,
     "a whole life leaves nothing behind",
     "Every object of core's that the plugin was given is deleted once, and every function that it called is one \
      that this host knows.";
 
-    field_owners: field_access::fields,
+    field_access: field_access::fields,
     "each call writes the plugin's own fields only, and gives back what TensorFlow can use",
     "The structs of a call are compared with what they were before it, in this check and in all others. A plugin \
      may change a struct only through a parameter that the header or its notes call out or in/out, and in it only \

@@ -15,14 +15,14 @@ mod release_contract;
 mod session;
 mod stream;
 
-pub(crate) use field_access::{OWNERS, broken};
+pub(crate) use field_access::{FIELD_ACCESS, breaches_failure};
 pub use list::{CHECKS, Check};
-pub(crate) use release_contract::CONTRACT;
+pub(crate) use release_contract::RELEASE_CONTRACT;
 
 pub(crate) use session::Session;
 
 /// The id of the check that loads the plugin and asks it nothing.
-pub(crate) const LOADING: &str = "entry_points";
+pub(crate) const LOAD_CHECK: &str = "entry_points";
 
 /// The id of the check that counts devices.
-pub(crate) const DEVICES: &str = "devices";
+pub(crate) const DEVICES_CHECK: &str = "devices";

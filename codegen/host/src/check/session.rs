@@ -1,35 +1,35 @@
-//! What all checks share: the plugin under test, its device, and comparisons.
+//! The plugin under test, its device, and comparisons, for all checks.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::executor::{Block, Executor, Stream};
-use crate::host::adopt;
+use crate::host::register_platform;
 use crate::outcome::Stop;
 use crate::plugin::{Platform, Plugin, entry_points};
-use crate::release::Release;
+use crate::release::PlayedRelease;
 use crate::{Error, Host};
 
-/// What a check is handed.
+/// The release and the plugin of a check.
 pub(crate) struct Session<'a> {
-    pub release: Release<'a>,
+    pub release: PlayedRelease<'a>,
     pub plugin: &'a Path,
 }
 
-/// A device of the plugin's, with the platform that it belongs to.
+/// A device of the plugin with its platform.
 pub(crate) struct Device {
     pub platform: Platform,
     pub executor: Arc<Executor>,
 }
 
 impl Session<'_> {
-    /// The plugin's library. Where it does not load, that is the failure of `entry_points` alone.
+    /// Loads the plugin. If that fails, the check is skipped, since `entry_points` reports it.
     pub(super) fn load(&self) -> Result<Plugin, Stop> {
         let loaded = Plugin::load(self.release, self.plugin);
-        loaded.map_err(|_| Stop::Skip("does not load, as entry_points says".into()))
+        loaded.map_err(|_| Stop::Skip("the plugin does not load: see entry_points".into()))
     }
 
-    /// The plugin, where it has the entry point and the release looks for it.
+    /// Loads the plugin, and skips the check unless the plugin and the release have the entry point.
     pub(super) fn with(&self, entry_point: &str) -> Result<Plugin, Stop> {
         let plugin = self.load()?;
         match plugin.entry_points().contains(&entry_point) {
@@ -42,13 +42,13 @@ impl Session<'_> {
     }
 
     pub(super) fn platform(&self) -> Result<Platform, Stop> {
-        adopt(&self.with("SE_InitPlugin")?).map_err(unregistered)
+        register_platform(&self.with("SE_InitPlugin")?).map_err(skip_unregistered)
     }
 
-    /// The plugin with all its parts, as TensorFlow has it.
+    /// Loads the plugin with kernels, optimizer and profiler.
     pub(super) fn host(&self) -> Result<Host, Stop> {
         self.with("SE_InitPlugin")?;
-        Host::open(self.release, self.plugin).map_err(unregistered)
+        Host::open(self.release, self.plugin).map_err(skip_unregistered)
     }
 
     pub(super) fn device(&self) -> Result<Device, Stop> {
@@ -56,13 +56,13 @@ impl Session<'_> {
         if platform.device_count()? < 1 {
             return Err(Stop::Skip("the plugin reports 0 devices".into()));
         }
-        let executor = Device::of(&platform)?;
+        let executor = Device::first(&platform)?;
         Ok(Device { platform, executor })
     }
 }
 
-/// What keeps a plugin from being registered is the failure of the checks that ask for it.
-pub(super) fn unregistered(error: Error) -> Stop {
+/// Skips a check because registration failed, which other checks report.
+pub(super) fn skip_unregistered(error: Error) -> Stop {
     match error {
         Error::Declined(text) => Stop::Skip(text),
         other => Stop::Skip(format!("not registered: {other}")),
@@ -70,12 +70,12 @@ pub(super) fn unregistered(error: Error) -> Stop {
 }
 
 impl Device {
-    /// The first device's slots.
-    pub(super) fn of(platform: &Platform) -> Result<Arc<Executor>, Error> {
+    /// Creates the first device.
+    pub(super) fn first(platform: &Platform) -> Result<Arc<Executor>, Error> {
         Ok(Arc::new(platform.executor(platform.create_device(0)?)))
     }
 
-    /// Device memory of `size` bytes; the check ends where there is none.
+    /// Allocates device memory, or fails the check.
     pub(super) fn block(&self, size: usize) -> Result<Block, Stop> {
         block(&self.executor, size)
     }
@@ -84,7 +84,7 @@ impl Device {
         Ok(self.executor.create_stream()?)
     }
 
-    /// The bytes of `block`.
+    /// Copies `size` bytes of `block` to the host.
     pub(super) fn read(&self, block: Block, size: usize) -> Result<Vec<u8>, Stop> {
         let mut bytes = vec![0; size];
         self.executor.sync_dtoh(&mut bytes, block)?;
@@ -95,13 +95,13 @@ impl Device {
 pub(super) fn block(executor: &Executor, size: usize) -> Result<Block, Stop> {
     let block = executor.allocate(size as u64)?;
     ensure(!block.opaque.is_null(), || {
-        format!("allocate of {size} bytes gave nothing")
+        format!("allocate of {size} bytes returned null")
     })?;
     Ok(block)
 }
 
 /// Runs `work` on eight threads at once.
-pub(super) fn at_once(work: impl Fn(u8) -> Result<(), Stop> + Sync) -> Result<(), Stop> {
+pub(super) fn run_on_threads(work: impl Fn(u8) -> Result<(), Stop> + Sync) -> Result<(), Stop> {
     std::thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || work(seed))).collect();
@@ -111,22 +111,22 @@ pub(super) fn at_once(work: impl Fn(u8) -> Result<(), Stop> + Sync) -> Result<()
     })
 }
 
-/// Stops the check, unless `good`.
-pub(super) fn ensure(good: bool, text: impl FnOnce() -> String) -> Result<(), Stop> {
-    match good {
+/// Fails the check unless `is_good`.
+pub(super) fn ensure(is_good: bool, text: impl FnOnce() -> String) -> Result<(), Stop> {
+    match is_good {
         true => Ok(()),
         false => Err(Stop::Fail(text())),
     }
 }
 
-/// Bytes that differ from place to place and from `seed` to `seed`.
+/// Returns bytes that depend on their position and on `seed`.
 pub(super) fn pattern(size: usize, seed: u8) -> Vec<u8> {
     let byte = |at: usize| (at as u8).wrapping_mul(31) ^ (at >> 8) as u8 ^ seed;
     (0..size).map(byte).collect()
 }
 
-/// Stops the check where the bytes differ, with the first place.
-pub(super) fn same(what: &str, found: &[u8], wanted: &[u8]) -> Result<(), Stop> {
+/// Fails the check if the bytes differ, with the first position.
+pub(super) fn expect_equal(what: &str, found: &[u8], wanted: &[u8]) -> Result<(), Stop> {
     let differ = found
         .iter()
         .zip(wanted)

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
-use crate::outcome::{Seen, Stop};
+use crate::outcome::{CheckResult, Stop};
 use crate::text::{TEXT_LIMIT, clip, escape_control};
 
 /// Characters of a nonce: 128 bits as hexadecimal digits.
@@ -38,7 +38,7 @@ pub(crate) mod kind {
     pub const PASS: &str = "pass";
     /// Verdict: the check failed.
     pub const FAIL: &str = "fail";
-    /// Verdict: the question does not arise.
+    /// Verdict: the check does not apply.
     pub const SKIP: &str = "skip";
     /// The kinds that are verdicts.
     pub const VERDICTS: [&str; 3] = [PASS, FAIL, SKIP];
@@ -52,7 +52,7 @@ pub(crate) mod kind {
     pub const MISSING: &str = "missing";
     /// A struct that the plugin filled.
     pub const WRITTEN: &str = "written";
-    /// The host's words about a crash or a hang.
+    /// The host's description of a crash or a hang.
     pub const NOTE: &str = "note";
 }
 
@@ -168,7 +168,7 @@ pub(super) struct ReportReceiver {
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     /// The first verdict.
-    pub verdict: Option<Seen>,
+    pub verdict: Option<CheckResult>,
     /// True if the plugin's library was loaded.
     pub is_loaded: bool,
     /// The number of devices that the plugin reports.
@@ -179,7 +179,7 @@ pub(super) struct Reports {
     pub written: Vec<FilledStruct>,
     /// Functions that were called and the host does not implement.
     pub missing: BTreeSet<String>,
-    /// The host's words about a crash or a hang.
+    /// The host's description of a crash or a hang.
     pub notes: Vec<String>,
 }
 
@@ -251,7 +251,7 @@ impl Reports {
         }
     }
 
-    fn decide(&mut self, verdict: Seen) {
+    fn decide(&mut self, verdict: CheckResult) {
         self.verdict.get_or_insert(verdict);
     }
 }

@@ -1,4 +1,4 @@
-//! What a child writes to stdout or stderr, in bounded memory.
+//! Output of a child on stdout or stderr, in bounded memory.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What plugins pass to core, as types. The C contract says that such pointers are good for the
-//! call, so the few places that follow one are all in this file.
+//! Types of the arguments that plugins pass to core. The C contract makes such pointers valid for the call. All
+//! dereferences of them are in this file.
 //!
 //! Invariant: values of these types are made by a plugin's call of a function in `core`, and
 //! nowhere else.
@@ -15,10 +15,10 @@ pub(crate) struct Arg<T>(*mut T);
 impl<T: Object> Arg<T> {
     /// The object, if it is live; otherwise a fault of the function called `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
-        let found = self.quiet();
+        let found = self.find();
         if found.is_none() {
-            objects::fault(format!(
-                "{call} was handed {:p}, which is not a live {}",
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
                 self.0,
                 T::KIND
             ));
@@ -27,19 +27,19 @@ impl<T: Object> Arg<T> {
     }
 
     /// The object, if it is live.
-    pub fn quiet(&self) -> Option<&T> {
+    pub fn find(&self) -> Option<&T> {
         objects::find(self.0)
     }
 
-    /// The object, taken out of the plugin's hands. Null is nothing, without a fault.
+    /// Takes the object from the plugin. Null is `None` without a fault.
     pub fn take(self, call: &str) -> Option<Box<T>> {
         if self.0.is_null() {
             return None;
         }
         let found = objects::take(self.0);
         if found.is_none() {
-            objects::fault(format!(
-                "{call} was handed {:p}, which is not a live {}",
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
                 self.0,
                 T::KIND
             ));
@@ -73,7 +73,7 @@ impl Text {
     }
 }
 
-/// Room for results.
+/// A pointer to results.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);
 
@@ -88,12 +88,12 @@ impl<T: Copy> Out<T> {
         if self.0.is_null() {
             return;
         }
-        // SAFETY: the plugin passes room for as many values as the C contract says; callers here
-        // give no more.
+        // SAFETY: the C contract makes the pointer valid for as many values as the callers here write, and Rust memory
+        // does not overlap the plugin's.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) }
     }
 
-    /// Where the room begins.
+    /// Returns the address of the first element.
     pub fn address(&self) -> *mut T {
         self.0
     }

@@ -1,4 +1,4 @@
-//! `TF_OpKernelConstruction`: what a kernel sees while it is made.
+//! `TF_OpKernelConstruction`: the construction of a kernel.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
@@ -11,10 +11,10 @@ use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::memory::HostMemory;
-use crate::objects::{Kind, Object};
+use crate::objects::{Object, ObjectKind};
 use crate::tensor_buffer::Buffer;
 
-/// What `TF_OpKernelConstruction*` points to.
+/// The object behind `TF_OpKernelConstruction*`.
 pub(crate) struct Construction {
     pub name: String,
     pub op: String,
@@ -23,7 +23,7 @@ pub(crate) struct Construction {
 }
 
 impl Object for Construction {
-    const KIND: Kind = Kind::Construction;
+    const KIND: ObjectKind = ObjectKind::Construction;
 }
 
 /// A string that belongs to the host, or to the plugin for a call.
@@ -35,7 +35,7 @@ pub(super) struct StringView {
 }
 
 impl StringView {
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self {
             data: text.as_ptr().cast(),
             len: text.len(),
@@ -63,7 +63,7 @@ impl Construction {
         }
     }
 
-    /// What the kernel reported, if it failed.
+    /// Returns the status that the kernel reported, if it failed.
     pub fn failure(&self) -> Option<(Code, String)> {
         self.failure
             .lock()
@@ -112,13 +112,13 @@ fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
     let Attr::Tensor(value) = attr else {
         return Err(mismatch(attr, "tensor"));
     };
-    let buffer = Arc::new(Buffer::held(HostMemory::of(value.bytes())));
+    let buffer = Arc::new(Buffer::held(HostMemory::from_bytes(value.bytes())));
     Ok(View {
         dtype: value.dtype(),
         dims: value.dims().to_vec(),
         buffer,
     }
-    .give())
+    .into_plugin_handle())
 }
 
 fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
@@ -131,7 +131,7 @@ fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
 
 type Ctx = Arg<Construction>;
 
-fn put<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
+fn copy_scalar<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
     let Some(ctx) = ctx.get(call) else { return };
     report(
         status,
@@ -140,8 +140,8 @@ fn put<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg
     );
 }
 
-/// As many items of a list as the plugin has room for.
-fn put_list<T: Copy>(
+/// Copies as many items of a list as fit into the plugin's buffer.
+fn copy_list<T: Copy>(
     call: &str,
     (ctx, name): (&Ctx, &Text),
     (out, room): (&Out<T>, c_int),
@@ -155,8 +155,8 @@ fn put_list<T: Copy>(
     report(status, call, items.map(|items: Vec<T>| out.fill(&items)));
 }
 
-/// Copies the strings one after the other into `storage`, and says where each begins.
-fn put_texts(
+/// Copies the strings into `storage` and stores the address and length of each.
+fn copy_strings(
     items: &[Attr],
     name: &str,
     (values, lengths): (&Out<*mut c_char>, &Out<usize>),
@@ -191,7 +191,7 @@ functions! {
     }
 
     fn TF_OpKernelConstruction_GetName(ctx: Ctx) -> StringView {
-        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.name))
+        StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.name))
     }
 
     fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: Text, status: Arg<Status>) -> bool {
@@ -216,23 +216,23 @@ functions! {
     }
 
     fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: Text, out: Out<u32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: Text, out: Out<i32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: Text, out: Out<i64>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: Text, out: Out<f32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: Text, out: Out<u8>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrString(
@@ -266,7 +266,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32List(
@@ -276,7 +276,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64List(
@@ -286,7 +286,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrFloatList(
@@ -296,7 +296,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrBoolList(
@@ -306,7 +306,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorList(
@@ -316,7 +316,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrStringList(
@@ -333,7 +333,7 @@ functions! {
         let name = name.string();
         let put = ctx.list(&name).and_then(|items| {
             let items = &items[..items.len().min(room.max(0) as usize)];
-            put_texts(items, &name, (&values, &lengths), (&storage, storage_size))
+            copy_strings(items, &name, (&values, &lengths), (&storage, storage_size))
         });
         report(&status, CALL, put);
     }

@@ -29,20 +29,20 @@ use std::sync::OnceLock;
 pub(crate) use argument::Arg;
 pub use attr::Attr;
 pub(crate) use buffer::Buffer;
-pub(crate) use builder::{Builder, Compute, Done, recorded};
+pub(crate) use builder::{Builder, Compute, Done, take_registered_kernels};
 pub(crate) use construction::Construction;
 pub(crate) use context::{Context, Placement};
-pub(crate) use grappler::{Item, lend};
+pub(crate) use grappler::{Item, register_item};
 pub(crate) use known_op::KnownOp;
 pub(crate) use op_def::defined;
 pub(crate) use op_definition::OpDef;
-pub(crate) use shape::{Inference, Shape};
+pub(crate) use shape::{Inference, TensorShape};
 pub(crate) use tensor::View;
 pub(crate) use variable::Variable;
 
 /// The host's function for `symbol`, if it has one, in the form that takes so many arguments.
 /// `TSL_X` is another name for `TF_X`.
-pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
+pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
     let symbol = match symbol.strip_prefix("TSL_") {
         Some(rest) => format!("TF_{rest}"),
         None => symbol.to_owned(),
@@ -50,7 +50,7 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
     if symbol == "TF_Version" {
         return NonNull::new(tf_version as *mut c_void);
     }
-    if let Some(older) = variable::older(&symbol, arguments) {
+    if let Some(older) = variable::older_form(&symbol, arguments) {
         return NonNull::new(older);
     }
     let families = [
@@ -104,7 +104,7 @@ pub(crate) fn older_signature(symbol: &str, arguments: usize) -> Option<signatur
 static VERSION: OnceLock<CString> = OnceLock::new();
 
 /// From now on `TF_Version` returns this version.
-pub(crate) fn plays(version: String) {
+pub(crate) fn set_version(version: String) {
     VERSION.get_or_init(|| CString::new(version).unwrap_or_default());
 }
 

@@ -7,14 +7,14 @@ use super::functions::functions;
 use super::known_op;
 use super::op_definition::{OpDef, ShapeFunction};
 use super::status::{Status, report};
-use crate::objects::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 use crate::{Code, proto};
 
-/// What `TF_OpDefinitionBuilder*` points to.
+/// The object behind `TF_OpDefinitionBuilder*`.
 struct Builder(Mutex<OpDef>);
 
 impl Object for Builder {
-    const KIND: Kind = Kind::OpDefinitionBuilder;
+    const KIND: ObjectKind = ObjectKind::OpDefinitionBuilder;
 }
 
 impl Builder {
@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<u8> {
     let own = defined().into_iter().map(|op| op.name);
     let names = own.chain(known_op::names().map(str::to_owned));
     let ops = names.filter_map(|name| bytes(&name));
-    ops.flat_map(|op| proto::bytes(1, op)).collect()
+    ops.flat_map(|op| proto::bytes_field(1, op)).collect()
 }
 
 /// `name: rest`, without the spaces.
@@ -104,7 +104,7 @@ fn register(definition: OpDef) -> Result<(), (Code, String)> {
 functions! {
     fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
         let definition = OpDef { name: name.string(), ..OpDef::default() };
-        objects::give(Builder(Mutex::new(definition)), Owner::Plugin)
+        objects::create(Builder(Mutex::new(definition)), Owner::Plugin)
     }
 
     fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {

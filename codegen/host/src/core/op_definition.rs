@@ -26,7 +26,7 @@ impl OpDef {
     pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
         let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
         let mut attrs: Vec<(String, String)> = types
-            .filter(|ty| DType::named(ty).is_none())
+            .filter(|ty| DType::from_name(ty).is_none())
             .map(|ty| (ty.clone(), "type".to_owned()))
             .collect();
         attrs.dedup();
@@ -48,16 +48,19 @@ impl OpDef {
         let arguments = [(2, &self.inputs), (3, &self.outputs)];
         let arguments = arguments.into_iter().flat_map(|(field, list)| {
             list.iter()
-                .map(move |(name, ty)| proto::bytes(field, argument(name, ty)))
+                .map(move |(name, ty)| proto::bytes_field(field, argument(name, ty)))
         });
         let attrs = self.attrs.iter().map(|(name, kind)| {
             let kind = kind.split(['=', '>']).next().unwrap_or("").trim();
             // `{float, int32}` lists the types that a type attribute takes.
             let kind = if kind.starts_with('{') { "type" } else { kind };
-            proto::bytes(4, [proto::bytes(1, name), proto::bytes(2, kind)].concat())
+            proto::bytes_field(
+                4,
+                [proto::bytes_field(1, name), proto::bytes_field(2, kind)].concat(),
+            )
         });
-        let flags = self.flags.iter().map(|flag| proto::number(*flag, 1));
-        [proto::bytes(1, &self.name)]
+        let flags = self.flags.iter().map(|flag| proto::varint_field(*flag, 1));
+        [proto::bytes_field(1, &self.name)]
             .into_iter()
             .chain(arguments)
             .chain(attrs)
@@ -69,14 +72,14 @@ impl OpDef {
 
 fn argument(name: &str, ty: &str) -> Vec<u8> {
     let (number, ty) = match ty.split_once('*') {
-        Some((number, ty)) => (proto::bytes(5, number.trim()), ty.trim()),
+        Some((number, ty)) => (proto::bytes_field(5, number.trim()), ty.trim()),
         None => (vec![], ty),
     };
-    let ty = match DType::named(ty) {
-        Some(dtype) => proto::number(3, u64::from(dtype.0)),
-        None => proto::bytes(4, ty),
+    let ty = match DType::from_name(ty) {
+        Some(dtype) => proto::varint_field(3, u64::from(dtype.0)),
+        None => proto::bytes_field(4, ty),
     };
-    [proto::bytes(1, name), number, ty].concat()
+    [proto::bytes_field(1, name), number, ty].concat()
 }
 
 #[cfg(test)]
@@ -87,16 +90,16 @@ mod tests {
     fn an_argument_is_a_type_or_an_attribute() {
         assert_eq!(
             argument("x", "float"),
-            [proto::bytes(1, "x"), proto::number(3, 1)].concat()
+            [proto::bytes_field(1, "x"), proto::varint_field(3, 1)].concat()
         );
         assert_eq!(
             argument("x", "T"),
-            [proto::bytes(1, "x"), proto::bytes(4, "T")].concat()
+            [proto::bytes_field(1, "x"), proto::bytes_field(4, "T")].concat()
         );
         let list = [
-            proto::bytes(1, "x"),
-            proto::bytes(5, "N"),
-            proto::bytes(4, "T"),
+            proto::bytes_field(1, "x"),
+            proto::bytes_field(5, "N"),
+            proto::bytes_field(4, "T"),
         ]
         .concat();
         assert_eq!(argument("x", "N * T"), list);

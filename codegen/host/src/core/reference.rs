@@ -11,7 +11,7 @@ use super::context::{Context, Ctx};
 use super::functions::functions;
 use super::status::Status;
 use super::tensor::{TensorHandle, View};
-use super::variable::{Copy, conclude};
+use super::variable::{Copy, report_or_fail};
 use crate::Code;
 use crate::dtype::DType;
 use crate::objects::{self, Owner};
@@ -19,7 +19,7 @@ use crate::tensor_buffer::Buffer;
 
 type Allocate =
     unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
-type Outcome<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (Code, String)>;
 
 /// By name; a test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
@@ -38,14 +38,17 @@ fn allocated(
     dtype: DType,
     dims: &[i64],
     allocate: Option<Allocate>,
-) -> Outcome<View> {
+) -> StatusResult<View> {
     let allocate = allocate.ok_or_else(|| (Code::INTERNAL, "plugin_allocator is null".into()))?;
     let empty = View {
         dtype,
         dims: dims.to_vec(),
         buffer: Arc::new(Buffer::empty()),
     };
-    let (lent, status) = (empty.lend(), objects::give(Status::new(), Owner::Host));
+    let (lent, status) = (
+        empty.into_borrowed_handle(),
+        objects::create(Status::new(), Owner::Host),
+    );
     let rank = dims.len() as c_int;
     // SAFETY: the plugin passed this function to be called so; all that it is lent is live.
     unsafe { allocate(ctx, lent, dtype.0, dims.as_ptr(), rank, status) };
@@ -71,16 +74,22 @@ impl Context {
         (reference, output, value): (c_int, c_int, c_int),
         validate: bool,
         copy: Option<Copy>,
-    ) -> Outcome<()> {
+    ) -> StatusResult<()> {
         let (old, value) = (self.input(reference)?, self.input(value)?);
         if validate && old.dims != value.dims {
             let text = format!("a value of {:?} for {:?}", value.dims, old.dims);
             return Err((Code::INVALID_ARGUMENT, text));
         }
         let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
-        let new = self.fresh(value.dtype, &value.dims, false)?;
+        let new = self.allocate_tensor(value.dtype, &value.dims, false)?;
         // SAFETY: the plugin passed this function for such a copy.
-        unsafe { copy(ctx, value.give(), new.clone().give()) };
+        unsafe {
+            copy(
+                ctx,
+                value.into_plugin_handle(),
+                new.clone().into_plugin_handle(),
+            )
+        };
         self.set_output(output, new)
     }
 }
@@ -99,7 +108,7 @@ functions! {
         let Some(found) = ctx.get(CALL) else { return };
         let places = (reference, output, value);
         let assigned = found.assign_reference(ctx.address(), places, validate_shape != 0, copy);
-        conclude(found, assigned, CALL, &status);
+        report_or_fail(found, assigned, CALL, &status);
     }
 
     fn TF_TemporaryVariable(
@@ -117,7 +126,7 @@ functions! {
             temporary().insert(text(&name), view.clone());
             found.set_output(0, view)
         });
-        conclude(found, kept, CALL, &status);
+        report_or_fail(found, kept, CALL, &status);
     }
 
     fn TF_DestroyTemporaryVariable(
@@ -130,7 +139,7 @@ functions! {
         let name = text(&name);
         let none = || (Code::NOT_FOUND, format!("there is no temporary variable {name}"));
         let last = temporary().remove(&name).ok_or_else(none);
-        let given = last.and_then(|_| found.set_output(0, found.input(index)?));
-        conclude(found, given, CALL, &status);
+        let input_views = last.and_then(|_| found.set_output(0, found.input(index)?));
+        report_or_fail(found, input_views, CALL, &status);
     }
 }

@@ -1,4 +1,4 @@
-//! What the loader reads first: names, symbols, the System V hash table and the dynamic section.
+//! The tables that the loader reads: strings, symbols, the System V hash table and the dynamic section.
 //! glibc still reads `DT_HASH`, and it is the simpler of the two hash tables.
 
 use super::hash::hash;
