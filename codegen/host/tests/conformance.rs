@@ -1,7 +1,6 @@
-//! A good plugin in C passes every check, and each planted defect is found by the check that is
-//! there for it, without taking the others along.
+//! A good plugin in C passes every check. Each planted defect fails the check for it, and few others.
 //!
-//! In 2.22; `SP_EVERY_RELEASE=1` plants each in all eighteen releases, which takes some minutes.
+//! Defects are planted in 2.22; `SP_EVERY_RELEASE=1` plants them in all releases, which takes some minutes.
 
 mod c;
 
@@ -13,7 +12,7 @@ use c::Compiler;
 use sp_host::{CheckOutcome, Verdict};
 use sp_ir::Api;
 
-/// A defect, the check that must find it, and words of what that check says.
+/// A defect, the check that must find it, and a part of its detail.
 const DEFECTS: &[(&str, &str, &str)] = &[
     ("UNDEFINED", "entry_points", "TF_NoSuchFunction"),
     (
@@ -231,7 +230,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     (
         "CALLBACK_ORDER",
         "host_callbacks",
-        "number 1 ran out of order, in place 0",
+        "number 1 ran out of order, at position 0",
     ),
     ("CALLBACK_LOST", "host_callbacks", "99 of 100 callbacks ran"),
     (
@@ -303,10 +302,10 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ("PROFILER_ONCE", "profiler_sessions", "started already"),
 ];
 
-/// Defects that other checks meet as a hang of many seconds each.
+/// Defects that hang other checks for many seconds each.
 const SLOW: [&str; 2] = ["EVENT_PENDING", "HANG"];
 
-/// Defects that a release has no place for: the first that has, and what came with it.
+/// Defects that older releases cannot have: the first release that can, and its new feature.
 const LATER: &[(&str, u32, &str)] = &[
     ("FILL_COUNTS_WORDS", 7, "memset32"),
     ("FILL_ZERO", 7, "memset"),
@@ -324,8 +323,7 @@ const LATER: &[(&str, u32, &str)] = &[
     ("PROFILER_MARKS", 7, "profilers"),
 ];
 
-/// Functions of a plugin's APIs that this host cannot have: variants and the rendezvous are objects of
-/// C++.
+/// Functions that the host cannot have: variants and the rendezvous are C++ objects.
 const UNIMPLEMENTED: [&str; 3] = ["TF_AddNVariant", "TF_GetRendezvous", "TF_ZerosLikeVariant"];
 
 fn main() {
@@ -342,24 +340,24 @@ fn main() {
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "5") };
     for good in ["GOOD", "USE_BFC", "NO_OPTIONS", "FREE_EXT"] {
-        passes_everything(
+        assert_all_checks_pass(
             good,
             &sp_host::run_all_checks(&apis, &compiler.plugin(good)),
         );
     }
-    passes_everything(
+    assert_all_checks_pass(
         "NEEDED",
         &sp_host::run_all_checks(&apis, &compiler.plugin_with_needed()),
     );
-    declines(&sp_host::run_all_checks(
+    assert_declines(&sp_host::run_all_checks(
         &apis,
         &compiler.plugin("NO_DEVICE"),
     ));
     let none = sp_host::run_check("entry_points", &apis, &compiler.empty());
-    found("exports nothing", &none, "exports none of");
+    assert_fails_with("exports nothing", &none, "exports none of");
     let panics = sp_host::run_check("registration", &apis, &compiler.panicking());
-    found("panics", &panics, "crashed: abort: no device today");
-    // What the host lacks is no defect of the plugin's.
+    assert_fails_with("panics", &panics, "crashed: abort: no device today");
+    // A function that the host lacks is no defect of the plugin.
     let plugin = compiler.plugin("UNKNOWN_FUNCTION");
     let row = sp_host::run_check("objects_released", &apis, &plugin);
     assert_eq!(row.status, Verdict::Skip, "{row}");
@@ -374,42 +372,42 @@ fn main() {
                 false => sp_host::run_all_checks(&apis, &plugin),
             };
             println!("{defect}: {row}");
-            missed(&row, words, &rows).map(|why| format!("{defect}: {why}"))
+            missed_defect(&row, words, &rows).map(|reason| format!("{defect}: {reason}"))
         })
         .collect();
     assert!(missed.is_empty(), "{missed:#?}");
     for release in c::releases() {
         let apis = c::apis_of(&release);
         let plugin = Compiler::find(&apis).expect("it was there").plugin("GOOD");
-        passes_everything(&release, &sp_host::run_all_checks(&apis, &plugin));
+        assert_all_checks_pass(&release, &sp_host::run_all_checks(&apis, &plugin));
     }
     match std::env::var_os("SP_EVERY_RELEASE") {
-        Some(_) => found_everywhere(),
+        Some(_) => assert_found_in_every_release(),
         None => println!("defects were planted in 2.22; SP_EVERY_RELEASE=1 plants them in all"),
     }
 }
 
-/// Every defect in every release that has a place for it, two releases at a time.
-fn found_everywhere() {
+/// Plants every defect in every release that can have it, two releases at a time.
+fn assert_found_in_every_release() {
     let releases = c::releases();
     let (next, missed) = (AtomicUsize::new(0), Mutex::new(vec![]));
-    let serve = || {
+    let run_releases = || {
         while let Some(release) = releases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = missed_in(release);
+            let found = missed_defects(release);
             missed.lock().expect("no panic").extend(found);
         }
     };
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(serve);
+            scope.spawn(run_releases);
         }
     });
     let missed = missed.into_inner().expect("no panic");
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// What is not found in a release.
-fn missed_in(release: &str) -> Vec<String> {
+/// Returns the defects that are not found in a release.
+fn missed_defects(release: &str) -> Vec<String> {
     let (start, apis) = (Instant::now(), c::apis_of(release));
     let compiler = Compiler::find(&apis).expect("it was there");
     let minor: u32 = release.trim_start_matches("2.").parse().expect("a number");
@@ -421,8 +419,8 @@ fn missed_in(release: &str) -> Vec<String> {
     let planted: Vec<_> = DEFECTS.iter().filter(|(defect, ..)| has(defect)).collect();
     let missed = planted.iter().filter_map(|(defect, check, words)| {
         let row = sp_host::run_check(check, &apis, &compiler.plugin(defect));
-        let said = row.status == Verdict::Fail && row.detail.contains(words);
-        (!said).then(|| format!("{defect} in {release}: {row}"))
+        let is_found = row.status == Verdict::Fail && row.detail.contains(words);
+        (!is_found).then(|| format!("{defect} in {release}: {row}"))
     });
     let missed: Vec<String> = missed.collect();
     let (found, seconds) = (planted.len() - missed.len(), start.elapsed().as_secs());
@@ -433,7 +431,7 @@ fn missed_in(release: &str) -> Vec<String> {
     missed
 }
 
-fn passes_everything(variant: &str, outcomes: &[CheckOutcome]) {
+fn assert_all_checks_pass(variant: &str, outcomes: &[CheckOutcome]) {
     let bad: Vec<&CheckOutcome> = outcomes
         .iter()
         .filter(|outcome| outcome.status == Verdict::Fail)
@@ -442,7 +440,7 @@ fn passes_everything(variant: &str, outcomes: &[CheckOutcome]) {
     println!("{variant}: {}", sp_host::summary(outcomes));
 }
 
-fn declines(outcomes: &[CheckOutcome]) {
+fn assert_declines(outcomes: &[CheckOutcome]) {
     let row = outcomes
         .iter()
         .find(|outcome| outcome.check == "streams")
@@ -457,18 +455,17 @@ fn declines(outcomes: &[CheckOutcome]) {
     println!("NO_DEVICE: {}", sp_host::summary(outcomes));
 }
 
-fn found(defect: &str, row: &CheckOutcome, words: &str) {
+fn assert_fails_with(defect: &str, row: &CheckOutcome, words: &str) {
     assert_eq!(row.status, Verdict::Fail, "{defect}: {row}");
     assert!(row.detail.contains(words), "{defect}: {row}");
     println!("{defect}: {row}");
 }
 
-/// Where `row` does not say `words`, or the defect takes other checks along: those that it stops are
-/// skipped, and one defect fails few.
-fn missed(row: &CheckOutcome, words: &str, rows: &[CheckOutcome]) -> Option<String> {
+/// Returns a message unless `row` fails with `words` and few other checks fail.
+fn missed_defect(row: &CheckOutcome, words: &str, rows: &[CheckOutcome]) -> Option<String> {
     let failed = rows.iter().filter(|row| row.status == Verdict::Fail);
     let failed: Vec<&str> = failed.map(|row| row.check.as_str()).collect();
-    let said = row.status == Verdict::Fail && row.detail.contains(words);
-    let alone = failed.contains(&row.check.as_str()) && failed.len() <= 6;
-    (!said || !alone).then(|| format!("{row}, failed {failed:?}"))
+    let is_found = row.status == Verdict::Fail && row.detail.contains(words);
+    let is_specific = failed.contains(&row.check.as_str()) && failed.len() <= 6;
+    (!is_found || !is_specific).then(|| format!("{row}, failed {failed:?}"))
 }

@@ -1,5 +1,4 @@
-//! Plugins that misbehave towards the process that checks them: floods, forks, hangs, forged verdicts,
-//! escapes, closed descriptors.
+//! Containment of plugins that flood, fork, hang, forge verdicts, print escape sequences or close descriptors.
 
 mod c;
 
@@ -13,7 +12,7 @@ use sp_ir::Api;
 /// The environment variable with the file in which FORKS writes a process number.
 const FILE: &str = "HOSTILE_FILE";
 
-/// A way to misbehave, the check, its verdict, and words of its detail.
+/// A macro of `hostile.c`, the check, its verdict, and a part of its detail.
 const VARIANTS: &[(&str, &str, Verdict, &str)] = &[
     (
         "FORGES",
@@ -99,23 +98,23 @@ fn main() {
         assert!(row.detail.contains(words), "{variant}: {row}");
         assert!(!row.to_string().contains(char::is_control), "{row:?}");
     }
-    bounds_the_memory_of_a_flood(&apis, &compiler.hostile("FLOODS"));
-    kills_what_a_plugin_forked(&apis, &compiler);
-    asks_a_plugin_that_hangs_at_loading_once(&compiler.hostile("HANGS"));
-    requires_a_device_if_asked(&compiler);
+    bounds_memory_of_flood(&apis, &compiler.hostile("FLOODS"));
+    kills_forked_processes(&apis, &compiler);
+    loads_hanging_plugin_once(&compiler.hostile("HANGS"));
+    requires_device_if_requested(&compiler);
 }
 
-fn bounds_the_memory_of_a_flood(apis: &[Api], plugin: &Path) {
+fn bounds_memory_of_flood(apis: &[Api], plugin: &Path) {
     let before = peak_memory();
     let row = sp_host::run_check("entry_points", apis, plugin);
     println!("FLOODS: {row}");
     assert_eq!(row.status, Verdict::Pass, "{row}");
     assert!(row.dropped_bytes > 255 << 20, "{row:?}");
-    let grown = peak_memory() - before;
-    assert!(grown < 16 << 10, "{grown} KiB for {row}");
+    let growth = peak_memory() - before;
+    assert!(growth < 16 << 10, "{growth} KiB for {row}");
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the peak memory of this process in KiB.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -126,8 +125,8 @@ fn peak_memory() -> u64 {
     size.parse().expect("a number")
 }
 
-/// Both where the check passes and where it is killed.
-fn kills_what_a_plugin_forked(apis: &[Api], compiler: &Compiler) {
+/// Forked processes end if the check passes, and if it is killed.
+fn kills_forked_processes(apis: &[Api], compiler: &Compiler) {
     for (variants, status) in [("FORKS", Verdict::Pass), ("FORKS HANGS", Verdict::Fail)] {
         let plugin = compiler.hostile(variants);
         let file = plugin.with_extension("txt");
@@ -158,7 +157,7 @@ fn runs(number: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
+fn loads_hanging_plugin_once(plugin: &Path) {
     let releases = ["2.21".to_owned()];
     let options = VerifyOptions {
         timeout: Some(Duration::from_secs(1)),
@@ -187,7 +186,7 @@ fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
     println!("HANGS: {} in {taken:?}", sp_host::summary(&rows));
 }
 
-fn requires_a_device_if_asked(compiler: &Compiler) {
+fn requires_device_if_requested(compiler: &Compiler) {
     let releases = ["2.21".to_owned()];
     let status = |variant: &str, require_device| {
         let options = VerifyOptions {

@@ -190,10 +190,12 @@ fn verified(place: &Place) {
             .expect("it is asked");
         assert_eq!(bounds["status"], said, "{bounds}");
         assert_eq!(bounds["release"], release);
-        let asks = report["asks"]["functions"].as_array().expect("a list");
+        let functions = report["requirements"]["functions"]
+            .as_array()
+            .expect("a list");
         assert!(
-            asks.iter().any(|it| it["name"] == "TF_NewStatus"),
-            "{asks:?}"
+            functions.iter().any(|it| it["name"] == "TF_NewStatus"),
+            "{functions:?}"
         );
     }
 }

@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_gen::verify;
-use sp_host::{Exports, Host, Op, CheckOutcome, PLAYED_APIS, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, Exports, Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
@@ -276,7 +276,9 @@ fn apis(place: &Place, release: &str) -> Vec<Api> {
             let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
-        None => snapshots::some(place, parsed(release), &PLAYED_APIS).expect("its snapshots are there"),
+        None => {
+            snapshots::some(place, parsed(release), &PLAYED_APIS).expect("its snapshots are there")
+        }
     }
 }
 
