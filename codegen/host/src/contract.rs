@@ -12,7 +12,7 @@ use sp_ir::{Field, History, Record, Signature};
 /// Contract data that [`judge`](crate::verification) compares a plugin with.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract<'a> {
-    /// The releases, with the one that is played.
+    /// The releases, including the verified one.
     pub history: &'a History,
     /// The functions of TensorFlow that the plugin's file imports.
     pub imports: &'a BTreeSet<String>,
@@ -236,7 +236,7 @@ fn at(record: &Record, offset: u64) -> Option<&Field> {
 fn release_range(releases: &[String]) -> String {
     match releases {
         [] => "no known release".into(),
-        [one] => one.clone(),
+        [release] => release.clone(),
         [first, .., last] => format!("{first} to {last}"),
     }
 }
@@ -315,7 +315,7 @@ mod tests {
             ]
         );
         assert_eq!(contract.compare("2.9", &structs).differences, [""; 0]);
-        // Nothing is set that moved, and the release cannot be told.
+        // The set field has not moved, and the size fits several releases.
         let structs = [written("TP_OptimizerConfigs", 88, &[16])];
         let found = contract.compare("2.9", &structs);
         assert_eq!((found.differences.len(), found.unclear.len()), (0, 0));

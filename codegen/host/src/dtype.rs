@@ -89,8 +89,9 @@ impl fmt::Debug for DType {
 /// A Rust type whose values are the elements of some tensor.
 ///
 /// # Safety
-/// `DTYPE` has elements of this size, the type has no padding, and every byte pattern that
-/// `valid` accepts is a value of it.
+/// - Elements of `DTYPE` have the size of this type.
+/// - The type has no padding.
+/// - Every byte pattern that `valid` accepts is a value of it.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The element type.
     const DTYPE: DType;
@@ -104,7 +105,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 macro_rules! elements {
     ($($ty:ty = $dtype:ident,)*) => {
         $(
-            // SAFETY: a number of the size that the data type says; every pattern is a value.
+            // SAFETY: the number has the size of the data type and no padding, and every byte pattern is a value.
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType::$dtype;
             }
@@ -125,7 +126,7 @@ elements! {
     u64 = UINT64,
 }
 
-// SAFETY: one byte, and `valid` accepts 0 and 1 only.
+// SAFETY: `bool` is one byte as the data type, and `valid` accepts 0 and 1 only.
 unsafe impl Element for bool {
     const DTYPE: DType = DType::BOOL;
 

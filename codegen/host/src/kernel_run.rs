@@ -171,7 +171,7 @@ impl Host {
         let view = view.ok_or_else(unset)?;
         if view.dtype != placement.dtype {
             let text = format!(
-                "{op} gave {name} as {}, not {}",
+                "{op} returned {name} as {}, not {}",
                 view.dtype, placement.dtype
             );
             return Err(Error::Refused(text));
@@ -179,7 +179,7 @@ impl Host {
         let len = view.bytes();
         if len > view.buffer.len() {
             let text = format!(
-                "{op} gave {name} the shape {:?}, above its memory",
+                "{op} returned {name} with the shape {:?}, which exceeds its memory",
                 view.dims
             );
             return Err(Error::Refused(text));

@@ -1,6 +1,6 @@
-//! One struct of the C API in memory of its own: exactly as long as the release has it, its end at
-//! an inaccessible page, what is no field poisoned. Fields are reached by the IR's offsets; no
-//! Rust struct says where they are.
+//! One struct of the C API in guarded memory: it has the length of the release, ends at an inaccessible page, and
+//! bytes outside of fields have a fill pattern. Fields are reached by the IR's offsets; no
+//! Rust struct describes the layout.
 //!
 //! Invariant: reads and writes stay inside the field that the IR names.
 
@@ -15,8 +15,7 @@ use crate::leak_exempt::leak_exempt;
 use crate::memory::POISON;
 use crate::{Error, fault};
 
-/// The structs of one release, by name. They live as long as the process, since faults are told
-/// with their names.
+/// The structs of one release, by name. They are leak-exempt, since reports of faults use their names.
 #[derive(Debug, Clone)]
 pub(crate) struct StructShapes {
     shapes: BTreeMap<String, &'static StructShape>,
@@ -58,7 +57,7 @@ impl StructShapes {
 
     /// The struct called `name`.
     pub fn get(&self, name: &str) -> Result<&'static StructShape, Error> {
-        let none = || Error::Load(format!("the APIs handed to the host have no struct {name}"));
+        let none = || Error::Load(format!("the APIs passed to sp-host have no struct {name}"));
         self.shapes.get(name).copied().ok_or_else(none)
     }
 
@@ -154,13 +153,13 @@ pub(crate) struct Record {
     retired: bool,
 }
 
-// SAFETY: the memory has one owner; plugins are handed its address for a call, as in TensorFlow.
+// SAFETY: the record is the only owner of its memory, and the host never passes it to two calls at once.
 unsafe impl Send for Record {}
 // SAFETY: as above; the host changes it only through `&mut`.
 unsafe impl Sync for Record {}
 
 pub(crate) fn page() -> usize {
-    // SAFETY: a question without arguments.
+    // SAFETY: sysconf takes a number and accesses no memory of the caller.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
@@ -209,12 +208,12 @@ impl Record {
         copy
     }
 
-    /// Ends the record's life: from now on whoever touches it faults.
+    /// Makes the record inaccessible for the rest of the process: every access faults.
     pub fn retire(mut self) {
         self.retired = true;
         live().remove(&(self.start.as_ptr() as usize));
         self.guard_slot.retire(self.map.as_ptr() as usize);
-        // SAFETY: the map is this record's own, and it is never unmapped.
+        // SAFETY: this record created the map, which is not unmapped, so no other memory gets its addresses.
         unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
     }
 
@@ -263,7 +262,7 @@ impl Record {
         self.set(field, value as u64);
     }
 
-    /// Sets the version that the release says of an API.
+    /// Sets the version fields.
     pub fn set_version(&mut self, version: [u64; 3]) {
         let fields = ["major_version", "minor_version", "patch_version"];
         for (field, part) in fields.into_iter().zip(version) {
@@ -271,7 +270,7 @@ impl Record {
         }
     }
 
-    /// The number in `field`, zero-extended; none where the release has no such field.
+    /// Returns the number in `field`, zero-extended, or `None` if the release has no such field.
     pub fn get(&self, field: &str) -> Option<u64> {
         let field = self.shape.field(field)?;
         let bytes = &self.bytes()[field.offset as usize..][..field.size as usize];
@@ -280,7 +279,7 @@ impl Record {
         Some(u64::from_le_bytes(wide))
     }
 
-    /// The signed 64-bit fields that are below 0.
+    /// Returns the signed 64-bit fields with negative values.
     pub fn negative(&self) -> impl Iterator<Item = &str> {
         let signed = self.shape.body.fields.iter().filter(|field| {
             matches!(
@@ -295,7 +294,7 @@ impl Record {
         signed.filter(is_negative).map(|field| field.name.as_str())
     }
 
-    /// The pointer in `field`; null where the release has no such field.
+    /// Returns the pointer in `field`, or null if the release has no such field.
     pub fn pointer(&self, field: &str) -> *mut c_void {
         self.get(field)
             .map_or(null_mut(), |value| value as *mut c_void)
@@ -307,7 +306,7 @@ impl Record {
         if pointer.is_null() {
             return None;
         }
-        // SAFETY: the C contract makes it a string that lives for ever.
+        // SAFETY: the C contract requires a NUL-terminated string that lives as long as the process.
         Some(
             unsafe { CStr::from_ptr(pointer) }
                 .to_string_lossy()
@@ -329,8 +328,8 @@ impl Record {
         }
     }
 
-    /// The first byte behind the last member that somebody wrote. Zeros do not count: a C compiler may
-    /// write them where a struct is assigned as a whole.
+    /// Returns the first written byte after the last field. Zeros do not count: a C compiler may write them when
+    /// it assigns a whole struct.
     pub fn overrun(&self) -> Option<usize> {
         let end = self.shape.struct_size() as usize;
         let written = |byte: &u8| *byte != POISON && *byte != 0;
@@ -338,7 +337,7 @@ impl Record {
         behind.iter().position(written).map(|at| end + at)
     }
 
-    /// The first byte before the record that somebody wrote, counted back from its start.
+    /// Returns the distance of the first written byte before the record.
     pub fn underrun(&self) -> Option<usize> {
         let room = self.start.as_ptr() as usize - self.map.as_ptr() as usize;
         // SAFETY: the bytes before the record are mapped and poisoned.
@@ -355,9 +354,9 @@ pub(crate) fn map(len: usize) -> NonNull<u8> {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: a new private map, wherever the kernel likes.
+    // SAFETY: a new anonymous map at an address of the kernel's choice affects no existing memory.
     let map = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
-    assert_ne!(map, libc::MAP_FAILED, "the kernel gives no memory");
+    assert_ne!(map, libc::MAP_FAILED, "mmap of a struct failed");
     NonNull::new(map.cast()).expect("a map is not at zero")
 }
 
@@ -366,7 +365,7 @@ impl Drop for Record {
         if !self.retired {
             self.guard_slot.release();
             live().remove(&(self.start.as_ptr() as usize));
-            // SAFETY: the map is this record's own.
+            // SAFETY: this record created the map, and no reference to it is left.
             unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };
         }
     }

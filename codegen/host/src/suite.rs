@@ -14,7 +14,7 @@ use crate::release::PlayedRelease;
 use crate::verification;
 use crate::{CheckOutcome, Error, Host};
 
-/// In a child of [`run_all_checks`], runs the one check that the parent asked for and ends the process;
+/// In a child of [`run_all_checks`], runs the check of its task and ends the process;
 /// otherwise does nothing.
 ///
 /// `release` must be that of the parent; [`child_release`](crate::child_release) returns it.
@@ -148,7 +148,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// In a child, runs the one test that the parent asked for and ends the process.
+    /// In a child, runs the test of its task and ends the process.
     fn serve(&self) {
         if let Some(task) = child::task() {
             child::perform(|| self.perform(&task));

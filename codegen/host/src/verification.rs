@@ -52,7 +52,7 @@ pub fn run_all_checks<'a>(
     rows.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Runs one check on `plugin`, in a child as of [`run_all_checks`].
+/// Runs the check `check` on `plugin` in a child process, as [`run_all_checks`] does.
 pub fn run_check<'a>(
     check: &str,
     release: impl Into<PlayedRelease<'a>>,
@@ -148,8 +148,10 @@ fn required_device_outcome(answer: &Answer) -> CheckOutcome {
     let CheckOutcome { check, detail, .. } = &answer.outcome;
     let text = match (answer.outcome.status, answer.devices) {
         (Verdict::Fail, _) | (Verdict::Pass, Some(1..)) => return answer.outcome.clone(),
-        (Verdict::Skip, _) => format!("no device, and one is required: {detail}"),
-        _ => "the plugin reports 0 devices, and one is required".into(),
+        (Verdict::Skip, _) => {
+            format!("the plugin has no device, but a device is required: {detail}")
+        }
+        _ => "the plugin reports 0 devices, but a device is required".into(),
     };
     CheckOutcome::new(check, Err(Stop::Fail(text)))
 }

@@ -136,7 +136,7 @@ pub(super) fn struct_sizes(session: &Session<'_>) -> CheckResult {
     pass_without_defects(found, "as the release has them, or an older release had")
 }
 
-/// A write past a struct ends this process; one before it or into its tail padding shows here.
+/// A write past a struct ends this process. A write before it or into its tail padding is found here.
 pub(super) fn struct_bounds(session: &Session<'_>) -> CheckResult {
     pass_without_defects(
         defects_of_structs(session, requirements::out_of_bounds_writes)?,
@@ -169,9 +169,9 @@ pub(super) fn devices(session: &Session<'_>) -> CheckResult {
                 .into_iter()
                 .chain(requirements::out_of_bounds_writes(&device));
             pass_without_defects(wrong.collect(), "")?;
-            let said = device.get("ordinal").map(|ordinal| ordinal as i32);
-            ensure(said == Some(ordinal), || {
-                format!("device {ordinal} has ordinal {said:?} in round {round}")
+            let reported = device.get("ordinal").map(|ordinal| ordinal as i32);
+            ensure(reported == Some(ordinal), || {
+                format!("device {ordinal} has ordinal {reported:?} in round {round}")
             })?;
             platform.destroy_device(device.address())?;
         }

@@ -180,7 +180,7 @@ unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
     if callback_argument.number == 7
         && let Some(status) = objects::find(status.cast::<Status>())
     {
-        status.set(Code::ABORTED, "this one callback failed");
+        status.set(Code::ABORTED, "this callback failed");
     }
 }
 
@@ -204,8 +204,10 @@ pub(super) fn host_callbacks(session: &Session<'_>) -> CheckResult {
     }
     device.executor.poll(stream)?;
     calls.check(COUNT)?;
-    let kept = statuses().saturating_sub(before);
-    ensure(kept == 0, || format!("{kept} TF_Status were never deleted"))?;
+    let leaked = statuses().saturating_sub(before);
+    ensure(leaked == 0, || {
+        format!("{leaked} TF_Status were never deleted")
+    })?;
     device.executor.destroy_stream(stream)?;
     Ok(format!("{COUNT}, in order"))
 }

@@ -8,12 +8,12 @@ use std::ffi::{CStr, c_char};
 
 use crate::objects::{self, Object};
 
-/// A pointer to one of core's own objects.
+/// A pointer to an object of core.
 #[repr(transparent)]
 pub(crate) struct Arg<T>(*mut T);
 
 impl<T: Object> Arg<T> {
-    /// The object, if it is live; otherwise a fault of the function called `call`.
+    /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
         let found = self.find();
         if found.is_none() {
@@ -58,11 +58,11 @@ impl<T: Object> Arg<T> {
 pub(crate) struct Text(*const c_char);
 
 impl Text {
-    /// Its bytes; none for null.
+    /// Returns its bytes. Empty for null.
     pub fn bytes(&self) -> &[u8] {
         match self.0.is_null() {
             true => &[],
-            // SAFETY: a string that the plugin passes ends in NUL and lasts for the call.
+            // SAFETY: the C contract requires a NUL-terminated string that lives during the call.
             false => unsafe { CStr::from_ptr(self.0) }.to_bytes(),
         }
     }
@@ -78,7 +78,7 @@ impl Text {
 pub(crate) struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
-    /// Writes one result, unless the plugin does not want it.
+    /// Writes a result, unless the pointer is null.
     pub fn set(&self, value: T) {
         self.fill(&[value]);
     }
@@ -104,11 +104,11 @@ impl<T: Copy> Out<T> {
 pub(crate) struct List<T>(*const T);
 
 impl<T: Copy> List<T> {
-    /// The first `len` values; none for null or a negative length.
+    /// Returns the first `len` values. Empty for null or a negative length.
     pub fn values(&self, len: impl TryInto<usize>) -> &[T] {
         match len.try_into() {
             Ok(len) if !self.0.is_null() => {
-                // SAFETY: the plugin passes as many values as it says.
+                // SAFETY: the C contract makes the pointer valid for `len` values during the call.
                 unsafe { std::slice::from_raw_parts(self.0, len) }
             }
             _ => &[],

@@ -62,7 +62,7 @@ impl Buffer {
     pub fn bytes(&self) -> &[u8] {
         match self.data.is_null() {
             true => &[],
-            // SAFETY: whoever set the fields says that there are as many bytes.
+            // SAFETY: the owner of the buffer guarantees that `data` has `length` bytes.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) },
         }
     }

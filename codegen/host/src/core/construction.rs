@@ -26,7 +26,7 @@ impl Object for Construction {
     const KIND: ObjectKind = ObjectKind::Construction;
 }
 
-/// A string that belongs to the host, or to the plugin for a call.
+/// `TF_StringView`: a borrowed string of the host or of the plugin.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct StringView {
@@ -42,11 +42,11 @@ impl StringView {
         }
     }
 
-    /// The text of one that a plugin passes.
+    /// Returns the text of a view that a plugin passes.
     pub fn text(&self) -> String {
         let bytes: &[u8] = match self.data.is_null() {
             true => &[],
-            // SAFETY: the plugin passes as many bytes as it says, for the call.
+            // SAFETY: the C contract makes the pointer valid for `len` bytes during the call.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.len) },
         };
         String::from_utf8_lossy(bytes).into_owned()

@@ -13,7 +13,7 @@ macro_rules! functions {
             }
         )*
 
-        /// The address of the function with this symbol, if it is one of this family.
+        /// Returns the address of the function `symbol`, if this family has it.
         pub(super) fn find(symbol: &str) -> Option<*mut std::ffi::c_void> {
             match symbol {
                 $(stringify!($name) => Some($name as *mut std::ffi::c_void),)*

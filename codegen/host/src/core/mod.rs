@@ -40,7 +40,7 @@ pub(crate) use shape::{Inference, TensorShape};
 pub(crate) use tensor::View;
 pub(crate) use variable::Variable;
 
-/// The host's function for `symbol`, if it has one, in the form that takes so many arguments.
+/// Returns the host's function for `symbol` in the form with so many parameters, or `None` if it has none.
 /// `TSL_X` is another name for `TF_X`.
 pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
     let symbol = match symbol.strip_prefix("TSL_") {
@@ -103,7 +103,7 @@ pub(crate) fn older_signature(symbol: &str, arguments: usize) -> Option<signatur
 
 static VERSION: OnceLock<CString> = OnceLock::new();
 
-/// From now on `TF_Version` returns this version.
+/// Sets the version that `TF_Version` returns.
 pub(crate) fn set_version(version: String) {
     VERSION.get_or_init(|| CString::new(version).unwrap_or_default());
 }

@@ -1,5 +1,5 @@
-//! Reference and temporary variables: tensors that a kernel hands on by reference, and such as live for
-//! one step under a name. Here a reference is the tensor itself, which the output becomes.
+//! Reference variables, which a kernel forwards by reference, and temporary variables, which have a name and live
+//! for one step. Here a reference is the tensor itself, which becomes the output.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ type Allocate =
     unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
 type StatusResult<T> = Result<T, (Code, String)>;
 
-/// By name; a test is one step.
+/// Temporary variables by name. A test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
 
 fn temporary() -> MutexGuard<'static, BTreeMap<String, View>> {
@@ -32,7 +32,7 @@ fn text(name: &List<StringView>) -> String {
     name.first().map(|name| name.text()).unwrap_or_default()
 }
 
-/// The tensor that the plugin's function makes.
+/// Returns the tensor that the plugin's function allocates.
 fn allocated(
     ctx: *mut Context,
     dtype: DType,
@@ -45,23 +45,23 @@ fn allocated(
         dims: dims.to_vec(),
         buffer: Arc::new(Buffer::empty()),
     };
-    let (lent, status) = (
+    let (borrowed, status) = (
         empty.into_borrowed_handle(),
         objects::create(Status::new(), Owner::Host),
     );
     let rank = dims.len() as c_int;
-    // SAFETY: the plugin passed this function to be called so; all that it is lent is live.
-    unsafe { allocate(ctx, lent, dtype.0, dims.as_ptr(), rank, status) };
-    let said = objects::take(status).map(|status| status.get());
+    // SAFETY: the plugin passed this function with this signature; all objects that it borrows are alive.
+    unsafe { allocate(ctx, borrowed, dtype.0, dims.as_ptr(), rank, status) };
+    let outcome = objects::take(status).map(|status| status.get());
     let gone = || {
         (
             Code::INTERNAL,
-            "plugin_allocator deleted what it was lent".into(),
+            "plugin_allocator deleted its arguments".into(),
         )
     };
-    let made = objects::take(lent).ok_or_else(gone)?.view().clone();
-    match said {
-        Some((Code::OK, _)) => Ok(made),
+    let allocated_view = objects::take(borrowed).ok_or_else(gone)?.view().clone();
+    match outcome {
+        Some((Code::OK, _)) => Ok(allocated_view),
         Some(failure) => Err(failure),
         None => Err(gone()),
     }
@@ -82,7 +82,7 @@ impl Context {
         }
         let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
         let new = self.allocate_tensor(value.dtype, &value.dims, false)?;
-        // SAFETY: the plugin passed this function for such a copy.
+        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
             copy(
                 ctx,
@@ -121,12 +121,12 @@ functions! {
         status: Arg<Status>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        let made = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
-        let kept = made.and_then(|view| {
+        let allocated_view = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
+        let stored = allocated_view.and_then(|view| {
             temporary().insert(text(&name), view.clone());
             found.set_output(0, view)
         });
-        report_or_fail(found, kept, CALL, &status);
+        report_or_fail(found, stored, CALL, &status);
     }
 
     fn TF_DestroyTemporaryVariable(

@@ -10,7 +10,7 @@ use crate::Code;
 use crate::dtype::DType;
 use crate::objects::{self, Object, ObjectKind, Owner};
 
-/// Dimensions, -1 where one is not known; nothing where the rank is not known.
+/// Dimensions, -1 for an unknown one; `None` for an unknown rank.
 pub(crate) type TensorShape = Option<Vec<i64>>;
 
 const UNKNOWN: i64 = -1;
@@ -75,7 +75,7 @@ fn give(shape: TensorShape) -> *mut ShapeHandle {
     objects::create(ShapeHandle(Mutex::new(shape)), Owner::Plugin)
 }
 
-/// Puts what was found into the plugin's handle.
+/// Stores a shape in the plugin's handle.
 fn put(
     call: &str,
     result: &Arg<ShapeHandle>,
@@ -88,7 +88,7 @@ fn put(
     report(status, call, found.map(|shape| *lock(&result.0) = shape));
 }
 
-/// The shape, where its rank may be `rank`.
+/// Returns the shape if its rank satisfies `fits`.
 fn with_rank(
     shape: TensorShape,
     rank: i64,
@@ -106,19 +106,22 @@ fn with_rank(
     }
 }
 
-/// The place of a dimension that may be counted from the end.
-fn place(at: i64, rank: usize) -> Option<usize> {
+/// Returns the index of a dimension. A negative one counts from the end.
+fn dimension_index(at: i64, rank: usize) -> Option<usize> {
     let at = if at < 0 { at + rank as i64 } else { at };
     usize::try_from(at).ok().filter(|at| *at <= rank)
 }
 
-fn part(shape: TensorShape, start: i64, end: i64) -> StatusResult<TensorShape> {
+fn subshape(shape: TensorShape, start: i64, end: i64) -> StatusResult<TensorShape> {
     let Some(dims) = shape else { return Ok(None) };
     // Ends beyond the rank are cut, as the largest number stands for "to the end".
     let (start, end) = (start, end.min(dims.len() as i64));
-    match (place(start, dims.len()), place(end, dims.len())) {
+    match (
+        dimension_index(start, dims.len()),
+        dimension_index(end, dims.len()),
+    ) {
         (Some(start), Some(end)) if start <= end => Ok(Some(dims[start..end].to_vec())),
-        _ => invalid(format!("no part {start}..{end} of rank {}", dims.len())),
+        _ => invalid(format!("no subshape {start}..{end} of rank {}", dims.len())),
     }
 }
 
@@ -242,7 +245,7 @@ functions! {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let Some(result) = result.get(CALL) else { return };
         let shape = handle.shape();
-        let dim = shape.and_then(|dims| dims.get(place(at, dims.len())?).copied());
+        let dim = shape.and_then(|dims| dims.get(dimension_index(at, dims.len())?).copied());
         *lock(&result.0) = dim.unwrap_or(UNKNOWN);
     }
 
@@ -255,7 +258,7 @@ functions! {
         status: Arg<Status>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        put(CALL, &result, part(handle.shape(), start, end), &status);
+        put(CALL, &result, subshape(handle.shape(), start, end), &status);
     }
 
     fn TF_ShapeInferenceContextConcatenateShapes(
@@ -292,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_held_to_what_is_asked() {
+    fn with_rank_rejects_other_ranks() {
         let known = || Some(vec![2, 3]);
         assert_eq!(
             with_rank(known(), 2, |rank| rank == 2, "exactly"),
@@ -307,11 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_may_be_counted_from_the_end() {
+    fn subshape_counts_from_end() {
         let shape = || Some(vec![2, 3, 5]);
-        assert_eq!(part(shape(), 1, i64::MAX), Ok(Some(vec![3, 5])));
-        assert_eq!(part(shape(), -2, -1), Ok(Some(vec![3])));
-        assert!(part(shape(), 2, 1).is_err());
-        assert_eq!(part(None, 2, 1), Ok(None));
+        assert_eq!(subshape(shape(), 1, i64::MAX), Ok(Some(vec![3, 5])));
+        assert_eq!(subshape(shape(), -2, -1), Ok(Some(vec![3])));
+        assert!(subshape(shape(), 2, 1).is_err());
+        assert_eq!(subshape(None, 2, 1), Ok(None));
     }
 }

@@ -1,5 +1,5 @@
-//! Variables: what kernels_experimental.h does with resource inputs. Of a variable's tensors that a
-//! callback or a kernel is handed, the plugin deletes each; TensorFlow deletes none.
+//! Resource variables of kernels_experimental.h. The plugin deletes every tensor of a variable that it gets;
+//! TensorFlow deletes none.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ pub(super) type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mu
 type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
 type StatusResult<T> = Result<T, (Code, String)>;
 
-/// One variable: its value, once it has one, and whether somebody holds its lock.
+/// A variable: its value, if it has one, and its lock.
 #[derive(Default)]
 pub(crate) struct Variable {
     value: Mutex<Option<View>>,
@@ -37,20 +37,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Variable {
-    /// A new one, and the number that its resource handles carry.
+    /// Creates a variable and returns the number in its resource handles.
     pub fn create() -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         lock(&ALL).insert(number, Arc::default());
         number
     }
 
-    /// The variable that a resource handle's bytes name.
+    /// Returns the variable of a resource handle.
     pub fn find(handle: &[u8]) -> Option<Arc<Self>> {
         let number = u64::from_le_bytes(handle.try_into().ok()?);
         lock(&ALL).get(&number).cloned()
     }
 
-    /// Forgets the variable; memory of a device goes back with it.
+    /// Removes the variable, which frees its device memory.
     pub fn remove(number: u64) {
         drop(lock(&ALL).remove(&number));
     }
@@ -127,7 +127,7 @@ impl Context {
         }
     }
 
-    /// A value that nobody else reads: a copy where somebody does.
+    /// Returns a value that is not shared: a copy if it has other references.
     fn unshared_value(
         &self,
         ctx: *mut Context,
@@ -142,13 +142,13 @@ impl Context {
             )
         };
         let old = value.ok_or_else(none)?;
-        // One hold is the variable's, one is `old`.
+        // The variable and `old` have one reference each.
         if Arc::strong_count(&old.buffer) == 2 {
             return Ok(old);
         }
         let new = self.allocate_tensor(old.dtype, &old.dims, false)?;
         let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
-        // SAFETY: the plugin passed this function for such a copy.
+        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
         unsafe {
             copy(
                 ctx,
@@ -161,7 +161,7 @@ impl Context {
     }
 }
 
-/// Sets the status where all went well, and fails the kernel where not, as TensorFlow does.
+/// Sets the status if `result` is OK, and fails the kernel otherwise, as TensorFlow does.
 pub(super) fn report_or_fail(
     ctx: &Context,
     result: StatusResult<()>,
@@ -174,7 +174,7 @@ pub(super) fn report_or_fail(
     }
 }
 
-/// The function of this name in releases whose form takes so many arguments.
+/// Returns the function of this name for releases in which it has so many parameters.
 pub(super) fn older_form(symbol: &str, arguments: Option<usize>) -> Option<*mut std::ffi::c_void> {
     match (symbol, arguments) {
         ("TF_AssignVariable", Some(5)) => Some(assign_without_validation as *mut _),
@@ -182,7 +182,7 @@ pub(super) fn older_form(symbol: &str, arguments: Option<usize>) -> Option<*mut 
     }
 }
 
-/// `TF_AssignVariable` before 2.10, which asks nothing of the shape.
+/// `TF_AssignVariable` before 2.10, which does not compare shapes.
 extern "C" fn assign_without_validation(
     ctx: Ctx,
     input: c_int,
@@ -222,7 +222,7 @@ fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CType 
 }
 
 functions! {
-    // No copy is made while nobody else reads the variable, and then `copy` is not called.
+    // `copy` is not called while the variable has no other reader.
     fn TF_AssignVariable(
         ctx: Ctx,
         input: c_int,
@@ -255,7 +255,7 @@ functions! {
                 return Err((Code::INVALID_ARGUMENT, text));
             }
             let update = update.ok_or_else(|| (Code::INTERNAL, "updateFunc is null".to_owned()))?;
-            // SAFETY: the plugin passed this function to be called so.
+            // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
             unsafe { update(ctx.address(), target.into_plugin_handle(), value.into_plugin_handle(), operation) };
             Ok(())
         });
@@ -293,7 +293,7 @@ functions! {
         let mut variables: Vec<_> =
             inputs.filter_map(|input| found.variable(CALL, *input).ok()).collect();
         variables.sort_by_key(|variable| Arc::as_ptr(variable) as usize);
-        variables.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        variables.dedup_by(|left, right| Arc::ptr_eq(left, right));
         variables.retain(|_| do_lock != 0);
         variables.iter().for_each(|variable| variable.acquire());
         holder.set(objects::create(LockHolder(variables), Owner::Plugin));
@@ -304,7 +304,7 @@ functions! {
         drop(holder.take(CALL));
     }
 
-    // Variables here are resources; the forwarding is for those of another kind.
+    // The host has resource variables only, and forwarding is for reference variables.
     fn TF_OpKernelContext_ForwardRefInputToRefOutput(ctx: Ctx, _input: i32, _output: i32) {
         ctx.get(CALL);
     }
@@ -340,7 +340,7 @@ functions! {
         let name = name.string();
         let found = match ctx.attrs.get(&name) {
             Some(Attr::Shape(Some(shape))) if shape.len() <= room => Ok(shape),
-            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is no shape of {room} dimensions"))),
+            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is not a shape of at most {room} dimensions"))),
         };
         report(&status, CALL, found.map(|shape| dims.fill(shape)));
     }
