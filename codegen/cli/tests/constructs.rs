@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sp_ir::Api;
 use sp_parse::clang::Library;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Job, LeftOut, complete_with};
+use sp_parse::extract::{Job, complete_with};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs")

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sp_data::demands::Demands;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::snapshots::mark_preview;
 use sp_ir::{Api, Release};
 use sp_parse::clang::Library;
@@ -36,7 +36,7 @@ fn headers_give_the_committed_snapshots() {
     if Library::load().is_err() || all.is_empty() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
-    let (place, notes) = (Place::find(&root).unwrap(), Notes::all().unwrap());
+    let (place, notes) = (DataFolders::find(&root).unwrap(), Notes::all().unwrap());
     let named = all
         .iter()
         .map(|(root, release)| (root.clone(), release.key().to_string()));

@@ -3,7 +3,7 @@
 
 pub mod demands;
 pub mod embedded;
-pub mod place;
+pub mod folders;
 pub mod platform;
 pub mod release;
 pub mod snapshots;

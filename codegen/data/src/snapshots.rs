@@ -12,10 +12,10 @@ use sp_ir::{Api, SnapshotError};
 use thiserror::Error;
 
 use crate::embedded::SNAPSHOTS;
-use crate::place::Place;
+use crate::folders::DataFolders;
 use crate::release::Release;
 use crate::suggest;
-use sp_system::crew;
+use sp_system::parallel;
 
 /// Why snapshots cannot be read.
 #[derive(Debug, Error, Diagnostic)]
@@ -72,7 +72,7 @@ type Sources = BTreeMap<(String, Release), Source>;
 ///
 /// # Errors
 /// As [`read`].
-pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+pub fn of(place: &DataFolders, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let sources = match release {
         Some(release) => sources_with(place, release)?,
         None => sources(place)?,
@@ -84,7 +84,7 @@ pub fn of(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError
 ///
 /// # Errors
 /// Where one cannot be read.
-pub fn until(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
+pub fn until(place: &DataFolders, release: Release) -> Result<Vec<Api>, ReadError> {
     load(sources_with(place, release)?, release)
 }
 
@@ -100,7 +100,7 @@ pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadErr
 ///
 /// # Errors
 /// Where one cannot be read.
-pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError> {
+pub fn at(place: &DataFolders, release: Release) -> Result<Option<Vec<Api>>, ReadError> {
     let sources = sources_with(place, release)?.into_iter();
     let of_it = sources.filter(|((_, one), _)| *one == release.key());
     let apis = of_it.map(|(_, source)| snapshot(&source));
@@ -113,7 +113,7 @@ pub fn at(place: &Place, release: Release) -> Result<Option<Vec<Api>>, ReadError
 ///
 /// # Errors
 /// Returns an error if a snapshot cannot be read.
-pub fn newest(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
+pub fn newest(place: &DataFolders, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
     let newest = newest_release(place, release)?;
     let apis = newest.map(|newest| at(place, newest)).transpose()?;
     Ok(apis.flatten().unwrap_or_default())
@@ -124,7 +124,7 @@ pub fn newest(place: &Place, release: Option<Release>) -> Result<Vec<Api>, ReadE
 /// # Errors
 /// Returns an error if the folder of snapshots cannot be read.
 pub fn newest_release(
-    place: &Place,
+    place: &DataFolders,
     release: Option<Release>,
 ) -> Result<Option<Release>, ReadError> {
     let is_older = |one: &Release| release.is_none_or(|release| *one <= release.minor());
@@ -135,7 +135,7 @@ pub fn newest_release(
 ///
 /// # Errors
 /// Returns an error if a snapshot cannot be read.
-pub fn before(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
+pub fn before(place: &DataFolders, release: Release) -> Result<Vec<Api>, ReadError> {
     let mut sources = carried();
     sources.extend(stored(&place.snapshots)?);
     let is_older = |one: &&Release| one.minor() < release.minor();
@@ -155,7 +155,7 @@ pub fn before(place: &Place, release: Release) -> Result<Vec<Api>, ReadError> {
 ///
 /// # Errors
 /// Where one cannot be read.
-pub fn some(place: &Place, release: Release, names: &[&str]) -> Result<Vec<Api>, ReadError> {
+pub fn some(place: &DataFolders, release: Release, names: &[&str]) -> Result<Vec<Api>, ReadError> {
     let sources = sources_with(place, release)?.into_iter();
     let wanted =
         sources.filter(|((api, one), _)| *one == release.key() && names.contains(&api.as_str()));
@@ -187,15 +187,15 @@ pub fn mark_preview(apis: &mut [Api], release: Release) {
 ///
 /// # Errors
 /// Where the folder of snapshots cannot be read.
-pub fn releases(place: &Place) -> Result<Vec<Release>, ReadError> {
+pub fn releases(place: &DataFolders) -> Result<Vec<Release>, ReadError> {
     let releases: BTreeSet<Release> = sources(place)?.into_keys().map(|(_, one)| one).collect();
     Ok(releases.into_iter().collect())
 }
 
 /// Returns the snapshots of `place`, and those of `release` if it is a nightly build.
-fn sources_with(place: &Place, release: Release) -> Result<Sources, ReadError> {
+fn sources_with(place: &DataFolders, release: Release) -> Result<Sources, ReadError> {
     let mut sources = sources(place)?;
-    if let Some(nightlies) = Place::of_nightlies().filter(|_| release.is_nightly()) {
+    if let Some(nightlies) = DataFolders::nightlies().filter(|_| release.is_nightly()) {
         let builds = stored(&nightlies.snapshots)?;
         sources.extend(builds.into_iter().filter(|((_, one), _)| *one == release));
     }
@@ -207,7 +207,7 @@ fn sources_with(place: &Place, release: Release) -> Result<Sources, ReadError> {
 /// # Errors
 /// Returns an error if the folder of their snapshots cannot be read.
 pub fn newest_nightly() -> Result<Option<Release>, ReadError> {
-    let Some(place) = Place::of_nightlies() else {
+    let Some(place) = DataFolders::nightlies() else {
         return Ok(None);
     };
     Ok(releases(&place)?.pop())
@@ -220,7 +220,7 @@ pub fn is_carried(release: Release) -> bool {
     of_it.any(|(_, source)| snapshot(&source).is_ok_and(|api| holds(&api, release)))
 }
 
-fn sources(place: &Place) -> Result<Sources, ReadError> {
+fn sources(place: &DataFolders) -> Result<Sources, ReadError> {
     let mut sources = match place.inherits {
         true => carried(),
         false => Sources::new(),
@@ -263,7 +263,7 @@ fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {
     let sources = sources.into_iter();
     let chosen = sources.filter(|((_, release), _)| *release <= last.key());
     let chosen: Vec<_> = chosen.map(|(_, source)| source).collect();
-    crew::each(&chosen, snapshot).into_iter().collect()
+    parallel::map(&chosen, snapshot).into_iter().collect()
 }
 
 fn carried() -> Sources {

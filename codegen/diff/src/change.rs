@@ -269,12 +269,12 @@ pub struct Relaid<'p> {
     /// Those that stand elsewhere because of it.
     pub moved: Vec<&'p str>,
     /// What stands where.
-    pub rows: Vec<Place<'p>>,
+    pub rows: Vec<DataFolders<'p>>,
 }
 
 /// What stands at one place of a struct on either side.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'p> {
+pub struct DataFolders<'p> {
     /// Bytes from the struct's start.
     pub offset: u64,
     /// Bytes that it takes.
@@ -290,7 +290,7 @@ impl Relaid<'_> {
     pub fn slots(&self) -> Vec<Slot> {
         let name = |field: Option<&Field>| field.map(|field| field.name.clone());
         let rows = self.rows.iter().filter(|row| !row.same);
-        let slot = |row: &Place| Slot {
+        let slot = |row: &DataFolders| Slot {
             offset: row.offset,
             size: row.size,
             old: name(row.member.old),

@@ -8,7 +8,6 @@ pub mod changes;
 mod effect;
 pub mod finding;
 pub mod likeness;
-mod memory;
 mod names;
 pub mod pair;
 pub mod plugin;

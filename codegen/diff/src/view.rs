@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use sp_ir::{Api, Differs, Field, Item, Layout, Side, Signature, Struct, Type, Value};
 
-use super::memory::{self, Held, Memory};
+mod memory;
+
 use super::names::Names;
 use super::surface::{Exports, Surface};
+use memory::{Held, Memory};
 
 /// Names are followed this far into each other; C's recursion goes through pointers to names.
 const DEPTH: u8 = 8;

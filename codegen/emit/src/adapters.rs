@@ -9,8 +9,8 @@ use sp_ir::{Function, Item, Param, Signature, Type};
 
 use super::comment::safety;
 use super::epochs::Old;
-use super::module::Source;
-use super::timeline::{Minor, run};
+use crate::context::Context;
+use crate::minor::{Minor, run};
 
 /// The older forms of a function of core.
 pub struct Adapted {
@@ -23,8 +23,8 @@ pub struct Adapted {
 }
 
 /// What stands before `newest`, if it ever had another signature.
-pub fn of(name: &str, newest: &Function, source: &Source<'_>) -> Option<Adapted> {
-    let forms = Form::all(name, newest, source);
+pub fn of(name: &str, newest: &Function, context: &Context<'_>) -> Option<Adapted> {
+    let forms = Form::all(name, newest, context);
     let told: Vec<String> = forms.iter().map(Form::told).collect();
     let functions = forms.iter().map(|it| it.adapter(name, &newest.signature));
     let older = forms.iter().map(|it| it.older(name));
@@ -49,8 +49,8 @@ pub struct Form<'a> {
 
 impl<'a> Form<'a> {
     /// The signatures that a function had before its newest, by release.
-    pub fn all(name: &str, newest: &'a Function, source: &Source<'a>) -> Vec<Self> {
-        let modules = source.old.into_iter().flatten();
+    pub fn all(name: &str, newest: &'a Function, context: &Context<'a>) -> Vec<Self> {
+        let modules = context.old.into_iter().flatten();
         modules
             .flat_map(|(module, olds)| olds.iter().map(move |old| (module, old)))
             .filter(|(_, old)| old.name == name)

@@ -7,14 +7,14 @@ use sp_expand::ty::ident;
 use sp_ir::{Constant, Item, Value};
 
 use super::catalog::Catalog;
-use super::module::Source;
+use crate::context::Context;
 
 /// The constants of an API; `problems` gets those that stand for a name nobody declares.
-pub fn emit(source: &Source<'_>, problems: &mut Vec<String>) -> TokenStream {
+pub fn emit(context: &Context<'_>, problems: &mut Vec<String>) -> TokenStream {
     let mut tokens = TokenStream::new();
-    for (name, item) in &source.api.items {
+    for (name, item) in &context.api.items {
         let Item::Constant(item) = item else { continue };
-        match constant(name, item, source) {
+        match constant(name, item, context) {
             Ok(printed) => tokens.extend(printed),
             Err(problem) => problems.push(problem),
         }
@@ -22,19 +22,19 @@ pub fn emit(source: &Source<'_>, problems: &mut Vec<String>) -> TokenStream {
     tokens
 }
 
-fn constant(name: &str, item: &Constant, source: &Source<'_>) -> Result<TokenStream, String> {
+fn constant(name: &str, item: &Constant, context: &Context<'_>) -> Result<TokenStream, String> {
     let (line, ty, value) = match &item.value {
         Value::Int(value) => number(name, *value),
         Value::Text(text) => (format!("`{name}`, a text."), quote!(&str), quote!(#text)),
         Value::Name(other) => {
-            let (ty, value) = named(name, other, source.catalog)?;
+            let (ty, value) = named(name, other, context.catalog)?;
             (format!("`{other}` by another name."), ty, value)
         }
     };
     let doc = print_doc(
         item.doc.as_ref().unwrap_or(&line),
         &item.loc,
-        source.timeline.of(name, ""),
+        context.timeline.of(name, ""),
     );
     let name = ident(name);
     Ok(quote!(#doc pub const #name: #ty = #value;))

@@ -11,20 +11,20 @@ use sp_ir::{Api, Enum, Field, Item, Presence, Side, Struct, Type, Writer};
 
 use super::closure;
 use super::comment::safety;
-use super::module::Source;
+use crate::context::Context;
 
 /// Emits the static `DECLARED`, if the plugin registers itself through this API with a struct that has a
 /// `struct_size`.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let Some(header) = entry_header(source.api, source) else {
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let Some(header) = entry_header(context.api, context) else {
         return TokenStream::new();
     };
-    let name = &source.api.name;
-    let structs = versioned(source.api);
-    let types = types(source.api, &structs);
+    let name = &context.api.name;
+    let structs = versioned(context.api);
+    let types = types(context.api, &structs);
     let structs = structs
         .iter()
-        .map(|(name, item)| structure(name, item, source));
+        .map(|(name, item)| structure(name, item, context));
     let doc = " The declarations to compare the headers of a newer host with.";
     let why = safety("the members are those of the Rust structs.");
     quote! {
@@ -41,7 +41,7 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
 }
 
 /// Returns the header of the plugin's entry point that takes a struct with a `struct_size`.
-fn entry_header<'a>(api: &'a Api, source: &Source<'_>) -> Option<&'a str> {
+fn entry_header<'a>(api: &'a Api, context: &Context<'_>) -> Option<&'a str> {
     api.items.values().find_map(|item| {
         let Item::Function(function) = item else {
             return None;
@@ -49,7 +49,7 @@ fn entry_header<'a>(api: &'a Api, source: &Source<'_>) -> Option<&'a str> {
         let is_entry = function.exported_by.as_ref().map(|it| it.value) == Some(Side::Plugin);
         let params = &function.signature.params;
         let takes_struct = params.iter().any(|param| match &param.ty {
-            Type::Pointer { pointee, .. } => source.catalog.is_versioned(pointee),
+            Type::Pointer { pointee, .. } => context.catalog.is_versioned(pointee),
             _ => false,
         });
         (is_entry && takes_struct).then_some(&*function.loc.file)
@@ -64,10 +64,10 @@ fn versioned(api: &Api) -> Vec<(&String, &Struct)> {
     structs.collect()
 }
 
-fn structure(name: &str, item: &Struct, source: &Source<'_>) -> TokenStream {
+fn structure(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {
     let members = item.fields.iter().map(|field| {
         let (name, ty) = (&field.name, field.ty.canonical());
-        match is_needed(item, field, source) {
+        match is_needed(item, field, context) {
             true => quote!(declared::Member::needed(#name, #ty)),
             false => quote!(declared::Member::optional(#name, #ty)),
         }
@@ -77,9 +77,9 @@ fn structure(name: &str, item: &Struct, source: &Source<'_>) -> TokenStream {
 }
 
 /// A plugin needs what the host stores, and what the host requires of it.
-fn is_needed(item: &Struct, field: &Field, source: &Source<'_>) -> bool {
+fn is_needed(item: &Struct, field: &Field, context: &Context<'_>) -> bool {
     let is_optional = field.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
-    let is_versioned = |ty: &Type| source.catalog.is_versioned(ty);
+    let is_versioned = |ty: &Type| context.catalog.is_versioned(ty);
     match item.writer(field, is_versioned) {
         Some(Writer::Core) => true,
         Some(Writer::Nobody) => false,

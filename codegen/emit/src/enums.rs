@@ -9,15 +9,15 @@ use sp_expand::structure::{Dates, print_doc};
 use sp_expand::ty::{InScope, ident, print_type};
 use sp_ir::{Enum, Item, Variant};
 
-use super::module::Source;
+use crate::context::Context;
 
 /// The enumerations of an API.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let items = &source.api.items;
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let items = &context.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Enum(item) => Some(enumeration(name, item, source.timeline)),
+            Item::Enum(item) => Some(enumeration(name, item, context.timeline)),
             _ => None,
         })
         .collect()

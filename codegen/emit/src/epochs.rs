@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_ir::{Api, Epoch, Epochs, Field, Item, Type};
 
 use super::catalog::Catalog;
-use super::timeline::{Minor, Timeline, dotted, minor};
+use crate::minor::{Minor, dotted, minor};
+use crate::timeline::Timeline;
 
 /// What broke, by the API that has it now and the module that holds it.
 pub type Broken<'a> = BTreeMap<&'a str, BTreeMap<String, Vec<Old<'a>>>>;

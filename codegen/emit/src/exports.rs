@@ -10,7 +10,7 @@ use sp_expand::ty::ident;
 use sp_ir::{Api, Item, Side};
 
 use super::page;
-use super::timeline::FIRST_LOADER;
+use crate::minor::FIRST_LOADER;
 use sp_data::release::Release;
 use sp_data::symbols::table::Table;
 use sp_data::symbols::{Symbols, runs};
@@ -58,7 +58,7 @@ impl<'a> Exports<'a> {
     /// `.exported(..)` of a function, where something is known.
     pub fn attach(&self, symbol: &str) -> Option<TokenStream> {
         let like = like(self.sets.get(self.of.get(symbol)?)?);
-        Some(quote!(.exported(&sp_gen::availability::#like)))
+        Some(quote!(.exported(&crate::availability::#like)))
     }
 
     /// `Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.`

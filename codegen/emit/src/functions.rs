@@ -13,23 +13,23 @@ use super::adapters::{self, Adapted};
 use super::comment::safety;
 use super::contract;
 use super::exports::Exports;
-use super::module::Source;
+use crate::context::Context;
 
 /// The functions of an API. A function whose body is in the header has no symbol, and is left out.
-pub fn emit(source: &Source<'_>) -> TokenStream {
+pub fn emit(context: &Context<'_>) -> TokenStream {
     let gate = |name: &str| {
-        let gates: Vec<&str> = source.features.gates(name).collect();
+        let gates: Vec<&str> = context.features.gates(name).collect();
         match gates.as_slice() {
             [] => TokenStream::new(),
             [one] => quote!(#[cfg(feature = #one)]),
             all => quote!(#[cfg(all(#(feature = #all),*))]),
         }
     };
-    let before = |name: &str, item: &Function| adapters::of(name, item, source);
+    let before = |name: &str, item: &Function| adapters::of(name, item, context);
     print(
-        &source.api.items,
-        source.timeline,
-        source.exports,
+        &context.api.items,
+        context.timeline,
+        context.exports,
         &gate,
         &before,
     )
@@ -111,7 +111,7 @@ fn instead(item: &Function) -> Option<TokenStream> {
 /// experimental, or it had another signature before.
 fn unstable(item: &Function, had_other: bool) -> Option<TokenStream> {
     let (header, signature) = (&*item.loc.file, item.signature.canonical());
-    let unstable = quote!(.unstable(sp_gen::NEWEST, #header, #signature));
+    let unstable = quote!(.unstable(crate::NEWEST, #header, #signature));
     (had_other || is_experimental(item)).then_some(unstable)
 }
 

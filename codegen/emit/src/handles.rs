@@ -7,35 +7,35 @@ use sp_expand::ty::{InScope, ident, print_function_type, print_type};
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
 use super::contract;
-use super::module::Source;
+use crate::context::Context;
 
 /// The handles of an API.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let items = &source.api.items;
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let items = &context.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Handle(item) => Some(handle(name, item, source.timeline.of(name, ""))),
+            Item::Handle(item) => Some(handle(name, item, context.timeline.of(name, ""))),
             _ => None,
         })
         .collect()
 }
 
 /// The aliases of an API.
-pub fn emit_aliases(source: &Source<'_>) -> TokenStream {
-    let items = &source.api.items;
+pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
+    let items = &context.api.items;
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Alias(item) => Some(alias(name, item, source.timeline.of(name, ""))),
+            Item::Alias(item) => Some(alias(name, item, context.timeline.of(name, ""))),
             _ => None,
         })
         .collect()
 }
 
 /// The callbacks of an API.
-pub fn emit_callbacks(source: &Source<'_>) -> TokenStream {
-    print_callbacks(&source.api.items, source.timeline)
+pub fn emit_callbacks(context: &Context<'_>) -> TokenStream {
+    print_callbacks(&context.api.items, context.timeline)
 }
 
 /// The callbacks among `items`.

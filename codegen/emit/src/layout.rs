@@ -5,11 +5,11 @@ use quote::quote;
 use sp_expand::ty::ident;
 use sp_ir::{Field, Item, Items, Layout, StructSize};
 
-use super::module::Source;
+use crate::context::Context;
 
 /// The layout asserts of an API; the snapshots hold 64-bit layouts.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    print(&source.api.items)
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    print(&context.api.items)
 }
 
 /// The layout asserts of the structs and unions among `items`.

@@ -6,6 +6,7 @@ mod catalog;
 mod closure;
 mod comment;
 mod constants;
+mod context;
 mod contract;
 mod declared;
 mod enums;
@@ -18,6 +19,7 @@ pub mod header;
 mod layout;
 mod macros;
 mod method;
+mod minor;
 mod module;
 mod old;
 mod page;
@@ -43,13 +45,15 @@ use sp_ir::Api;
 use thiserror::Error;
 
 use sp_data::symbols::Symbols;
-use sp_system::crew;
+use sp_system::parallel;
 
 use catalog::Catalog;
+use context::Context;
 use exports::Exports;
 use features::Features;
-use module::{PARTS, Printed, Source};
-use timeline::{Minor, Timeline};
+use minor::Minor;
+use module::{PARTS, Printed};
+use timeline::Timeline;
 
 /// The files of the crate by their path inside it.
 pub type Files = BTreeMap<String, String>;
@@ -93,9 +97,9 @@ pub struct Refused {
 /// # Errors
 /// Where a name is declared twice or nowhere, or a slot lacks a fact that its shim needs.
 pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
-    with_sources(apis, symbols, |sources| {
-        let availability = sources.first().and_then(|it| it.exports.file());
-        let (first, newest) = (sources.first(), sources.iter().map(|source| source.api));
+    with_contexts(apis, symbols, |contexts| {
+        let availability = contexts.first().and_then(|it| it.exports.file());
+        let (first, newest) = (contexts.first(), contexts.iter().map(|context| context.api));
         let versions = first.map(|it| versions(it.timeline, availability.is_some()));
         let manifest = first.map_or_else(String::new, |it| it.features.manifest());
         let lib = page::print(
@@ -107,8 +111,8 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
             ("src/lib.rs".to_owned(), lib),
         ]);
         files.extend(availability);
-        for (source, parts) in sources.iter().zip(print(sources)) {
-            files.extend([module::index(source, &parts)]);
+        for (context, parts) in contexts.iter().zip(print(contexts)) {
+            files.extend([module::index(context, &parts)]);
             files.extend(parts.into_iter().map(|part| (part.path, part.text)));
         }
         files
@@ -116,10 +120,10 @@ pub fn emit(apis: &[Api], symbols: &Symbols) -> Result<Files, Refused> {
 }
 
 /// Gives `print` what the files of each API are made from.
-fn with_sources<R>(
+fn with_contexts<R>(
     apis: &[Api],
     symbols: &Symbols,
-    print: impl FnOnce(&[Source<'_>]) -> R,
+    print: impl FnOnce(&[Context<'_>]) -> R,
 ) -> Result<R, Refused> {
     let (newest, timeline) = (timeline::newest(apis), Timeline::of(apis));
     let (catalog, mut problems) = Catalog::of(&newest);
@@ -127,9 +131,9 @@ fn with_sources<R>(
     let broken = epochs::broken(apis, &catalog, &timeline);
     let exports = Exports::of(&newest, symbols);
     problems.extend(places::ambiguous(&timeline.history));
-    let sources: Vec<Source<'_>> = newest
+    let contexts: Vec<Context<'_>> = newest
         .iter()
-        .map(|api| Source {
+        .map(|api| Context {
             api,
             catalog: &catalog,
             timeline: &timeline,
@@ -139,9 +143,9 @@ fn with_sources<R>(
             old: broken.get(api.name.as_str()),
         })
         .collect();
-    problems.extend(sources.iter().flat_map(Source::problems));
+    problems.extend(contexts.iter().flat_map(module::problems));
     match problems.is_empty() {
-        true => Ok(print(&sources)),
+        true => Ok(print(&contexts)),
         false => Err(Refused { problems }),
     }
 }
@@ -239,22 +243,22 @@ fn lib_doc<'a>(apis: impl Iterator<Item = &'a Api>) -> Vec<String> {
 }
 
 /// The files of every API but its index.
-fn print(sources: &[Source<'_>]) -> Vec<Vec<Printed>> {
+fn print(contexts: &[Context<'_>]) -> Vec<Vec<Printed>> {
     let mut pieces: Vec<(usize, usize)> = (0..=PARTS.len())
-        .flat_map(|part| (0..sources.len()).map(move |source| (source, part)))
+        .flat_map(|part| (0..contexts.len()).map(move |context| (context, part)))
         .collect();
     // The longest first, so that no thread is left alone with it.
-    pieces.sort_by_key(|(source, _)| std::cmp::Reverse(sources[*source].api.items.len()));
-    let printed = crew::each(&pieces, |(source, part)| {
+    pieces.sort_by_key(|(context, _)| std::cmp::Reverse(contexts[*context].api.items.len()));
+    let printed = parallel::map(&pieces, |(context, part)| {
         let printed = match PARTS.get(*part) {
-            Some(part) => module::print(&sources[*source], part),
-            None => module::print_macros(&sources[*source]),
+            Some(part) => module::print(&contexts[*context], part),
+            None => module::print_macros(&contexts[*context]),
         };
-        (*source, printed)
+        (*context, printed)
     });
-    let mut files: Vec<Vec<Printed>> = sources.iter().map(|_| Vec::new()).collect();
-    for (source, part) in printed {
-        files[source].extend(part);
+    let mut files: Vec<Vec<Printed>> = contexts.iter().map(|_| Vec::new()).collect();
+    for (context, part) in printed {
+        files[context].extend(part);
     }
     files
 }

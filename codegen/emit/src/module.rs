@@ -8,57 +8,28 @@ use quote::{format_ident, quote};
 use sp_expand::ty::ident;
 use sp_ir::{Api, Item};
 
-use super::catalog::Catalog;
-use super::epochs::{Broken, Old};
-use super::exports::Exports;
-use super::features::Features;
 use super::slots::Table;
-use super::timeline::Timeline;
 use super::{
     closure, constants, declared, enums, functions, handles, layout, macros, old, page, retyped,
     scope, shims, structs, traits,
 };
+use crate::context::Context;
 
-/// What the files of one API are made from.
-pub struct Source<'a> {
-    /// The API.
-    pub api: &'a Api,
-    /// Every API's names.
-    pub catalog: &'a Catalog<'a>,
-    /// When its items came and went.
-    pub timeline: &'a Timeline,
-    /// What stands behind other APIs' features.
-    pub features: &'a Features<'a>,
-    /// Who exports functions.
-    pub exports: &'a Exports<'a>,
-    /// Every API's old forms.
-    pub broken: &'a Broken<'a>,
-    /// Its own.
-    pub old: Option<&'a BTreeMap<String, Vec<Old<'a>>>>,
+/// Returns the reasons why no code can be emitted for the API.
+pub fn problems(context: &Context<'_>) -> Vec<String> {
+    let mut problems = closure::undeclared(context.api, context.catalog);
+    Table::all(context.api.items.iter(), context.catalog, &mut problems);
+    constants::emit(context, &mut problems);
+    problems
 }
 
-impl<'a> Source<'a> {
-    /// What keeps it from being generated.
-    pub fn problems(&self) -> Vec<String> {
-        let mut problems = closure::undeclared(self.api, self.catalog);
-        Table::all(self.api.items.iter(), self.catalog, &mut problems);
-        constants::emit(self, &mut problems);
-        problems
-    }
-
-    /// The tables that authors fill; what they lack has been told.
-    pub fn tables(&self) -> Vec<Table<'a>> {
-        Table::all(self.api.items.iter(), self.catalog, &mut Vec::new())
-    }
-
-    /// Where a file of this API stands.
-    fn path(&self, part: &str) -> String {
-        format!("src/{}/{part}.rs", self.api.name)
-    }
+/// Returns the path of a file of the API inside the crate.
+fn path(api: &Api, part: &str) -> String {
+    format!("src/{}/{part}.rs", api.name)
 }
 
 /// A file's name, its doc, and what is in it.
-type Part = (&'static str, &'static str, fn(&Source<'_>) -> TokenStream);
+type Part = (&'static str, &'static str, fn(&Context<'_>) -> TokenStream);
 
 /// Every kind's file.
 pub const PARTS: &[Part] = &[
@@ -102,8 +73,8 @@ pub const PARTS: &[Part] = &[
         declared::emit,
     ),
     ("aliases", "Other names for types.", handles::emit_aliases),
-    ("constants", "Macros and constants.", |source| {
-        constants::emit(source, &mut Vec::new())
+    ("constants", "Macros and constants.", |context| {
+        constants::emit(context, &mut Vec::new())
     }),
 ];
 
@@ -120,40 +91,40 @@ pub struct Printed {
 }
 
 /// One part's file, if there is anything in it.
-pub fn print(source: &Source<'_>, (name, doc, emit): &Part) -> Option<Printed> {
-    let items = emit(source);
+pub fn print(context: &Context<'_>, (name, doc, emit): &Part) -> Option<Printed> {
+    let items = emit(context);
     if items.is_empty() {
         return None;
     }
-    let uses = scope::imports(name, &items, source.catalog);
+    let uses = scope::imports(name, &items, context.catalog);
     Some(Printed {
         name,
-        path: source.path(name),
+        path: path(context.api, name),
         mentioned: scope::mentioned(&items),
         text: page::print(&[(*doc).to_owned()], quote!(#uses #items)),
     })
 }
 
 /// The macros that tell `#[vtable]` of the traits, if there are any.
-pub fn print_macros(source: &Source<'_>) -> Option<Printed> {
-    let tables = source.tables();
+pub fn print_macros(context: &Context<'_>) -> Option<Printed> {
+    let tables = context.tables();
     let doc = "What `#[vtable]` asks of the traits.";
     (!tables.is_empty()).then(|| Printed {
         name: "macros",
-        path: source.path("macros"),
+        path: path(context.api, "macros"),
         mentioned: BTreeSet::new(),
-        text: page::lay(doc, &macros::emit(&tables, source.catalog)),
+        text: page::lay(doc, &macros::emit(&tables, context.catalog)),
     })
 }
 
 /// The file that joins the others.
-pub fn index(source: &Source<'_>, parts: &[Printed]) -> (String, String) {
+pub fn index(context: &Context<'_>, parts: &[Printed]) -> (String, String) {
     let mut names: Vec<&str> = parts.iter().map(|part| part.name).collect();
     names.sort_unstable();
     let mentioned = parts.iter().flat_map(|part| &part.mentioned);
-    let imports = scope::foreign(&source.api.name, mentioned, source.catalog);
-    let text = page::print(&doc(source.api), joined(source, &names, &imports));
-    (source.path("mod"), text)
+    let imports = scope::foreign(&context.api.name, mentioned, context.catalog);
+    let text = page::print(&doc(context.api), joined(context, &names, &imports));
+    (path(context.api, "mod"), text)
 }
 
 fn doc(api: &Api) -> Vec<String> {
@@ -183,14 +154,14 @@ fn doc(api: &Api) -> Vec<String> {
 }
 
 fn joined(
-    source: &Source<'_>,
+    context: &Context<'_>,
     parts: &[&str],
     imports: &BTreeMap<&str, BTreeSet<String>>,
 ) -> TokenStream {
     let imports = imports.iter().map(|(api, names)| {
-        let gate = source
+        let gate = context
             .features
-            .is_cut(&source.api.name, api)
+            .is_cut(&context.api.name, api)
             .then(|| quote!(#[cfg(feature = #api)]));
         let api = format_ident!("{api}");
         let names = names.iter().map(|name| ident(name));

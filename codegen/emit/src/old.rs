@@ -9,12 +9,12 @@ use sp_expand::ty::ident;
 use sp_ir::{Item, Items};
 
 use super::epochs::{Old, heading};
-use super::module::Source;
 use super::{functions, handles, layout, scope, structs};
+use crate::context::Context;
 
 /// The old forms of an API, one module per release that an epoch began with.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let Some(modules) = source.old else {
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let Some(modules) = context.old else {
         return TokenStream::new();
     };
     let has_table = |olds: &Vec<Old<'_>>| {
@@ -29,23 +29,23 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
     });
     let printed = modules
         .iter()
-        .map(|(name, olds)| module(name, olds, source));
+        .map(|(name, olds)| module(name, olds, context));
     quote!(#beside #(#printed)*)
 }
 
-fn module(name: &str, olds: &[Old<'_>], source: &Source<'_>) -> TokenStream {
+fn module(name: &str, olds: &[Old<'_>], context: &Context<'_>) -> TokenStream {
     let items: Items = olds
         .iter()
         .map(|old| (old.name.to_owned(), item_of(old)))
         .collect();
     let dates = Epoch(olds);
     let code: TokenStream = [
-        structs::print(&items, &dates, source.catalog),
+        structs::print(&items, &dates, context.catalog),
         handles::print_callbacks(&items, &dates),
         functions::print(
             &items,
             &dates,
-            source.exports,
+            context.exports,
             &|_| TokenStream::new(),
             &|_, _| None,
         ),
@@ -54,8 +54,8 @@ fn module(name: &str, olds: &[Old<'_>], source: &Source<'_>) -> TokenStream {
     .into_iter()
     .collect();
     let doc = format!(" {}", heading(name));
-    let uses = scope::epoch_imports(&code, &items, source.catalog);
-    let beside = beside(name, olds, &source.api.name);
+    let uses = scope::epoch_imports(&code, &items, context.catalog);
+    let beside = beside(name, olds, &context.api.name);
     let name = format_ident!("{name}");
     quote! {
         #[doc = #doc]

@@ -7,7 +7,7 @@ use sp_expand::layout::{Epoch, Epochs, Places, Span};
 use sp_expand::structure::Layouts;
 use sp_ir::{Field, History, Record};
 
-use super::timeline::minor;
+use crate::minor::minor;
 
 /// The structs whose layouts differ over the releases.
 pub fn layouts(history: &History) -> BTreeMap<String, Layouts> {

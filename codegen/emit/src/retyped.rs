@@ -8,12 +8,12 @@ use sp_expand::ty::{InScope, ident, print_function_type, print_param_type, print
 use sp_ir::{Field, Item, Param, Signature, Struct, Type};
 
 use super::comment::safety;
-use super::module::Source;
-use super::timeline::{Minor, run};
+use crate::context::Context;
+use crate::minor::{Minor, run};
 
 /// What stores the retyped slots of an API.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let structs = source
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let structs = context
         .api
         .items
         .iter()
@@ -22,7 +22,7 @@ pub fn emit(source: &Source<'_>) -> TokenStream {
             _ => None,
         });
     structs
-        .flat_map(|(name, item)| slots(name, item, source))
+        .flat_map(|(name, item)| slots(name, item, context))
         .map(|slot| slot.print())
         .collect()
 }
@@ -44,8 +44,8 @@ pub struct Retyped<'a> {
 }
 
 /// The slots of a struct that were retyped.
-pub fn slots<'a>(table: &'a str, item: &'a Struct, source: &Source<'a>) -> Vec<Retyped<'a>> {
-    let olds = source
+pub fn slots<'a>(table: &'a str, item: &'a Struct, context: &Context<'a>) -> Vec<Retyped<'a>> {
+    let olds = context
         .old
         .into_iter()
         .flat_map(|modules| modules.values().flatten());

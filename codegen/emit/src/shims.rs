@@ -8,16 +8,16 @@ use sp_ir::{Receiver, Type};
 
 use super::catalog::Catalog;
 use super::comment::safety;
-use super::module::Source;
 use super::scope;
 use super::slots::{Parameter, Role, Slot, Table, associated};
+use crate::context::Context;
 
 /// The callbacks for an API's tables, one module per table.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let tables = source.tables();
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let tables = context.tables();
     tables
         .iter()
-        .map(|table| module(table, source.catalog))
+        .map(|table| module(table, context.catalog))
         .collect()
 }
 

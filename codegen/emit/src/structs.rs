@@ -8,11 +8,11 @@ use sp_expand::ty::{InScope, ident, print_type};
 use sp_ir::{Item, Items, Struct, Type, Union};
 
 use super::catalog::Catalog;
-use super::module::Source;
+use crate::context::Context;
 
 /// The structs and unions of an API.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    print(&source.api.items, source.timeline, source.catalog)
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    print(&context.api.items, context.timeline, context.catalog)
 }
 
 /// The structs and unions among `items`.

@@ -375,7 +375,7 @@ fn the_slots_macro_names_everything_from_the_root() {
     has(&text, "macro_rules! __Table");
     has(
         &text,
-        "memory: $sp_gen::__rt::Prefix<'_, $sp_gen::demo::SP_Memory>",
+        "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>",
     );
     has(&text, "::core::ffi::c_void");
     has(&text, "pub use __Table as Table;");
@@ -529,7 +529,7 @@ fn a_second_owner_is_an_argument() {
 fn names_of_other_apis_are_imported_and_no_more() {
     let files = files(vec![slot("run", vec![device(), status()], Type::Void)]);
     let text = flat(&files, "src/demo/mod.rs");
-    has(&text, "use sp_gen::status::TF_Status;");
+    has(&text, "use crate::status::TF_Status;");
     assert!(!text.contains("TSL_"), "{text}");
     assert!(
         !files["src/status/mod.rs"].contains("use crate::"),

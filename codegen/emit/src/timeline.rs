@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sp_expand::structure::{Dates, Layouts};
 use sp_ir::{Api, Enum, History, Item, Presence, Release, Struct};
 
-use super::places;
-
-/// A minor release, comparable: `2.21` is `(2, 21)`.
-pub type Minor = (u32, u32);
+use crate::minor::{FIRST_LOADER, Minor, dotted, minor};
+use crate::places;
 
 /// The releases that have each item and each member of it.
 #[derive(Default)]
@@ -156,9 +154,6 @@ pub fn newest(apis: &[Api]) -> Vec<Api> {
     merged.into_values().collect()
 }
 
-/// The first release that loads such plugins.
-pub const FIRST_LOADER: Minor = (2, 5);
-
 /// What of an older release's form still counts for a plugin that serves it too.
 fn carry_over(newer: Option<&mut Item>, older: &Item, release: Minor) {
     match (newer, older) {
@@ -189,25 +184,6 @@ fn require_what_was_required(newer: &mut Struct, older: &Struct) {
         if let Some(required) = required {
             field.presence = Some(required.clone());
         }
-    }
-}
-
-/// The release as numbers; what is no release counts as before all.
-pub fn minor(release: &str) -> Minor {
-    let release = release.parse::<Release>();
-    release.map_or_else(|_| Minor::default(), |it| (it.major, it.minor))
-}
-
-/// `2.21`.
-pub fn dotted((major, minor): Minor) -> String {
-    format!("{major}.{minor}")
-}
-
-/// A run of releases: `2.5`, `2.6 to 2.9`.
-pub fn run((first, last): (Minor, Minor)) -> String {
-    match first == last {
-        true => dotted(first),
-        false => format!("{} to {}", dotted(first), dotted(last)),
     }
 }
 

@@ -7,28 +7,28 @@ use sp_expand::ty::InScope;
 use sp_ir::Type;
 
 use super::method::signature;
-use super::module::Source;
 use super::slots::{Slot, Table, associated};
+use crate::context::Context;
 
 /// The traits for an API's tables.
-pub fn emit(source: &Source<'_>) -> TokenStream {
-    let tables = source.tables();
+pub fn emit(context: &Context<'_>) -> TokenStream {
+    let tables = context.tables();
     tables
         .iter()
-        .map(|table| author_trait(table, source))
+        .map(|table| author_trait(table, context))
         .collect()
 }
 
-fn author_trait(table: &Table<'_>, source: &Source<'_>) -> TokenStream {
+fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
     let name = &table.author;
     let line = format!("What fills a [`{}`]: one method per slot.", table.name);
-    let doc = print_doc(&line, &table.item.loc, source.timeline.of(table.name, ""));
+    let doc = print_doc(&line, &table.item.loc, context.timeline.of(table.name, ""));
     let types = table.handles.iter().map(|handle| {
         let doc = format!(" What stands behind a [`{handle}`].");
         let name = associated(handle);
         quote!(#[doc = #doc] type #name: Send + Sync + 'static;)
     });
-    let methods = table.slots.iter().map(|slot| method(table, slot, source));
+    let methods = table.slots.iter().map(|slot| method(table, slot, context));
     quote! {
         #doc
         pub trait #name: Send + Sync + Sized + 'static {
@@ -38,9 +38,9 @@ fn author_trait(table: &Table<'_>, source: &Source<'_>) -> TokenStream {
     }
 }
 
-fn method(table: &Table<'_>, slot: &Slot<'_>, source: &Source<'_>) -> TokenStream {
-    let catalog = source.catalog;
-    let releases = source.timeline.of(table.name, &slot.field.name);
+fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
+    let catalog = context.catalog;
+    let releases = context.timeline.of(table.name, &slot.field.name);
     let doc = print_doc(&field_doc(slot.field), &slot.field.loc, releases);
     let safety = slot.is_unsafe(catalog).then(|| {
         quote! {

@@ -1,7 +1,7 @@
 //! Wheels that were made to do harm: each is refused or read as far as it goes, without a panic and
 //! without taking memory for what it only claims.
 
-use super::problem::Problem;
+use super::error::FetchError;
 use super::symbols;
 use super::wheel::Wheel;
 use sp_parse::source::Source;
@@ -22,12 +22,12 @@ fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, Problem> {
+fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, FetchError> {
     Wheel::read("x.whl", Cursor::new(bytes))
 }
 
 /// Reads all that an import reads.
-fn read_all(bytes: Vec<u8>) -> Result<(), Problem> {
+fn read_all(bytes: Vec<u8>) -> Result<(), FetchError> {
     let mut wheel = open(bytes)?;
     wheel.identity()?;
     for name in wheel.names().clone() {
@@ -87,7 +87,7 @@ fn rejects_libraries_over_the_limit() {
     assert!(
         matches!(
             read,
-            Err(Problem::Source(SourceError::MemberTooLarge { .. }))
+            Err(FetchError::Source(SourceError::MemberTooLarge { .. }))
         ),
         "{read:?}"
     );

@@ -1,9 +1,9 @@
 //! Whole wheels, compared with the sha256 that the index states. Of a wheel that is read in parts this
 //! cannot be checked; its headers are compared with the lock.
 
+use super::error::FetchError;
 use super::http::{Client, Remote};
 use super::link::Found;
-use super::problem::Problem;
 use super::range::{LENGTH_MOST, RangeError};
 use super::url::Url;
 use serde::Deserialize;
@@ -35,20 +35,20 @@ pub struct Download {
 /// # Errors
 /// Returns an error if the wheel cannot be fetched, is larger than any wheel, or has another sha256 than
 /// the link or its page states.
-pub fn fetch(link: &Found, client: &Arc<Client>) -> Result<Download, Problem> {
-    let failed = |error| Problem::from_server(&link.url, error);
+pub fn fetch(link: &Found, client: &Arc<Client>) -> Result<Download, FetchError> {
+    let failed = |error| FetchError::from_server(&link.url, error);
     let url = Url::parse(&link.url).ok_or_else(|| failed(unreadable_url()))?;
     let body = Remote::new(client.clone(), url)
         .open(None)
         .map_err(failed)?;
-    let mut file = tempfile::tempfile().map_err(|error| Problem::StoreUnwritable {
+    let mut file = tempfile::tempfile().map_err(|error| FetchError::StoreUnwritable {
         path: std::env::temp_dir().display().to_string(),
         detail: error.to_string(),
     })?;
     let (length, found) = copy(body, &mut file).map_err(failed)?;
     let stated = link.sha256.clone().or_else(|| stated_on_page(link, client));
     match stated {
-        Some(stated) if stated != found => Err(Problem::WheelDiffers {
+        Some(stated) if stated != found => Err(FetchError::WheelDiffers {
             wheel: file_name(link).to_owned(),
             stated,
             found,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// Fetches a wheel of one byte, where the link and the JSON page state these hashes.
-    fn fetch_stated(fragment: Option<&str>, on_page: Option<&str>) -> Result<Download, Problem> {
+    fn fetch_stated(fragment: Option<&str>, on_page: Option<&str>) -> Result<Download, FetchError> {
         let hashes = on_page.map_or_else(String::new, |hash| format!("\"sha256\": \"{hash}\""));
         let json = format!(
             "{{\"files\": [{{\"filename\": \"{NAME}\", \"hashes\": {{{hashes}}}, \"size\": 1}}]}}"
@@ -159,7 +159,7 @@ mod tests {
             fetch_stated(Some(&wrong), Some(&right)),
             fetch_stated(None, Some(&wrong)),
         ] {
-            assert!(matches!(differs, Err(Problem::WheelDiffers { .. })));
+            assert!(matches!(differs, Err(FetchError::WheelDiffers { .. })));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One writer at a time, among threads and processes: parallel imports read and write the same lock and
 //! the same tables.
 
-use super::problem::Problem;
+use super::error::FetchError;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ impl Exclusive {
     ///
     /// # Errors
     /// Returns an error if the file system cannot create or lock that file.
-    pub fn acquire(path: &Path) -> Result<Self, Problem> {
+    pub fn acquire(path: &Path) -> Result<Self, FetchError> {
         let guard = guard_file(path);
         open_locked(&guard)
             .map(|file| Self { _file: file })
-            .map_err(|error| Problem::LockUnavailable {
+            .map_err(|error| FetchError::LockUnavailable {
                 path: guard.display().to_string(),
                 detail: error.to_string(),
             })

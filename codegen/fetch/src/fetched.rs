@@ -4,11 +4,11 @@
 //! succeeded: a failed import leaves no entry that later imports would fail on.
 
 use super::Imported;
+use super::error::FetchError;
 use super::exclusive::Exclusive;
 use super::lock::{Lock, Locked};
-use super::problem::Problem;
 use super::store::{self, Store};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_parse::closure::Headers;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Fetched {
     /// Summary of the import, valid after [`Fetched::commit`].
     pub done: Imported,
     /// The release's folder in the store.
-    pub place: Place,
+    pub place: DataFolders,
     pub(super) new: Option<New>,
 }
 
@@ -33,8 +33,8 @@ pub(super) struct New {
 }
 
 impl New {
-    pub(super) fn unpack(entry: Locked, headers: Headers) -> Result<Self, Problem> {
-        let unpacked = store::unpack(&headers).map_err(|error| Problem::StoreUnwritable {
+    pub(super) fn unpack(entry: Locked, headers: Headers) -> Result<Self, FetchError> {
+        let unpacked = store::unpack(&headers).map_err(|error| FetchError::StoreUnwritable {
             path: std::env::temp_dir().display().to_string(),
             detail: error.to_string(),
         })?;
@@ -60,7 +60,7 @@ impl Fetched {
     /// # Errors
     /// Returns the error of `write`, or an error if another import has locked other headers meanwhile. The
     /// lock is unchanged then.
-    pub fn commit<T, E: From<Problem>>(
+    pub fn commit<T, E: From<FetchError>>(
         &self,
         write: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
@@ -99,7 +99,7 @@ pub(super) fn admitted(
     release: Release,
     entry: &Locked,
     path: &Path,
-) -> Result<Admitted, Problem> {
+) -> Result<Admitted, FetchError> {
     if let Some(locked) = lock.release.get(&release) {
         return locked
             .check(release, &entry.headers, path)

@@ -4,10 +4,10 @@
 //! which links stand on it, and fails: one small page is moved. Asked for the release itself
 //! (`install --dry-run --report`), pip 23 downloads the whole wheel, `fast-deps` or not.
 
+use super::error::FetchError;
 use super::http::Client;
 pub use super::link::Found;
 use super::link::links;
-use super::problem::Problem;
 use super::url::{Url, redact};
 use sp_data::platform::Platform;
 use sp_data::release::Release;
@@ -67,7 +67,7 @@ impl Index {
     }
 
     /// The page of a package, through pip.
-    pub fn page(&self, package: &str) -> Result<Arc<Page>, Problem> {
+    pub fn page(&self, package: &str) -> Result<Arc<Page>, FetchError> {
         // Who waits here would ask the same.
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(page) = pages.get(package) {
@@ -89,19 +89,19 @@ impl Index {
         release: Release,
         platform: Platform,
         python: Option<&str>,
-    ) -> Result<Found, Problem> {
+    ) -> Result<Found, FetchError> {
         let found = self.page(package)?.find(release, platform, python)?;
         let page = found.page.as_deref().and_then(Url::parse);
         match page.map(|page| self.client.check(&page)) {
-            Some(Err(error)) => Err(Problem::from_server(&found.url, error)),
+            Some(Err(error)) => Err(FetchError::from_server(&found.url, error)),
             _ => Ok(found),
         }
     }
 }
 
 impl Page {
-    fn ask(package: &str) -> Result<Self, Problem> {
-        let output = question(package).map_err(|error| Problem::PipMissing {
+    fn ask(package: &str) -> Result<Self, FetchError> {
+        let output = question(package).map_err(|error| FetchError::PipMissing {
             detail: format!("python3: {error}"),
         })?;
         let page = Self::read(package, &said(&output));
@@ -126,11 +126,11 @@ impl Page {
         release: Release,
         platform: Platform,
         python: Option<&str>,
-    ) -> Result<Found, Problem> {
+    ) -> Result<Found, FetchError> {
         let here = |link: &&Found| link.platform == platform;
         let links: Vec<Found> = self.links.iter().filter(here).cloned().collect();
         let known: Vec<Release> = links.iter().map(|link| link.release).collect();
-        choose(links, release, python.unwrap_or(PYTHON)).ok_or_else(|| Problem::UnknownRelease {
+        choose(links, release, python.unwrap_or(PYTHON)).ok_or_else(|| FetchError::UnknownRelease {
             package: self.package.clone(),
             release,
             known: describe(release, known, &self.candidates),
@@ -224,7 +224,7 @@ fn describe(asked: Release, mut known: Vec<Release>, others: &[String]) -> Strin
 }
 
 /// Why pip listed nothing, if it is not that there is nothing.
-fn refusal(said: &str) -> Result<(), Problem> {
+fn refusal(said: &str) -> Result<(), FetchError> {
     let line = |wanted: &str| {
         said.lines()
             .find(|line| line.contains(wanted))
@@ -232,12 +232,12 @@ fn refusal(said: &str) -> Result<(), Problem> {
     };
     let fetch = line("Could not fetch URL").filter(|line| !line.contains(" 404 "));
     if let Some(detail) = line("Retrying (").or(fetch) {
-        return Err(Problem::NetworkAway {
+        return Err(FetchError::NetworkAway {
             detail: reason(detail),
         });
     }
     if let Some(detail) = line("No module named pip").or(line("no such option")) {
-        return Err(Problem::PipMissing {
+        return Err(FetchError::PipMissing {
             detail: redact(detail),
         });
     }
@@ -245,7 +245,7 @@ fn refusal(said: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let last = said.lines().rev().find(|line| !line.trim().is_empty());
-    Err(Problem::PipFailed {
+    Err(FetchError::PipFailed {
         detail: redact(last.unwrap_or("it said nothing").trim()),
     })
 }
@@ -367,7 +367,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
     #[test]
     fn a_network_that_is_away_is_not_an_unknown_release() {
         let said = "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<HTTPConnection object at 0x7f>: Failed to establish a new connection: [Errno 111] Connection refused')': /x/\nERROR: No matching distribution found for x\n";
-        let Err(Problem::NetworkAway { detail }) = refusal(said) else {
+        let Err(FetchError::NetworkAway { detail }) = refusal(said) else {
             panic!("not seen");
         };
         assert_eq!(
@@ -375,7 +375,10 @@ ERROR: No matching distribution found for tensorflow-cpu==0
             "pip says: Failed to establish a new connection: [Errno 111] Connection refused"
         );
         let refused = "Could not fetch URL https://x/: 403 Client Error: Forbidden - skipping";
-        assert!(matches!(refusal(refused), Err(Problem::NetworkAway { .. })));
+        assert!(matches!(
+            refusal(refused),
+            Err(FetchError::NetworkAway { .. })
+        ));
     }
 
     #[test]
@@ -410,7 +413,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         };
         assert!(find(index(true)).is_ok());
         let error = find(index(false)).unwrap_err();
-        assert!(matches!(error, Problem::PlainHttp { .. }), "{error}");
+        assert!(matches!(error, FetchError::PlainHttp { .. }), "{error}");
     }
 
     #[test]
@@ -423,11 +426,11 @@ ERROR: No matching distribution found for tensorflow-cpu==0
     fn a_python_without_pip_is_named() {
         assert!(matches!(
             refusal("python3: No module named pip"),
-            Err(Problem::PipMissing { .. })
+            Err(FetchError::PipMissing { .. })
         ));
         assert!(matches!(
             refusal("Traceback\nKeyError: 1\n"),
-            Err(Problem::PipFailed { .. })
+            Err(FetchError::PipFailed { .. })
         ));
     }
 }

@@ -1,6 +1,6 @@
 //! An installed TensorFlow as a source of an import.
 
-use crate::problem::Problem;
+use crate::error::FetchError;
 use sp_parse::source::{self, Identity, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,19 +13,19 @@ impl Installed {
     ///
     /// # Errors
     /// Returns an error if `folder` has no headers of TensorFlow or cannot be read.
-    pub fn open(folder: &Path) -> Result<Self, Problem> {
+    pub fn open(folder: &Path) -> Result<Self, FetchError> {
         Ok(Self(source::Installed::open(folder)?))
     }
 }
 
 impl Source for Installed {
-    type Error = Problem;
+    type Error = FetchError;
 
     fn origin(&self) -> String {
         self.0.origin()
     }
 
-    fn identity(&mut self) -> Result<Identity, Problem> {
+    fn identity(&mut self) -> Result<Identity, FetchError> {
         Ok(self.0.identity()?)
     }
 
@@ -33,7 +33,7 @@ impl Source for Installed {
         self.0.names()
     }
 
-    fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, FetchError> {
         Ok(self.0.read(name)?)
     }
 }

@@ -8,6 +8,7 @@ mod crafted;
 pub mod credentials;
 mod directory;
 pub mod download;
+pub mod error;
 pub mod exclusive;
 mod fetched;
 pub mod http;
@@ -15,21 +16,20 @@ pub mod index;
 pub mod installed;
 pub mod link;
 pub mod lock;
-pub mod problem;
 pub mod range;
 pub mod store;
 pub mod symbols;
 pub mod url;
 pub mod wheel;
 
+use error::FetchError;
 use exclusive::Exclusive;
 pub use fetched::Fetched;
 use fetched::{Admitted, New, admitted};
 use index::Index;
 use installed::Installed;
 use lock::{Lock, Locked, hashes};
-use problem::Problem;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
 use sp_parse::closure::{self, Closure};
@@ -50,7 +50,7 @@ pub struct Request {
     /// Fetch whole wheels, and compare their sha256 with the index's.
     pub whole: bool,
     /// Where headers, lock and snapshots are kept.
-    pub place: Place,
+    pub place: DataFolders,
 }
 
 /// What an import did.
@@ -85,7 +85,11 @@ pub trait Watch {
 ///
 /// # Errors
 /// Returns an error, and has written nothing, if the headers cannot be read or are not the locked ones.
-pub fn fetch(request: &Request, index: &Index, watch: &mut dyn Watch) -> Result<Fetched, Problem> {
+pub fn fetch(
+    request: &Request,
+    index: &Index,
+    watch: &mut dyn Watch,
+) -> Result<Fetched, FetchError> {
     let lock = Lock::read(&request.place.lock, request.place.inherits)?;
     let exact = lock.resolve(request.release);
     // A minor release that is locked as a pre-release may be final by now.
@@ -127,7 +131,7 @@ fn read(
     lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
-) -> Result<Fetched, Problem> {
+) -> Result<Fetched, FetchError> {
     let mut source = open(request, index, lock, exact, watch)?;
     let identity = source.identity()?;
     let release = agree(request, &identity, exact, source.as_ref())?;
@@ -171,7 +175,7 @@ fn open(
     lock: &Lock,
     exact: Option<Release>,
     watch: &mut dyn Watch,
-) -> Result<Box<dyn Source<Error = Problem>>, Problem> {
+) -> Result<Box<dyn Source<Error = FetchError>>, FetchError> {
     if let Some(from) = &request.from {
         watch.stage(&format!("reading {}", from.display()), None);
         return open_local(from);
@@ -196,11 +200,11 @@ fn open(
 }
 
 /// Returns the version that `nightly` stands for: that of `from`, else the newest in the index.
-pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Problem> {
+pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, FetchError> {
     let Some(from) = from else {
         let newest = index.page(index::NIGHTLY)?.newest(Platform::LinuxX86_64);
         let package = index::NIGHTLY.to_owned();
-        return newest.ok_or(Problem::NoNightly { package });
+        return newest.ok_or(FetchError::NoNightly { package });
     };
     let mut source = open_local(from)?;
     let version = source.identity()?.version.unwrap_or_default();
@@ -208,13 +212,13 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Pro
         .parse()
         .ok()
         .filter(|one: &Release| one.is_nightly());
-    found.ok_or_else(|| Problem::NotNightly {
+    found.ok_or_else(|| FetchError::NotNightly {
         origin: source.origin(),
         found: version,
     })
 }
 
-fn open_local(from: &Path) -> Result<Box<dyn Source<Error = Problem>>, Problem> {
+fn open_local(from: &Path) -> Result<Box<dyn Source<Error = FetchError>>, FetchError> {
     if from.is_dir() {
         return Ok(Box::new(Installed::open(from)?));
     }
@@ -226,11 +230,11 @@ fn agree(
     request: &Request,
     identity: &Identity,
     exact: Option<Release>,
-    source: &dyn Source<Error = Problem>,
-) -> Result<Release, Problem> {
+    source: &dyn Source<Error = FetchError>,
+) -> Result<Release, FetchError> {
     let Some(version) = &identity.version else {
         // The hashes will tell whether it is what the lock says.
-        return exact.ok_or_else(|| Problem::ReleaseUnstated {
+        return exact.ok_or_else(|| FetchError::ReleaseUnstated {
             origin: source.origin(),
             release: request.release,
         });
@@ -239,7 +243,7 @@ fn agree(
         .parse()
         .ok()
         .filter(|found| request.release.admits(*found) || exact == Some(*found));
-    found.ok_or_else(|| Problem::ReleaseDiffers {
+    found.ok_or_else(|| FetchError::ReleaseDiffers {
         origin: source.origin(),
         release: request.release,
         found: version.clone(),
@@ -263,15 +267,15 @@ fn admit(
     release: Release,
     entry: &Locked,
     request: &Request,
-) -> Result<Admitted, Problem> {
+) -> Result<Admitted, FetchError> {
     match admitted(lock, release, entry, &request.place.lock)? {
         Admitted::New if request.locked => Err(unlocked(request)),
         admitted => Ok(admitted),
     }
 }
 
-fn unlocked(request: &Request) -> Problem {
-    Problem::ReleaseUnlocked {
+fn unlocked(request: &Request) -> FetchError {
+    FetchError::ReleaseUnlocked {
         release: request.release,
         lock: request.place.lock.display().to_string(),
     }
@@ -280,7 +284,7 @@ fn unlocked(request: &Request) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sp_data::place::NoCache;
+    use sp_data::folders::NoCache;
     use std::fs;
 
     struct Silent;
@@ -314,7 +318,7 @@ mod tests {
                 from: Some(site),
                 locked: false,
                 whole: false,
-                place: Place {
+                place: DataFolders {
                     store: home.join("store"),
                     lock: home.join("sources.toml"),
                     snapshots: home.join("ir"),
@@ -330,9 +334,9 @@ mod tests {
             fs::write(self.scratch.path().join(path), header).unwrap();
         }
 
-        fn import(&self) -> Result<Imported, Problem> {
+        fn import(&self) -> Result<Imported, FetchError> {
             let fetched = fetch(&self.request, &Index::default(), &mut Silent)?;
-            fetched.commit(|| Ok::<_, Problem>(()))?;
+            fetched.commit(|| Ok::<_, FetchError>(()))?;
             Ok(fetched.done)
         }
 
@@ -360,8 +364,8 @@ mod tests {
         let scene = Scene::new("extern \"C\" {}");
         let fetched = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
         assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
-        let failed = fetched.commit(|| Err::<(), _>(Problem::from(NoCache)));
-        assert!(matches!(failed, Err(Problem::NoCache(_))));
+        let failed = fetched.commit(|| Err::<(), _>(FetchError::from(NoCache)));
+        assert!(matches!(failed, Err(FetchError::NoCache(_))));
         assert!(!scene.request.place.lock.exists());
         assert!(!scene.request.place.store.exists());
         assert!(scene.import().unwrap().appended);
@@ -382,7 +386,7 @@ mod tests {
             .collect();
         let slow = || {
             std::thread::sleep(std::time::Duration::from_millis(50));
-            Ok::<_, Problem>(())
+            Ok::<_, FetchError>(())
         };
         std::thread::scope(|scope| {
             for one in &fetched {
@@ -402,8 +406,8 @@ mod tests {
         scene.change("extern \"C\" { int x; }");
         scene.import().unwrap();
         let lock = scene.lock();
-        let late = early.commit(|| -> Result<(), Problem> { panic!("nothing may be written") });
-        assert!(matches!(late, Err(Problem::HashDiffers { .. })));
+        let late = early.commit(|| -> Result<(), FetchError> { panic!("nothing may be written") });
+        assert!(matches!(late, Err(FetchError::HashDiffers { .. })));
         assert_eq!(scene.lock(), lock);
     }
 
@@ -421,7 +425,10 @@ mod tests {
         let done = scene.import().unwrap();
         let lock = scene.lock();
         scene.change("extern \"C\" { int x; }");
-        assert!(matches!(scene.import(), Err(Problem::HashDiffers { .. })));
+        assert!(matches!(
+            scene.import(),
+            Err(FetchError::HashDiffers { .. })
+        ));
         assert_eq!(scene.lock(), lock);
         let stored = fs::read_to_string(done.include.join("tensorflow/c/ops.h")).unwrap();
         assert_eq!(stored, "extern \"C\" {}");
@@ -433,7 +440,7 @@ mod tests {
         scene.request.locked = true;
         assert!(matches!(
             scene.import(),
-            Err(Problem::ReleaseUnlocked { .. })
+            Err(FetchError::ReleaseUnlocked { .. })
         ));
         assert!(!scene.scratch.path().join("home").exists());
     }
@@ -444,7 +451,7 @@ mod tests {
         scene.request.release = "2.4".parse().unwrap();
         assert!(matches!(
             scene.import(),
-            Err(Problem::ReleaseDiffers { .. })
+            Err(FetchError::ReleaseDiffers { .. })
         ));
         fs::remove_dir_all(
             scene
@@ -455,7 +462,7 @@ mod tests {
         .unwrap();
         assert!(matches!(
             scene.import(),
-            Err(Problem::ReleaseUnstated { .. })
+            Err(FetchError::ReleaseUnstated { .. })
         ));
         assert!(!scene.scratch.path().join("home").exists());
     }

@@ -1,7 +1,7 @@
 //! `headers/sources.toml`: which package each release was read from, and the sha256 of every
 //! header. Sorted by release and name, so that equal locks are equal bytes.
 
-use super::problem::Problem;
+use super::error::FetchError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_data::release::Release;
@@ -59,7 +59,7 @@ impl Lock {
     ///
     /// # Errors
     /// Returns an error if the file exists and cannot be read, or is not a lock.
-    pub fn read(path: &Path, inherits: bool) -> Result<Self, Problem> {
+    pub fn read(path: &Path, inherits: bool) -> Result<Self, FetchError> {
         let mut lock = Self::parse(&text_of(path)?, &path.display().to_string())?;
         if inherits {
             let base = Self::parse(EMBEDDED, BUILT_IN)?;
@@ -78,7 +78,7 @@ impl Lock {
         path: &Path,
         inherits: bool,
         release: Release,
-    ) -> Result<Option<Locked>, Problem> {
+    ) -> Result<Option<Locked>, FetchError> {
         let parse = |text: &str, name: &str| {
             let lock = Self::parse(&part(text, release), name)?;
             Ok(lock.release.into_values().next())
@@ -98,8 +98,8 @@ impl Lock {
     }
 
     /// Reads a lock's text; `name` is for messages.
-    pub fn parse(text: &str, name: &str) -> Result<Self, Problem> {
-        toml::from_str(text).map_err(|error| Problem::LockMalformed {
+    pub fn parse(text: &str, name: &str) -> Result<Self, FetchError> {
+        toml::from_str(text).map_err(|error| FetchError::LockMalformed {
             lock: name.to_owned(),
             detail: error.to_string(),
         })
@@ -116,13 +116,13 @@ impl Lock {
     /// # Errors
     /// Returns an error for a pre-release if a final or newer version of its minor release is locked; `path`
     /// is the lock's, for the message.
-    pub fn add(&mut self, release: Release, locked: Locked, path: &Path) -> Result<(), Problem> {
+    pub fn add(&mut self, release: Release, locked: Locked, path: &Path) -> Result<(), FetchError> {
         let same_minor = |one: &Release| one.minor() == release.minor();
         let known = self.release.keys().copied().filter(same_minor);
         let newest = known.max_by_key(|one| (one.is_final(), *one));
         let wins = |newest: &Release| newest.is_final() || *newest > release;
         if let Some(newest) = newest.filter(|newest| !release.is_final() && wins(newest)) {
-            return Err(Problem::ReleaseSuperseded {
+            return Err(FetchError::ReleaseSuperseded {
                 release,
                 newest,
                 lock: Self::holder(path, newest),
@@ -151,7 +151,7 @@ impl Locked {
         release: Release,
         found: &BTreeMap<String, String>,
         path: &Path,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FetchError> {
         let names = self.headers.keys().chain(found.keys());
         let differs = |name: &&String| self.headers.get(*name) != found.get(*name);
         let Some(header) = names.into_iter().find(differs) else {
@@ -163,7 +163,7 @@ impl Locked {
                 .cloned()
                 .unwrap_or_else(|| "absent".into())
         };
-        Err(Problem::HashDiffers {
+        Err(FetchError::HashDiffers {
             header: header.clone(),
             release,
             locked: shown(&self.headers),
@@ -174,8 +174,8 @@ impl Locked {
 }
 
 /// Returns the text of a lock, which is empty if there is no file.
-fn text_of(path: &Path) -> Result<String, Problem> {
-    let unreadable = |detail: String| Problem::LockUnreadable {
+fn text_of(path: &Path) -> Result<String, FetchError> {
+    let unreadable = |detail: String| FetchError::LockUnreadable {
         lock: path.display().to_string(),
         detail,
     };
@@ -354,7 +354,7 @@ mod tests {
         fs::write(&path, "[release.x]").unwrap();
         assert!(matches!(
             Lock::read(&path, true),
-            Err(Problem::LockMalformed { .. })
+            Err(FetchError::LockMalformed { .. })
         ));
     }
 
@@ -369,7 +369,10 @@ mod tests {
                 Lock::read_one(&path, true, release).map(drop),
             ] {
                 let error = found.unwrap_err();
-                assert!(matches!(error, Problem::LockUnreadable { .. }), "{error}");
+                assert!(
+                    matches!(error, FetchError::LockUnreadable { .. }),
+                    "{error}"
+                );
                 assert!(error.to_string().contains("sources.toml"), "{error}");
             }
         };

@@ -2,8 +2,8 @@
 //!
 //! A release appears whole or not at all: it is written beside its place and renamed into it.
 
+use super::error::FetchError;
 use super::lock::{Lock, Locked, hashes};
-use super::problem::Problem;
 use sp_data::release::Release;
 use sp_parse::closure::Headers;
 use sp_parse::source::stays_inside;
@@ -50,7 +50,7 @@ impl Store {
         release: Release,
         headers: &Headers,
         lock: Option<(&Lock, &Path)>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FetchError> {
         let _delay = delay_signals();
         let lock = lock
             .map(|(lock, path)| staged_lock(lock, path))
@@ -122,7 +122,7 @@ fn swap_in(staged: &Path, place: &Path) -> io::Result<()> {
 fn staged_lock<'a>(
     lock: &Lock,
     path: &'a Path,
-) -> Result<(tempfile::NamedTempFile, &'a Path), Problem> {
+) -> Result<(tempfile::NamedTempFile, &'a Path), FetchError> {
     let write = || {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -135,8 +135,8 @@ fn staged_lock<'a>(
         .map_err(|error| unwritable(path, &error))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Problem {
-    Problem::StoreUnwritable {
+fn unwritable(path: &Path, error: &io::Error) -> FetchError {
+    FetchError::StoreUnwritable {
         path: path.display().to_string(),
         detail: error.to_string(),
     }

@@ -6,9 +6,9 @@ mod library;
 
 use super::directory::{self, Metered};
 use super::download::{Download, hexadecimal};
+use super::error::FetchError;
 use super::http::{Client, Remote};
 use super::link::Found;
-use super::problem::Problem;
 use super::range::{RangeReader, Transport};
 use super::url::Url;
 use sha2::{Digest, Sha256};
@@ -45,7 +45,7 @@ pub struct Wheel<R> {
 
 impl Wheel<BufReader<File>> {
     /// Opens a wheel file.
-    pub fn open(path: &Path) -> Result<Self, Problem> {
+    pub fn open(path: &Path) -> Result<Self, FetchError> {
         let origin = path.display().to_string();
         let file = open_file(path).map_err(|error| lost(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
@@ -55,13 +55,13 @@ impl Wheel<BufReader<File>> {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or differs.
-    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, Problem> {
+    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, FetchError> {
         if let Some(stated) = &link.sha256 {
             let origin = path.display().to_string();
             let file = open_file(path).map_err(|error| lost(&origin, &error))?;
             let found = sha256(file).map_err(|error| lost(&origin, &error))?;
             if found != *stated {
-                return Err(Problem::WheelDiffers {
+                return Err(FetchError::WheelDiffers {
                     wheel: origin,
                     stated: stated.clone(),
                     found,
@@ -77,7 +77,7 @@ impl Wheel<File> {
     ///
     /// # Errors
     /// Returns an error if it is no wheel of TensorFlow.
-    pub fn downloaded(link: &Found, download: Download) -> Result<Self, Problem> {
+    pub fn downloaded(link: &Found, download: Download) -> Result<Self, FetchError> {
         let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
         let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
         wheel.downloaded = Some(Moved {
@@ -94,10 +94,10 @@ impl Wheel<RangeReader> {
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached or serves no wheel.
-    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, Problem> {
+    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, FetchError> {
         let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
         let Some(url) = Url::parse(url) else {
-            return Err(Problem::from(SourceError::Unreadable {
+            return Err(FetchError::from(SourceError::Unreadable {
                 origin,
                 detail: "the index links to it with a URL that cannot be read".into(),
             }));
@@ -109,16 +109,16 @@ impl Wheel<RangeReader> {
     ///
     /// # Errors
     /// Returns an error if the transport fails or transports no wheel.
-    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, Problem> {
+    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, FetchError> {
         let opened = RangeReader::open(transport);
-        let reader = opened.map_err(|error| Problem::from_server(&origin, error))?;
+        let reader = opened.map_err(|error| FetchError::from_server(&origin, error))?;
         Self::read_directory(origin, reader.clone(), Some(reader))
     }
 }
 
 impl<R: Read + Seek> Wheel<R> {
     /// Opens a wheel wherever it can be read; `origin` is for messages.
-    pub fn read(origin: &str, reader: R) -> Result<Self, Problem> {
+    pub fn read(origin: &str, reader: R) -> Result<Self, FetchError> {
         Self::read_directory(origin.to_owned(), reader, None)
     }
 
@@ -126,13 +126,13 @@ impl<R: Read + Seek> Wheel<R> {
         origin: String,
         reader: R,
         remote: Option<RangeReader>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, FetchError> {
         let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
         let members = members(&origin, &archive)?;
         let include = |name: &String| header_name(name).map(str::to_owned);
         let names: BTreeSet<String> = members.keys().filter_map(include).collect();
         if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
-            return Err(Problem::from(SourceError::HeadersMissing { origin }));
+            return Err(FetchError::from(SourceError::HeadersMissing { origin }));
         }
         Ok(Self {
             origin,
@@ -160,7 +160,7 @@ impl<R: Read + Seek> Wheel<R> {
             .or_else(|| moved().map(|(_, &index)| index))
     }
 
-    fn text(&mut self, index: usize) -> Result<Vec<u8>, Problem> {
+    fn text(&mut self, index: usize) -> Result<Vec<u8>, FetchError> {
         let origin = &self.origin;
         let member = self.archive.by_index(index);
         let member = member.map_err(|error| unreadable(origin, error))?;
@@ -170,7 +170,7 @@ impl<R: Read + Seek> Wheel<R> {
         let read = member.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
         if bytes.len() as u64 > limit {
-            return Err(Problem::from(SourceError::MemberTooLarge {
+            return Err(FetchError::from(SourceError::MemberTooLarge {
                 origin: origin.clone(),
                 member: name.unwrap_or_default(),
                 limit,
@@ -180,7 +180,7 @@ impl<R: Read + Seek> Wheel<R> {
         Ok(bytes)
     }
 
-    fn dist_info(&mut self, file: &str) -> Result<String, Problem> {
+    fn dist_info(&mut self, file: &str) -> Result<String, FetchError> {
         let is = |name: &str| {
             name.split_once('/')
                 .is_some_and(|(folder, rest)| folder.ends_with(".dist-info") && rest == file)
@@ -196,13 +196,13 @@ impl<R: Read + Seek> Wheel<R> {
 }
 
 impl<R: Read + Seek> Source for Wheel<R> {
-    type Error = Problem;
+    type Error = FetchError;
 
     fn origin(&self) -> String {
         self.origin.clone()
     }
 
-    fn identity(&mut self) -> Result<Identity, Problem> {
+    fn identity(&mut self) -> Result<Identity, FetchError> {
         let (metadata, wheel) = (self.dist_info("METADATA")?, self.dist_info("WHEEL")?);
         Ok(identity_of(&metadata, &wheel))
     }
@@ -211,13 +211,13 @@ impl<R: Read + Seek> Source for Wheel<R> {
         &self.names
     }
 
-    fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, FetchError> {
         let member = self.member(name);
         let index = member.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
         self.text(index)
     }
 
-    fn expect(&mut self, names: &[&str]) -> Result<(), Problem> {
+    fn expect(&mut self, names: &[&str]) -> Result<(), FetchError> {
         let Some(remote) = &self.remote else {
             return Ok(());
         };
@@ -234,7 +234,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map_err(|error| unreadable(&self.origin, error))?;
         remote
             .expect(ranges)
-            .map_err(|error| Problem::from_server(&self.origin, error))
+            .map_err(|error| FetchError::from_server(&self.origin, error))
     }
 
     fn moved(&self) -> Moved {
@@ -254,12 +254,12 @@ impl<R: Read + Seek> Source for Wheel<R> {
 fn members<R: Read + Seek>(
     origin: &str,
     archive: &ZipArchive<R>,
-) -> Result<BTreeMap<String, usize>, Problem> {
+) -> Result<BTreeMap<String, usize>, FetchError> {
     let mut members = BTreeMap::new();
     for (index, name) in archive.file_names().enumerate() {
         let name = name.map_err(|error| unreadable(origin, error))?;
         if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
-            return Err(Problem::MemberNameRefused {
+            return Err(FetchError::MemberNameRefused {
                 origin: origin.to_owned(),
                 member: name.escape_default().to_string(),
             });
@@ -283,21 +283,21 @@ fn header_name(member: &str) -> Option<&str> {
         .filter(|name| !name.is_empty() && !name.ends_with('/'))
 }
 
-fn unreadable(origin: &str, error: ZipError) -> Problem {
+fn unreadable(origin: &str, error: ZipError) -> FetchError {
     match error {
         ZipError::Io(error) => lost(origin, &error),
-        error => Problem::from(SourceError::Unreadable {
+        error => FetchError::from(SourceError::Unreadable {
             origin: origin.to_owned(),
             detail: error.to_string(),
         }),
     }
 }
 
-fn lost(origin: &str, error: &io::Error) -> Problem {
+fn lost(origin: &str, error: &io::Error) -> FetchError {
     let of_server = error.get_ref().and_then(|inner| inner.downcast_ref());
     match of_server.cloned() {
-        Some(error) => Problem::from_server(origin, error),
-        None => Problem::from(SourceError::Unreadable {
+        Some(error) => FetchError::from_server(origin, error),
+        None => FetchError::from(SourceError::Unreadable {
             origin: origin.to_owned(),
             detail: error.to_string(),
         }),
@@ -334,7 +334,7 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
-    fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, Problem> {
+    fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, FetchError> {
         Wheel::read_directory("x.whl".into(), Cursor::new(bytes), None)
     }
 
@@ -349,7 +349,7 @@ mod tests {
         ] {
             let opened = open(zipped(&[ops, (crafted, b"x")]));
             assert!(
-                matches!(opened, Err(Problem::MemberNameRefused { .. })),
+                matches!(opened, Err(FetchError::MemberNameRefused { .. })),
                 "{crafted}"
             );
         }
@@ -372,7 +372,7 @@ mod tests {
         let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
         assert!(matches!(
             read,
-            Err(Problem::Source(SourceError::MemberTooLarge { .. }))
+            Err(FetchError::Source(SourceError::MemberTooLarge { .. }))
         ));
     }
 
@@ -385,7 +385,7 @@ mod tests {
         assert!(read().is_ok() && read().is_ok());
         assert!(matches!(
             read(),
-            Err(Problem::Source(SourceError::MemberTooLarge { .. }))
+            Err(FetchError::Source(SourceError::MemberTooLarge { .. }))
         ));
     }
 
@@ -407,7 +407,7 @@ mod tests {
         };
         assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
         let differs = opened(Some("00".repeat(32)));
-        assert!(matches!(differs, Err(Problem::WheelDiffers { .. })));
+        assert!(matches!(differs, Err(FetchError::WheelDiffers { .. })));
     }
 
     #[test]
@@ -415,7 +415,7 @@ mod tests {
         let opened = Wheel::open(Path::new("/dev/zero"));
         assert!(matches!(
             opened,
-            Err(Problem::Source(SourceError::Unreadable { .. }))
+            Err(FetchError::Source(SourceError::Unreadable { .. }))
         ));
     }
 
@@ -423,12 +423,12 @@ mod tests {
     fn what_is_no_wheel_is_said_to_be_none() {
         assert!(matches!(
             open(b"not a zip".to_vec()),
-            Err(Problem::Source(SourceError::Unreadable { .. }))
+            Err(FetchError::Source(SourceError::Unreadable { .. }))
         ));
         let other = zipped(&[("numpy/core.h", b"x")]);
         assert!(matches!(
             open(other),
-            Err(Problem::Source(SourceError::HeadersMissing { .. }))
+            Err(FetchError::Source(SourceError::HeadersMissing { .. }))
         ));
     }
 

@@ -60,6 +60,16 @@ pub enum Side {
     Plugin,
 }
 
+impl Side {
+    /// Returns the other side.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Core => Self::Plugin,
+            Self::Plugin => Self::Core,
+        }
+    }
+}
+
 /// Which party stores a field's value in the struct. It differs from who fills the field where a
 /// pointer's struct is filled by one party and the pointer is set by the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

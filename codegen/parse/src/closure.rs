@@ -6,7 +6,8 @@
 //! `extern "C"` and nothing it includes needs the C++ standard library, unless `left_out.toml` speaks
 //! against it. What is not kept is listed with the reason, so that no header goes by unseen.
 
-use crate::extract::LeftOut;
+use crate::contract::LeftOut;
+use crate::include::includes;
 use crate::source::{Source, SourceError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -229,55 +230,6 @@ impl<'a, S: Source + ?Sized> Reading<'a, S> {
         }
         Ok(())
     }
-}
-
-struct Include<'a> {
-    name: &'a str,
-    quoted: bool,
-}
-
-impl Include<'_> {
-    /// `<string>`, but not `<string.h>` nor `<cstring>`, which is C's.
-    fn is_cpp(&self) -> bool {
-        const OF_C: [&str; 12] = [
-            "cassert",
-            "cerrno",
-            "cfloat",
-            "cinttypes",
-            "climits",
-            "cstdarg",
-            "cstdbool",
-            "cstddef",
-            "cstdint",
-            "cstdio",
-            "cstdlib",
-            "cstring",
-        ];
-        !self.quoted && !self.name.ends_with(".h") && !OF_C.contains(&self.name)
-    }
-}
-
-/// The headers that a text includes in quotes.
-pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    let quoted = includes(text).filter(|include| include.quoted);
-    quoted.map(|include| include.name)
-}
-
-fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
-    text.lines().filter_map(include)
-}
-
-fn include(line: &str) -> Option<Include<'_>> {
-    let rest = line
-        .trim_start()
-        .strip_prefix('#')?
-        .trim_start()
-        .strip_prefix("include")?
-        .trim_start();
-    let quoted = rest.starts_with('"');
-    let rest = rest.strip_prefix(['"', '<'])?;
-    let (name, _) = rest.split_once(if quoted { '"' } else { '>' })?;
-    Some(Include { name, quoted })
 }
 
 #[cfg(test)]

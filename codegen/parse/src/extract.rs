@@ -21,8 +21,8 @@ use std::thread;
 use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value};
 
 use crate::clang::{Comments, Library, Source};
-use crate::contract::{self, Items, Known, Notes};
-pub use headers::{LeftOut, Stray};
+use crate::contract::{self, Items, Known, LeftOut, Notes};
+pub use headers::Stray;
 use pool::Pool;
 pub use problem::{ExtractError, Unread};
 use read::Read;

@@ -5,6 +5,7 @@ pub mod clang;
 pub mod closure;
 pub mod contract;
 pub mod extract;
+pub mod include;
 pub mod source;
 pub mod upstream;
 

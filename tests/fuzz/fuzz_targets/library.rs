@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_fetch::problem::Problem;
+use sp_fetch::error::FetchError;
 use sp_library::binary::Binary;
 use sp_library::elf;
 use sp_fetch::symbols::exports;
@@ -20,7 +20,7 @@ impl Binary for Bytes<'_> {
         self.0.len() as u64
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem> {
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
         let clip = |at: u64| usize::try_from(at).map_or(self.0.len(), |at| at.min(self.0.len()));
         let part = |range: &Range<u64>| {
             let (from, to) = (clip(range.start), clip(range.end));

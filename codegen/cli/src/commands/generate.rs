@@ -15,7 +15,7 @@ use crate::disk::{self, FolderKind};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use sp_data::place::{Place, checkout};
+use sp_data::folders::{DataFolders, checkout};
 use sp_data::release::{Release, Requested};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
@@ -151,7 +151,7 @@ fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
     })
 }
 
-fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>> {
+fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
         return Ok(snapshots::of(place, release)?);
     };
@@ -168,7 +168,7 @@ fn apis(args: &Args, release: Option<Release>, place: &Place) -> Result<Vec<Api>
 }
 
 /// Who exports the functions, as far as the crate's releases go.
-fn symbols(release: Option<Release>, place: &Place) -> Result<Symbols> {
+fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
     let all = Symbols::at(place)?;
     Ok(match release {
         Some(release) => all.until(release),
@@ -208,7 +208,7 @@ fn spare_what_is_committed(out: &Path, here: &Path) -> Result<()> {
 }
 
 /// Takes docs from `headers`, else from those of the newest release, for a crate that nobody commits.
-fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &Place) -> Result<()> {
+fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &DataFolders) -> Result<()> {
     let releases = apis.iter().filter_map(|api| api.release.parse().ok());
     let newest: Option<Release> = releases.max();
     let name = newest.map_or_else(String::new, |it| it.to_string());

@@ -10,18 +10,18 @@ use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
 use snapshot::{SnapshotError, Written};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::{Release, Requested};
 use sp_data::symbols::Symbols;
+use sp_fetch::error::FetchError;
 use sp_fetch::index::{Index, PACKAGE};
 use sp_fetch::lock::Lock;
-use sp_fetch::problem::Problem;
 use sp_fetch::store::Store;
 use sp_fetch::symbols::{self, Task};
 use sp_fetch::{Fetched, Imported, Request, Watch, fetch, newest_nightly};
 use sp_parse::extract::Extracted;
 use sp_parse::source::Moved;
-use sp_system::crew;
+use sp_system::parallel;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -93,7 +93,7 @@ impl FromStr for Wanted {
 pub fn run(args: Args) -> Result {
     let What::Tensorflow = args.what;
     let here = std::env::current_dir().into_diagnostic()?;
-    let (place, index) = (Place::find(&here)?, Index::new(args.allow_http));
+    let (place, index) = (DataFolders::find(&here)?, Index::new(args.allow_http));
     let requests = requests(&args, &place, &index)?;
     if args.symbols {
         return symbols_of(&requests, &index).and_then(|done| {
@@ -105,7 +105,7 @@ pub fn run(args: Args) -> Result {
     fetched.retain(|one| !is_withdrawn(one, &args.releases));
     let (fetched, failures): (Vec<_>, Vec<_>) = fetched.into_iter().partition(|one| one.is_ok());
     let fetched: Vec<(Fetched, Duration)> = fetched.into_iter().flatten().collect();
-    let read = crew::each(&fetched, |(one, _)| {
+    let read = parallel::map(&fetched, |(one, _)| {
         snapshot::read(one.include(), one.done.release, &one.place)
     });
     let finished = fetched.iter().zip(read);
@@ -143,7 +143,7 @@ fn finish(
 /// Returns true, and says so, for a locked pre-release that the index no longer has and that was not
 /// asked for by name.
 fn is_withdrawn(done: &Attempt, asked: &[Wanted]) -> bool {
-    let Err(Problem::UnknownRelease { release, .. }) = done else {
+    let Err(FetchError::UnknownRelease { release, .. }) = done else {
         return false;
     };
     let by_name = asked.iter().any(|one| matches!(one, Wanted::One(_)));
@@ -168,7 +168,7 @@ fn symbols_of(requests: &[Request], index: &Index) -> Result {
         // One at a time: the bars are locked meanwhile.
         found.inspect(|found| bars.suspend(|| report_symbols(found, start.elapsed())))
     };
-    let found = crew::among(AT_ONCE, &tasks, work);
+    let found = parallel::map_on(AT_ONCE, &tasks, work);
     end(found
         .into_iter()
         .filter_map(std::result::Result::err)
@@ -184,7 +184,7 @@ fn restate(requests: &[Request]) -> Result<()> {
         Some((release, store.include(release), &one.place))
     });
     let stored: Vec<_> = stored.collect();
-    let read = crew::each(&stored, |(release, include, place)| {
+    let read = parallel::map(&stored, |(release, include, place)| {
         snapshot::read(include, *release, place)
     });
     for ((release, _, place), apis) in stored.iter().zip(read) {
@@ -226,7 +226,7 @@ fn end(mut failures: Vec<Report>) -> Result {
     Err(last)
 }
 
-type Attempt = std::result::Result<(Fetched, Duration), Problem>;
+type Attempt = std::result::Result<(Fetched, Duration), FetchError>;
 
 fn fetch_each(requests: &[Request], index: &Index) -> Vec<Attempt> {
     let (bars, start) = (progress(), Instant::now());
@@ -236,7 +236,7 @@ fn fetch_each(requests: &[Request], index: &Index) -> Vec<Attempt> {
         bar.0.finish_and_clear();
         fetched.map(|fetched| (fetched, start.elapsed()))
     };
-    let fetched = crew::among(AT_ONCE, requests, work);
+    let fetched = parallel::map_on(AT_ONCE, requests, work);
     if requests.len() > 1 {
         let done = fetched.iter().flatten();
         total(done.map(|(one, _)| &one.done), start.elapsed());
@@ -257,7 +257,7 @@ fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
     );
 }
 
-fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
+fn requests(args: &Args, place: &DataFolders, index: &Index) -> Result<Vec<Request>> {
     let mut releases = BTreeSet::new();
     for wanted in &args.releases {
         match wanted {
@@ -269,7 +269,7 @@ fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
         }
     }
     let request = |release| {
-        let mut place = place.clone().of_release(release)?;
+        let mut place = place.clone().for_release(release)?;
         if let Some(store) = &args.store {
             place.store.clone_from(store);
         }
@@ -286,7 +286,7 @@ fn requests(args: &Args, place: &Place, index: &Index) -> Result<Vec<Request>> {
 
 /// Returns the minors that the lock has and, unless `locked`, those that the index has. A minor without a
 /// final release is its locked pre-release.
-fn every(locked: bool, place: &Place, index: &Index) -> Result<BTreeSet<Release>> {
+fn every(locked: bool, place: &DataFolders, index: &Index) -> Result<BTreeSet<Release>> {
     let lock = Lock::read(&place.lock, place.inherits)?;
     let (finals, previews): (Vec<Release>, Vec<Release>) =
         lock.release.keys().partition(|exact| exact.is_final());
@@ -331,7 +331,7 @@ fn describe(
     release: Release,
     written: &Written,
     extracted: Extracted,
-    place: &Place,
+    place: &DataFolders,
 ) -> Result<()> {
     let folder = place.snapshots.display();
     match written.files.len() {
@@ -357,7 +357,7 @@ fn describe(
 }
 
 /// Returns true if the exported symbols of some wheel of the release were read.
-fn has_symbols(release: Release, place: &Place) -> Result<bool> {
+fn has_symbols(release: Release, place: &DataFolders) -> Result<bool> {
     let symbols = Symbols::at(place)?;
     Ok(symbols
         .cells()

@@ -15,13 +15,14 @@ use crate::console::{self, note};
 use crate::diagnostic::{Outcome, Result};
 use crate::operand;
 use sp_data::embedded::SNAPSHOTS;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::{Release, Requested};
 use sp_data::snapshots;
 use sp_data::suggest;
 use sp_parse::clang::{DEFAULT_TARGET, Library};
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Job, LeftOut, extract_with};
+use sp_parse::extract::{Job, extract_with};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,7 +132,7 @@ fn print_lints(lints: &Lints, format: Format) -> Result {
 }
 
 /// Returns the release that is asked for, that the headers state, or the newest final one.
-fn release(args: &Args, place: &Place) -> Result<Release> {
+fn release(args: &Args, place: &DataFolders) -> Result<Release> {
     if let Some(release) = args.release {
         return Ok(operand::resolve(release)?);
     }
@@ -152,7 +153,7 @@ fn release(args: &Args, place: &Place) -> Result<Release> {
 }
 
 /// Returns the newest release whose snapshots are not of a preview.
-fn newest_final(place: &Place) -> Result<Release> {
+fn newest_final(place: &DataFolders) -> Result<Release> {
     for release in snapshots::releases(place)?.into_iter().rev() {
         let apis = snapshots::at(place, release)?.unwrap_or_default();
         if apis.iter().all(|api| api.preview.is_none()) {
@@ -163,7 +164,7 @@ fn newest_final(place: &Place) -> Result<Release> {
 }
 
 /// Reads the API from headers; what these include of other APIs comes with it.
-fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Vec<Api>> {
+fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Result<Vec<Api>> {
     let library = Library::load()?;
     note!("reading with {}", library.version());
     let newest = snapshots::newest_release(place, Some(release))?;
@@ -192,13 +193,13 @@ fn parse(root: &Path, args: &Args, release: Release, place: &Place) -> Result<Ve
 }
 
 /// Returns every API of the release.
-fn all(release: Release, place: &Place) -> Result<Vec<Api>> {
+fn all(release: Release, place: &DataFolders) -> Result<Vec<Api>> {
     let apis = snapshots::at(place, release)?;
     Ok(apis.ok_or_else(|| operand::unknown_release(release, place))?)
 }
 
 /// Returns the snapshot of the checkout or the cache, which may be newer than the binary's.
-fn find(api: &str, release: Release, place: &Place) -> Result<Option<Api>> {
+fn find(api: &str, release: Release, place: &DataFolders) -> Result<Option<Api>> {
     let apis = snapshots::some(place, release, &[api])?;
     Ok(apis.into_iter().next().or_else(|| carried(api, release)))
 }
@@ -212,7 +213,7 @@ fn carried(api: &str, release: Release) -> Option<Api> {
 }
 
 /// Returns the error for an API that the release does not have, or for a release that is not known.
-fn unknown(api: &str, release: Release, place: &Place) -> miette::Report {
+fn unknown(api: &str, release: Release, place: &DataFolders) -> miette::Report {
     let apis = match all(release, place) {
         Ok(apis) => apis,
         Err(report) => return report,

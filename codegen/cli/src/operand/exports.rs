@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{OperandError, Result};
 use sp_diff::surface::Exports;
-use sp_fetch::problem::Problem;
+use sp_fetch::error::FetchError;
 use sp_fetch::symbols::is_wanted;
 use sp_library::binary::Binary;
 use sp_library::elf;
@@ -87,7 +87,7 @@ impl Library {
 }
 
 impl Binary for Library {
-    type Error = Problem;
+    type Error = FetchError;
 
     fn name(&self) -> String {
         self.path.display().to_string()
@@ -97,11 +97,11 @@ impl Binary for Library {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, Problem> {
+    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
         let parts = ranges.iter().map(|range| self.at(range));
         let parts: io::Result<Vec<_>> = parts.collect();
         parts.map_err(|error| {
-            Problem::from(SourceError::Unreadable {
+            FetchError::from(SourceError::Unreadable {
                 origin: self.name(),
                 detail: error.to_string(),
             })

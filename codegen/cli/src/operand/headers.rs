@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::console::warning;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_fetch::lock::{Lock, Locked};
 use sp_fetch::store::Store;
@@ -27,13 +27,13 @@ pub struct Headers {
 #[derive(Debug)]
 struct Promise {
     release: Release,
-    place: Place,
+    place: DataFolders,
     locked: OnceCell<Option<Locked>>,
 }
 
 impl Headers {
     /// The stored headers of a release.
-    pub fn locked(place: &Place, release: Release) -> Self {
+    pub fn locked(place: &DataFolders, release: Release) -> Self {
         let store = Store::at(place.store.clone());
         let exact = store.resolve(release);
         Self {
@@ -83,7 +83,7 @@ impl Headers {
 impl Promise {
     fn holds(&self, name: &str, bytes: &[u8]) -> bool {
         let locked = self.locked.get_or_init(|| {
-            let Place { lock, inherits, .. } = &self.place;
+            let DataFolders { lock, inherits, .. } = &self.place;
             let found = Lock::read_one(lock, *inherits, self.release);
             found.unwrap_or_else(|problem| {
                 warning!("headers of {} are not quoted: {problem}", self.release);
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn only_the_locked_header_is_quoted() {
         let scratch = tempfile::tempdir().unwrap();
-        let place = Place {
+        let place = DataFolders {
             store: scratch.path().join("store"),
             lock: scratch.path().join("sources.toml"),
             snapshots: scratch.path().join("ir"),

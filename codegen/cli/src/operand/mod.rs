@@ -21,7 +21,7 @@ pub use tree::release_of_headers;
 use crate::console::note;
 use problem::OPERANDS;
 use sp_data::embedded::SNAPSHOTS;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Requested;
 use sp_data::suggest;
 use sp_diff::Surface;
@@ -30,10 +30,10 @@ use sp_parse::source::include_root;
 
 /// Returns the folders for a command that runs in `folder` and only reads. Without a cache, what the binary
 /// contains is all there is.
-pub fn readable_place(folder: &Path) -> Place {
-    Place::find(folder).unwrap_or_else(|_| {
+pub fn readable_place(folder: &Path) -> DataFolders {
+    DataFolders::find(folder).unwrap_or_else(|_| {
         note!("neither XDG_CACHE_HOME nor HOME is set: imported releases are not read");
-        Place::without_cache()
+        DataFolders::without_cache()
     })
 }
 
@@ -88,7 +88,7 @@ impl Side {
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'a> {
     /// Snapshots, symbols, stored headers.
-    pub place: &'a Place,
+    pub place: &'a DataFolders,
     /// The target triple.
     pub target: &'a str,
     /// The APIs whose headers are parsed; all if empty.

@@ -10,7 +10,7 @@ use thiserror::Error;
 use sp_data::release::Release;
 use sp_data::snapshots::ReadError;
 use sp_data::symbols::SymbolsError;
-use sp_fetch::problem::Problem;
+use sp_fetch::error::FetchError;
 use sp_parse::extract::ExtractError;
 
 /// Why there is nothing to compare.
@@ -128,7 +128,7 @@ pub enum OperandError {
     /// The wheel, the installation or the store cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Import(#[from] Problem),
+    Import(#[from] FetchError),
     /// The tables of exported symbols cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -4,7 +4,7 @@ use sp_ir::{Api, Item};
 
 use super::{Headers, OperandError, Reading, Result, Side};
 use crate::console::note;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::{Release, Requested};
 use sp_data::{snapshots, suggest, symbols};
@@ -54,7 +54,7 @@ pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
 }
 
 /// Returns the error for a release that `place` has no snapshots of.
-pub fn unknown_release(release: Release, place: &Place) -> OperandError {
+pub fn unknown_release(release: Release, place: &DataFolders) -> OperandError {
     let known = snapshots::releases(place).unwrap_or_default();
     let known: Vec<String> = known.iter().map(Release::to_string).collect();
     let list = format!(

@@ -3,8 +3,8 @@ use std::fs;
 use super::*;
 use sp_parse::clang::DEFAULT_TARGET;
 
-fn place() -> Place {
-    Place::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
+fn place() -> DataFolders {
+    DataFolders::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 fn read(text: &str) -> Result<Side> {

@@ -9,12 +9,13 @@ use crate::console::note;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_diff::Surface;
-use sp_fetch::problem::Problem;
+use sp_fetch::error::FetchError;
 use sp_fetch::store::unpack;
 use sp_fetch::wheel::Wheel;
 use sp_parse::closure;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{ExtractError, Extracted, Job, LeftOut, extract_with};
+use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
 use sp_parse::source::{Identity, Source, identity_beside};
 
@@ -50,7 +51,7 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
     let release = release_of(&wheel.identity()?);
     let found = closure::of(&mut wheel, &mut |_| {})?;
     let folder = unpack(&found.headers).map_err(|error| {
-        Problem::from(SourceError::Unreadable {
+        FetchError::from(SourceError::Unreadable {
             origin: label.into(),
             detail: format!("its headers cannot be unpacked: {error}"),
         })

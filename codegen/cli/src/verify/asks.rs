@@ -4,7 +4,7 @@
 use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
 use serde::Serialize;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::symbols::Symbols;
 use sp_fetch::symbols::is_wanted;
@@ -64,7 +64,11 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 }
 
 /// Sorts the names by kind and API.
-pub(super) fn from_closure(closure: &Closure, apis: &[Api], place: &Place) -> Result<Requirements> {
+pub(super) fn from_closure(
+    closure: &Closure,
+    apis: &[Api],
+    place: &DataFolders,
+) -> Result<Requirements> {
     let (names, wanted) = (&closure.names, closure.unresolved());
     let symbols = Symbols::at(place)?;
     let function = |name: &String| Function {

@@ -11,7 +11,7 @@ pub mod text;
 use crate::diagnostic::Result;
 use asks::Requirements;
 use miette::{Diagnostic, IntoDiagnostic};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
 use sp_data::snapshots;
@@ -136,7 +136,7 @@ pub fn run_child() -> Result<()> {
     Ok(())
 }
 
-fn place() -> Result<Place> {
+fn place() -> Result<DataFolders> {
     Ok(crate::operand::readable_place(
         &std::env::current_dir().into_diagnostic()?,
     ))
@@ -210,7 +210,7 @@ fn played_history(apis: &[Api]) -> History {
 }
 
 /// Returns the previews among `releases`, each with its exact version.
-fn previews(place: &Place, releases: &[String]) -> Result<BTreeMap<String, String>> {
+fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String, String>> {
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
@@ -234,7 +234,7 @@ pub fn check_count(releases: usize) -> usize {
 ///
 /// # Errors
 /// Returns an error if the requested release has no snapshots.
-pub fn releases(place: &Place, asked: Option<Release>) -> Result<Vec<String>> {
+pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::at(place, nightly)?.map(|_| nightly));

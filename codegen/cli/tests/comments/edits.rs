@@ -7,12 +7,12 @@ pub struct Edit {
     at: &'static str,
     mark: &'static str,
     with: &'static str,
-    place: Place,
+    place: DataFolders,
 }
 
 /// The place of the mark.
 #[derive(Clone, Copy)]
-enum Place {
+enum DataFolders {
     /// Somewhere above the declaration: the nearest one.
     Above,
     /// Behind the declaration: the nearest one.
@@ -25,8 +25,8 @@ impl Edit {
             .find(self.at)
             .unwrap_or_else(|| panic!("no {}", self.at));
         let found = match self.place {
-            Place::Above => text[..at].rfind(self.mark),
-            Place::Behind => text[at..].find(self.mark).map(|mark| at + mark),
+            DataFolders::Above => text[..at].rfind(self.mark),
+            DataFolders::Behind => text[at..].find(self.mark).map(|mark| at + mark),
         };
         let mark = found.unwrap_or_else(|| panic!("no {} at {}", self.mark, self.at));
         let rest = &text[mark + self.mark.len()..];
@@ -54,7 +54,7 @@ pub const fn above(
     mark: &'static str,
     with: &'static str,
 ) -> Edit {
-    let place = Place::Above;
+    let place = DataFolders::Above;
     Edit {
         header,
         at,
@@ -70,7 +70,7 @@ pub const fn behind(
     mark: &'static str,
     with: &'static str,
 ) -> Edit {
-    let place = Place::Behind;
+    let place = DataFolders::Behind;
     Edit {
         header,
         at,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_diff::{Diff, Surface, diff};
 use sp_gen::operand::{Operand, Reading};
 use sp_parse::clang::Library;
@@ -17,7 +17,7 @@ const RELEASE: &str = "2.21.0";
 
 pub struct Scene {
     folder: TempDir,
-    place: Place,
+    place: DataFolders,
     release: Surface,
 }
 
@@ -30,7 +30,7 @@ impl Scene {
             eprintln!("skipped: no libclang, or no headers in the store");
             return None;
         }
-        let place = Place::find(&root).unwrap();
+        let place = DataFolders::find(&root).unwrap();
         let release = read("2.21", &place);
         let folder = tempfile::tempdir().unwrap();
         let scene = Self {
@@ -103,7 +103,7 @@ impl Scene {
 }
 
 /// Without exports, which an include root alone does not have.
-fn read(operand: &str, place: &Place) -> Surface {
+fn read(operand: &str, place: &DataFolders) -> Surface {
     let target = TARGETS[0];
     let side = Operand::find(operand).unwrap().read(Reading {
         place,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_diff::finding::Outcome;
@@ -148,7 +148,7 @@ const RUNS: &[Run] = &[
 ];
 
 fn main() {
-    let place = Place::find(Path::new(SOURCES)).expect("this is a checkout");
+    let place = DataFolders::find(Path::new(SOURCES)).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
         let apis = apis(&place, &release);
         let parts = [Part::Device, Part::Timeless, Part::Graph, Part::Variable];
@@ -168,7 +168,7 @@ fn main() {
 }
 
 /// The command says the same: of one plugin, good on the release it was built for, and not on an older.
-fn verified(place: &Place) {
+fn verified(place: &DataFolders) {
     let plugin = plugin(place, &RUNS[3]);
     for (release, status, said) in [("2.21", 0, "pass"), ("2.5", 1, "fail")] {
         let ran = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
@@ -265,7 +265,7 @@ fn assigns(host: &Host) {
 }
 
 /// What is wrong, where the outcome is not the one written down, or the diff predicts another.
-fn judge(place: &Place, run: &Run) -> Option<String> {
+fn judge(place: &DataFolders, run: &Run) -> Option<String> {
     let (built, host) = (run.built, run.host);
     let apis = apis(place, host);
     let suite = Suite::new(&apis, plugin(place, run));
@@ -309,7 +309,7 @@ fn agrees(seen: Outcome, predicted: &[Outcome]) -> bool {
 }
 
 /// What the diff says of the part, in the direction of the run.
-fn predicted(place: &Place, run: &Run) -> Vec<Outcome> {
+fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
     let minor = |release: &str| release.parse::<Release>().expect("a release");
     let is_older = minor(run.built) < minor(run.host);
     let diff = match is_older {
@@ -327,7 +327,7 @@ fn predicted(place: &Place, run: &Run) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-fn diff(place: &Place, old: &str, new: &str) -> Diff {
+fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
     let reading = Reading {
         place,
         target: TARGET,
@@ -340,7 +340,7 @@ fn diff(place: &Place, old: &str, new: &str) -> Diff {
     sp_diff::diff(&side(old).surface, &side(new).surface, TARGET)
 }
 
-fn apis(place: &Place, release: &str) -> Vec<Api> {
+fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
     snapshots::some(place, release, &PLAYED_APIS).expect("its snapshots are there")
 }
@@ -353,7 +353,7 @@ fn compiler() -> Result<(), String> {
 }
 
 /// The include root of a release's stored headers.
-fn headers(place: &Place, release: &str) -> Result<PathBuf, String> {
+fn headers(place: &DataFolders, release: &str) -> Result<PathBuf, String> {
     let stored = std::fs::read_dir(&place.store)
         .into_iter()
         .flatten()
@@ -367,7 +367,7 @@ fn headers(place: &Place, release: &str) -> Result<PathBuf, String> {
 }
 
 /// The plugin, as vendors link theirs: the library that has its functions is among those it needs.
-fn plugin(place: &Place, run: &Run) -> PathBuf {
+fn plugin(place: &DataFolders, run: &Run) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reality");
     std::fs::create_dir_all(&folder).expect("the folder is made");
     let framework = folder.join("libtensorflow_framework.so.2");

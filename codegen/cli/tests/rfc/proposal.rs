@@ -4,8 +4,9 @@ use std::path::Path;
 
 use sp_diff::Surface;
 use sp_ir::Api;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Extracted, Job, LeftOut, TARGETS, extract_with};
+use sp_parse::extract::{Extracted, Job, TARGETS, extract_with};
 
 use crate::root;
 

@@ -12,7 +12,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use compiler::{STRICT, compile, folder, headers, source, stored, words};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
@@ -55,7 +55,7 @@ const BEFORE: &[(&[u32], &str, &str)] = &[
 ];
 
 fn main() {
-    let place = Place::find(&source("main.rs")).expect("this is a checkout");
+    let place = DataFolders::find(&source("main.rs")).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
         own_tests(&place, &release, Path::new(""));
         unreachable!("a child ends with its test");
@@ -85,7 +85,7 @@ fn main() {
     decides_alone();
 }
 
-fn is_right_on_one(place: &Place, releases: &[String], before: &Path) {
+fn is_right_on_one(place: &DataFolders, releases: &[String], before: &Path) {
     passes_everything(place, BUILT, before);
     let others = releases.iter().filter(|release| *release != BUILT);
     for release in others {
@@ -157,7 +157,7 @@ fn compared(plugin: &Path) -> Vec<(String, String, String)> {
     .collect()
 }
 
-fn passes_everything(place: &Place, release: &str, plugin: &Path) {
+fn passes_everything(place: &DataFolders, release: &str, plugin: &Path) {
     let rows = rows(place, release, plugin);
     let bad: Vec<&CheckOutcome> = rows
         .iter()
@@ -174,7 +174,7 @@ fn passes_everything(place: &Place, release: &str, plugin: &Path) {
 }
 
 /// Every check of `sp-gen verify`, and our own tests.
-fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+fn rows(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let judged = sp_host::verify(
         &[release.to_owned()],
         plugin,
@@ -187,7 +187,7 @@ fn rows(place: &Place, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
 }
 
 /// Runs the plugin in a made-up release, unless it cannot notice the change.
-fn plays(place: &Place, future: &Future, plugin: &Path) {
+fn plays(place: &DataFolders, future: &Future, plugin: &Path) {
     match future.c {
         Expected::Runs | Expected::RunsAndReports(_) => {
             passes_everything(place, future.release, plugin);
@@ -217,7 +217,7 @@ fn declines(release: &str, plugin: &Path) {
 }
 
 /// In a child, the test or check that was asked for; else our own tests.
-fn own_tests(place: &Place, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+fn own_tests(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let (apis, exports) = (apis(place, release), exports(place, release));
     let played = sp_host::PlayedRelease::new(&apis);
     let played = match &exports {
@@ -265,12 +265,12 @@ fn assigns(host: &Host, exports: Option<&Exports>) {
     }
 }
 
-fn exports(place: &Place, release: &str) -> Option<Exports> {
+fn exports(place: &DataFolders, release: &str) -> Option<Exports> {
     let symbols = Symbols::at(place).expect("the symbols are read");
     verify::exports(&symbols, parsed(release))
 }
 
-fn apis(place: &Place, release: &str) -> Vec<Api> {
+fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
     match FUTURES.iter().find(|it| it.release == release) {
         Some(future) => {
             let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::embedded::DEMANDS;
-use crate::place::Place;
+use crate::folders::DataFolders;
 use crate::release::Release;
 
 /// Counts up when keys change their meaning.
@@ -96,7 +96,7 @@ impl Demands {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn read(place: &Place, release: Release) -> Result<Option<Self>, DemandsError> {
+    pub fn read(place: &DataFolders, release: Release) -> Result<Option<Self>, DemandsError> {
         let name = format!("{}.json", release.key());
         let path = folder(place).join(&name);
         match fs::read_to_string(&path) {
@@ -133,7 +133,12 @@ impl Demands {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn write(&self, place: &Place, release: Release, wheel: &str) -> Result<(), DemandsError> {
+    pub fn write(
+        &self,
+        place: &DataFolders,
+        release: Release,
+        wheel: &str,
+    ) -> Result<(), DemandsError> {
         let folder = folder(place);
         let path = folder.join(format!("{}.json", release.key()));
         let write = || {
@@ -158,7 +163,7 @@ impl Demands {
     }
 }
 
-fn folder(place: &Place) -> PathBuf {
+fn folder(place: &DataFolders) -> PathBuf {
     place.symbols.with_file_name("demands")
 }
 

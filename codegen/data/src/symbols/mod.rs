@@ -7,7 +7,7 @@ pub mod runs;
 pub mod table;
 
 use crate::embedded::SYMBOLS;
-use crate::place::Place;
+use crate::folders::DataFolders;
 use crate::platform::Platform;
 use crate::release::Release;
 use miette::Diagnostic;
@@ -79,7 +79,7 @@ impl Symbols {
     }
 
     /// What a place has: the checkout's tables; elsewhere the binary's, and over them the user's.
-    pub fn at(place: &Place) -> Result<Self, SymbolsError> {
+    pub fn at(place: &DataFolders) -> Result<Self, SymbolsError> {
         let mut known = Self::read(&place.symbols)?;
         if place.inherits {
             known.complete(Self::embedded()?);
@@ -198,7 +198,7 @@ impl Availability {
 /// What the wheel of one release exports, as `place` has it: function to libraries, none for those that
 /// only other releases export. Nothing where that wheel was not read.
 pub fn exported(
-    place: &Place,
+    place: &DataFolders,
     package: &str,
     platform: Platform,
     release: Release,

@@ -2,7 +2,7 @@
 
 use sp_ir::{Field, Layout, Struct};
 
-use crate::change::{Both, Place, Relaid};
+use crate::change::{Both, DataFolders, Relaid};
 use crate::names::Names;
 
 /// How a member of OLD is one of NEW.
@@ -89,7 +89,7 @@ impl<'p> Frame<'p> {
         }
     }
 
-    fn rows(&self, start: u64, end: u64) -> Vec<Place<'p>> {
+    fn rows(&self, start: u64, end: u64) -> Vec<DataFolders<'p>> {
         let edges = |field: &'p Field| [field.offset, field.offset + field.size];
         let all = self
             .fields
@@ -108,7 +108,7 @@ impl<'p> Frame<'p> {
                 _ => false,
             };
             let member = Both { old, new }.map(|one| one.map(|(_, field)| field));
-            let place = Place {
+            let place = DataFolders {
                 offset: pair[0],
                 size: pair[1] - pair[0],
                 member,

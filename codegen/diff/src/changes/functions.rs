@@ -4,7 +4,6 @@ use sp_ir::{Function, Side};
 
 use super::{Ledger, parameters};
 use crate::change::{Both, Kind};
-use crate::memory::other;
 
 /// A function that both sides have.
 pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Function) {
@@ -28,5 +27,5 @@ pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Func
         }
         _ => {}
     }
-    parameters::function(ledger, &old.signature, &new.signature, other(by.new));
+    parameters::function(ledger, &old.signature, &new.signature, by.new.other());
 }

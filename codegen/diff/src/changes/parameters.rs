@@ -230,7 +230,7 @@ fn returned<'p>(
         new: &new.ret_transfer,
     };
     let path = format!("{}()", ledger.path);
-    facts::transfer(ledger, path, transfer, crate::memory::other(caller));
+    facts::transfer(ledger, path, transfer, caller.other());
 }
 
 fn part<'p>(ledger: &mut Ledger<'_, 'p>, param: &Param, at: usize, kind: Kind<'p>) {

@@ -7,7 +7,6 @@ use super::frame::{As, Frame, Match, named};
 use super::{Ledger, facts, parameters, shift, sizes};
 use crate::change::{Both, Declared, Kind, Reason};
 use crate::likeness::Likeness;
-use crate::memory::other;
 
 /// A struct that both sides have.
 pub fn structs<'p>(
@@ -271,7 +270,7 @@ fn members<'p>(ledger: &mut Ledger<'_, 'p>, frame: &Frame<'p>) -> bool {
             (Some(_), Some(_)) if is_one => {}
             (Some(was), Some(is)) => {
                 let filler = frame.structure.and_then(|of| of.new.filler(both.new));
-                let caller = filler.map_or(sp_ir::Side::Core, other);
+                let caller = filler.map_or(sp_ir::Side::Core, sp_ir::Side::other);
                 let path = format!("{}.{}", ledger.path, both.new.name);
                 parameters::callback(&mut ledger.at(path, declared), was, is, caller);
             }

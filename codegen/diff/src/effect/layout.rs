@@ -3,7 +3,7 @@
 use sp_ir::{Field, Presence, Side, StructSize, Type};
 
 use super::{Meeting, plain};
-use crate::change::{Both, Place, Relaid};
+use crate::change::{Both, DataFolders, Relaid};
 use crate::finding::{Effect, Outcome};
 use crate::likeness::Likeness;
 use crate::view::{View, fields};
@@ -132,7 +132,7 @@ impl Standing<'_> {
         &self,
         meeting: Meeting,
         told: &Relaid,
-        row: &Place,
+        row: &DataFolders,
         plugin: Option<&Field>,
         host: Option<&Field>,
         worst: &mut Worst,

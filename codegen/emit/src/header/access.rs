@@ -5,22 +5,22 @@ use std::fmt::Write;
 
 use sp_ir::{Field, Side, Type};
 
-use super::super::module::Source;
 use super::super::retyped::{self, Retyped};
 use super::comment;
 use super::forms::{Layouts, newest};
 use super::retyped as slot;
+use crate::context::Context;
 
 /// Access to every struct of the API that has a `struct_size`.
-pub fn print(source: &Source<'_>) -> String {
-    let names = source.api.items.keys();
-    let layouts = names.filter_map(|name| Layouts::of(name, source));
-    layouts.map(|it| of(&it, source)).collect()
+pub fn print(context: &Context<'_>) -> String {
+    let names = context.api.items.keys();
+    let layouts = names.filter_map(|name| Layouts::of(name, context));
+    layouts.map(|it| of(&it, context)).collect()
 }
 
-fn of(layouts: &Layouts<'_>, source: &Source<'_>) -> String {
+fn of(layouts: &Layouts<'_>, context: &Context<'_>) -> String {
     let name = layouts.name;
-    let retyped = retyped::slots(name, layouts.item, source);
+    let retyped = retyped::slots(name, layouts.item, context);
     let mut text = format!("/* ---- {name} */\n\n{}", told(layouts));
     let fields = layouts.item.fields.iter();
     for field in fields.filter(|field| field.name != "struct_size") {
@@ -28,7 +28,7 @@ fn of(layouts: &Layouts<'_>, source: &Source<'_>) -> String {
         text += &access(layouts, field, again);
     }
     text.push('\n');
-    text + &fill(layouts, &retyped, source)
+    text + &fill(layouts, &retyped, context)
 }
 
 /// `SP_STRUCT(SP_Platform, {34, {205, 208}}, {35, {209, 0}})`, the sizes by the compiler.
@@ -82,9 +82,9 @@ fn places(layouts: &Layouts<'_>, field: &Field) -> Vec<String> {
 }
 
 /// What stores all that the plugin fills; nothing where it fills nothing.
-fn fill(layouts: &Layouts<'_>, retyped: &[Retyped<'_>], source: &Source<'_>) -> String {
+fn fill(layouts: &Layouts<'_>, retyped: &[Retyped<'_>], context: &Context<'_>) -> String {
     let name = layouts.name;
-    let filled = |field: &&Field| is_filled(layouts, field, source);
+    let filled = |field: &&Field| is_filled(layouts, field, context);
     let fields: Vec<&Field> = layouts.item.fields.iter().filter(filled).collect();
     if fields.is_empty() {
         return String::new();
@@ -106,9 +106,9 @@ fn fill(layouts: &Layouts<'_>, retyped: &[Retyped<'_>], source: &Source<'_>) -> 
 }
 
 /// Whether the plugin stores the field; where it points to a struct of core's, core does.
-fn is_filled(layouts: &Layouts<'_>, field: &Field, source: &Source<'_>) -> bool {
+fn is_filled(layouts: &Layouts<'_>, field: &Field, context: &Context<'_>) -> bool {
     let points = match &field.ty {
-        Type::Pointer { pointee, .. } => source.catalog.versioned(pointee).is_some(),
+        Type::Pointer { pointee, .. } => context.catalog.versioned(pointee).is_some(),
         _ => false,
     };
     let by_plugin = layouts.item.filler(field) == Some(Side::Plugin);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use sp_ir::{Api, Item};
 
-use super::super::module::Source;
 use super::{GENERATED, SHIM, access, comment, functions, guards, order, types};
+use crate::context::Context;
 
 /// What ends every file.
 pub const CLOSE: &str = "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
@@ -25,24 +25,24 @@ const ENTRIES: &[(&str, &str)] = &[
 ];
 
 /// The header; `shadowed` are the guards of TensorFlow's own.
-pub fn print(source: &Source<'_>, shadowed: Option<&BTreeSet<String>>) -> String {
-    let name = source.api.name.as_str();
+pub fn print(context: &Context<'_>, shadowed: Option<&BTreeSet<String>>) -> String {
+    let name = context.api.name.as_str();
     let guard = format!("SP_{}_H_", name.to_uppercase());
     let shadowed = shadowed.map(|it| guards::print(it, &super::name(name)));
     let opening = format!(
         "{GENERATED}{}#ifndef {guard}\n#define {guard}\n\n{}\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-        comment::doc(0, &about(source.api)),
+        comment::doc(0, &about(context.api)),
         shadowed.unwrap_or_default(),
-        includes(source)
+        includes(context)
     );
     let entry = ENTRIES.iter().find(|(api, _)| *api == name);
     let sections = [
         opening,
-        types::forward(source),
-        types::values(source),
-        types::bodies(source),
-        access::print(source),
-        functions::print(source),
+        types::forward(context),
+        types::values(context),
+        types::bodies(context),
+        access::print(context),
+        functions::print(context),
         entry.map_or_else(String::new, |(_, text)| (*text).to_owned()),
         CLOSE.to_owned(),
     ];
@@ -51,8 +51,8 @@ pub fn print(source: &Source<'_>, shadowed: Option<&BTreeSet<String>>) -> String
     there.join("\n\n") + "\n"
 }
 
-fn includes(source: &Source<'_>) -> String {
-    let imports = order::imports(source).into_iter();
+fn includes(context: &Context<'_>) -> String {
+    let imports = order::imports(context).into_iter();
     let lines = imports.map(|api| format!("#include \"{}\"\n", super::name(api)));
     [format!("#include \"{SHIM}\"\n")]
         .into_iter()

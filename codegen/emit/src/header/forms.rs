@@ -5,9 +5,9 @@
 use sp_expand::structure::is_versioned;
 use sp_ir::{Field, Item, Struct, Type};
 
-use super::super::module::Source;
 use super::super::places::{self, Form};
-use super::super::timeline::Minor;
+use crate::context::Context;
+use crate::minor::Minor;
 
 /// The layouts of a struct, oldest first.
 pub struct Layouts<'a> {
@@ -21,9 +21,9 @@ pub struct Layouts<'a> {
 
 impl<'a> Layouts<'a> {
     /// Of a struct with a `struct_size` of its own.
-    pub fn of(name: &'a str, source: &Source<'a>) -> Option<Self> {
-        let item = versioned(source.catalog.item(name)?)?;
-        let forms = places::forms(&source.timeline.history, name)?;
+    pub fn of(name: &'a str, context: &Context<'a>) -> Option<Self> {
+        let item = versioned(context.catalog.item(name)?)?;
+        let forms = places::forms(&context.timeline.history, name)?;
         (!forms.is_empty()).then_some(Self { name, item, forms })
     }
 
@@ -61,20 +61,20 @@ pub fn older(name: &str, (major, minor): Minor) -> String {
 }
 
 /// A member's type: what it holds by value is the form of it that `release` has; the newest without.
-pub fn held(ty: &Type, source: &Source<'_>, release: Option<Minor>) -> Type {
+pub fn held(ty: &Type, context: &Context<'_>, release: Option<Minor>) -> Type {
     match ty {
-        Type::Named(name) => Type::Named(form_at(name, source, release)),
+        Type::Named(name) => Type::Named(form_at(name, context, release)),
         Type::Array { elem, len } => Type::Array {
-            elem: Box::new(held(elem, source, release)),
+            elem: Box::new(held(elem, context, release)),
             len: *len,
         },
         other => other.clone(),
     }
 }
 
-fn form_at(name: &str, source: &Source<'_>, release: Option<Minor>) -> String {
-    let is_versioned = source.catalog.item(name).and_then(versioned).is_some();
-    let old = release.and_then(|release| old_at(name, source, release));
+fn form_at(name: &str, context: &Context<'_>, release: Option<Minor>) -> String {
+    let is_versioned = context.catalog.item(name).and_then(versioned).is_some();
+    let old = release.and_then(|release| old_at(name, context, release));
     match (old, is_versioned) {
         (Some(old), _) => old,
         (None, true) => newest(name),
@@ -83,9 +83,9 @@ fn form_at(name: &str, source: &Source<'_>, release: Option<Minor>) -> String {
 }
 
 /// The older form of a struct or union that a release has.
-fn old_at(name: &str, source: &Source<'_>, release: Minor) -> Option<String> {
-    let home = source.catalog.home(name)?;
-    let olds = source.broken.get(home)?.values().flatten();
+fn old_at(name: &str, context: &Context<'_>, release: Minor) -> Option<String> {
+    let home = context.catalog.home(name)?;
+    let olds = context.broken.get(home)?.values().flatten();
     let mut forms = olds.filter(|old| matches!(old.item, Item::Struct(_) | Item::Union(_)));
     let old = forms.find(|old| old.name == name && (old.span.0..=old.span.1).contains(&release))?;
     Some(older(name, old.span.0))

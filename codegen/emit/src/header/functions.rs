@@ -9,16 +9,17 @@ use super::super::adapters::Form;
 use super::super::contract;
 use super::super::exports::Exports;
 use super::super::functions::is_experimental;
-use super::super::module::Source;
-use super::super::timeline::{FIRST_LOADER, Minor, Timeline, run};
 use super::retyped::{named, releases};
 use super::{comment, forms};
+use crate::context::Context;
+use crate::minor::{FIRST_LOADER, Minor, run};
+use crate::timeline::Timeline;
 use sp_data::release::Release;
 use sp_ir::c;
 
 /// The functions of the API.
-pub fn print(source: &Source<'_>) -> String {
-    let items = source.api.items.iter();
+pub fn print(context: &Context<'_>) -> String {
+    let items = context.api.items.iter();
     let functions = items.filter_map(|(name, item)| match item {
         Item::Function(item) if !item.inline => Some((name, item)),
         _ => None,
@@ -26,46 +27,46 @@ pub fn print(source: &Source<'_>) -> String {
     let printed =
         functions.map(
             |(name, item)| match item.exported_by.as_ref().map(|it| it.value) {
-                Some(Side::Plugin) => entry_point(name, item, source),
-                _ => import(name, item, source),
+                Some(Side::Plugin) => entry_point(name, item, context),
+                _ => import(name, item, context),
             },
         );
     printed.collect()
 }
 
-fn entry_point(name: &str, item: &Function, source: &Source<'_>) -> String {
+fn entry_point(name: &str, item: &Function, context: &Context<'_>) -> String {
     let said = "The plugin's entry point, which TensorFlow looks up.";
     let first = item.doc.clone().unwrap_or_else(|| said.to_owned());
-    let doc = comment::doc(0, &[first + &since(name, source)]);
+    let doc = comment::doc(0, &[first + &since(name, context)]);
     format!("{doc}SP_ENTRY {};\n\n", c::broken(name, &item.signature))
 }
 
 /// ` From 2.6 on.`
-fn since(name: &str, source: &Source<'_>) -> String {
-    let since = comment::since(source.timeline.of(name, ""));
+fn since(name: &str, context: &Context<'_>) -> String {
+    let since = comment::since(context.timeline.of(name, ""));
     format!(" {since}").trim_end().to_owned()
 }
 
-fn import(name: &str, item: &Function, source: &Source<'_>) -> String {
-    let signature = by_value(&named(&item.signature), source);
-    let forms = Form::all(name, item, source);
+fn import(name: &str, item: &Function, context: &Context<'_>) -> String {
+    let signature = by_value(&named(&item.signature), context);
+    let forms = Form::all(name, item, context);
     let ty = c::broken(&format!("sp_type_{name}"), &signature);
     let parts = [
-        comment::doc(0, &said(name, item, &forms, source)),
+        comment::doc(0, &said(name, item, &forms, context)),
         format!("typedef {ty};\n"),
-        look_up(name, item, &signature, &forms, source),
-        by_name(name, item, &signature, source),
+        look_up(name, item, &signature, &forms, context),
+        by_name(name, item, &signature, context),
         "\n".to_owned(),
     ];
     parts.concat()
 }
 
-fn said(name: &str, item: &Function, forms: &[Form<'_>], source: &Source<'_>) -> Vec<String> {
-    let first = item.doc.clone().unwrap_or_default() + &since(name, source);
+fn said(name: &str, item: &Function, forms: &[Form<'_>], context: &Context<'_>) -> Vec<String> {
+    let first = item.doc.clone().unwrap_or_default() + &since(name, context);
     let mut said = vec![first];
     said.extend(contract::told(&item.signature));
     said.extend(forms.iter().map(told));
-    said.extend(source.exports.told(&item.symbol));
+    said.extend(context.exports.told(&item.symbol));
     said
 }
 
@@ -75,11 +76,11 @@ fn look_up(
     item: &Function,
     signature: &Signature,
     forms: &[Form<'_>],
-    source: &Source<'_>,
+    context: &Context<'_>,
 ) -> String {
     let instead = item.instead.as_ref();
     let instead = instead.map(|it| format!("Use {} instead.", it.value));
-    let about = [source.exports.told(&item.symbol), instead];
+    let about = [context.exports.told(&item.symbol), instead];
     let about: Vec<String> = about.into_iter().flatten().collect();
     let (about, experimental) = (format!("{:?}", about.join(" ")), is_experimental(item));
     let facts = [name.to_owned(), about, experimental.to_string()];
@@ -91,8 +92,8 @@ fn look_up(
 }
 
 /// What its plain name is: the function, or an error that says why not.
-fn by_name(name: &str, item: &Function, signature: &Signature, source: &Source<'_>) -> String {
-    let from = source.exports.always_since(&item.symbol);
+fn by_name(name: &str, item: &Function, signature: &Signature, context: &Context<'_>) -> String {
+    let from = context.exports.always_since(&item.symbol);
     match (from, is_experimental(item)) {
         (None, _) => format!("SP_GONE({name})\n"),
         (_, true) => format!("SP_UNSETTLED({name})\n"),
@@ -186,12 +187,12 @@ fn adapter(name: &str, newest: &Signature, form: &Form<'_>) -> String {
 }
 
 /// The signature, with what it passes by value complete.
-fn by_value(signature: &Signature, source: &Source<'_>) -> Signature {
+fn by_value(signature: &Signature, context: &Context<'_>) -> Signature {
     let mut signature = signature.clone();
     for param in &mut signature.params {
-        param.ty = forms::held(&param.ty, source, None);
+        param.ty = forms::held(&param.ty, context, None);
     }
-    signature.ret = forms::held(&signature.ret, source, None);
+    signature.ret = forms::held(&signature.ret, context, None);
     signature
 }
 

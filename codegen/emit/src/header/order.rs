@@ -6,32 +6,32 @@ use std::collections::BTreeSet;
 use sp_ir::{Field, Item, Signature, Type};
 
 use super::super::closure;
-use super::super::module::Source;
 use super::forms::{Layouts, versioned};
+use crate::context::Context;
 
 /// The names of the API that are more than a forward declaration, each after those that it needs.
-pub fn of<'a>(source: &Source<'a>) -> Vec<&'a str> {
+pub fn of<'a>(context: &Context<'a>) -> Vec<&'a str> {
     let (mut done, mut order) = (BTreeSet::new(), Vec::new());
-    for name in source.api.items.keys() {
-        visit(name, source, &mut done, &mut order);
+    for name in context.api.items.keys() {
+        visit(name, context, &mut done, &mut order);
     }
     order
 }
 
 fn visit<'a>(
     name: &'a str,
-    source: &Source<'a>,
+    context: &Context<'a>,
     done: &mut BTreeSet<&'a str>,
     order: &mut Vec<&'a str>,
 ) {
-    let Some((name, item)) = source.api.items.get_key_value(name) else {
+    let Some((name, item)) = context.api.items.get_key_value(name) else {
         return;
     };
     if !done.insert(name) {
         return;
     }
-    for needed in needs(name, item, source) {
-        visit(needed, source, done, order);
+    for needed in needs(name, item, context) {
+        visit(needed, context, done, order);
     }
     if matches!(
         item,
@@ -43,26 +43,26 @@ fn visit<'a>(
 
 /// The APIs whose headers this one's needs: for a name that must be declared before it is used, and
 /// for the inside of a struct that is no host's.
-pub fn imports<'a>(source: &Source<'a>) -> BTreeSet<&'a str> {
-    let items = source.api.items.iter();
-    let needed = items.flat_map(|(name, item)| needs(name, item, source));
-    let is_open = |name: &&str| match source.catalog.item(name) {
+pub fn imports<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
+    let items = context.api.items.iter();
+    let needed = items.flat_map(|(name, item)| needs(name, item, context));
+    let is_open = |name: &&str| match context.catalog.item(name) {
         Some(item @ Item::Struct(_)) => versioned(item).is_none(),
         item => matches!(item, Some(Item::Union(_))),
     };
-    let opened = borrowed(source).into_iter().filter(is_open);
+    let opened = borrowed(context).into_iter().filter(is_open);
     let homes = needed
         .chain(opened)
-        .filter_map(|name| source.catalog.home(name));
-    homes.filter(|home| *home != source.api.name).collect()
+        .filter_map(|name| context.catalog.home(name));
+    homes.filter(|home| *home != context.api.name).collect()
 }
 
 /// The names of other APIs that a forward declaration is enough for.
-pub fn borrowed<'a>(source: &Source<'a>) -> BTreeSet<&'a str> {
-    let items = source.api.items.values();
+pub fn borrowed<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
+    let items = context.api.items.values();
     let used = items.flat_map(closure::names);
-    let foreign = used.filter(|name| source.catalog.home(name) != Some(&source.api.name));
-    let forward = foreign.filter(|name| source.catalog.item(name).is_some_and(is_forward));
+    let foreign = used.filter(|name| context.catalog.home(name) != Some(&context.api.name));
+    let forward = foreign.filter(|name| context.catalog.item(name).is_some_and(is_forward));
     forward.collect()
 }
 
@@ -72,9 +72,9 @@ pub fn is_forward(item: &Item) -> bool {
 }
 
 /// What must stand before the item and its older forms.
-fn needs<'a>(name: &'a str, item: &'a Item, source: &Source<'a>) -> BTreeSet<&'a str> {
+fn needs<'a>(name: &'a str, item: &'a Item, context: &Context<'a>) -> BTreeSet<&'a str> {
     let mut needs = Needs {
-        source,
+        context,
         names: BTreeSet::new(),
     };
     match item {
@@ -85,13 +85,13 @@ fn needs<'a>(name: &'a str, item: &'a Item, source: &Source<'a>) -> BTreeSet<&'a
         Item::Function(it) if !it.inline => needs.signature(&it.signature),
         _ => {}
     }
-    if let Some(layouts) = Layouts::of(name, source) {
+    if let Some(layouts) = Layouts::of(name, context) {
         layouts
             .forms
             .iter()
             .for_each(|form| needs.fields(&form.record.fields));
     }
-    let olds = source
+    let olds = context
         .old
         .into_iter()
         .flat_map(|modules| modules.values().flatten());
@@ -106,7 +106,7 @@ fn needs<'a>(name: &'a str, item: &'a Item, source: &Source<'a>) -> BTreeSet<&'a
 }
 
 struct Needs<'s, 'a> {
-    source: &'s Source<'a>,
+    context: &'s Context<'a>,
     names: BTreeSet<&'a str>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Needs<'_, 'a> {
     fn see(&mut self, ty: &'a Type, held: bool) {
         match ty {
             Type::Named(name) => {
-                let is_forward = self.source.catalog.item(name).is_some_and(is_forward);
+                let is_forward = self.context.catalog.item(name).is_some_and(is_forward);
                 if held || !is_forward {
                     self.names.insert(name);
                 }

@@ -4,7 +4,7 @@
 use sp_ir::{Param, Signature, Type};
 
 use super::super::retyped::Retyped;
-use super::super::timeline::{Minor, run};
+use crate::minor::{Minor, run};
 use sp_ir::c;
 
 /// What stores the slot.

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use sp_expand::structure::{Dates, field_doc, struct_doc, told_apart};
 use sp_ir::{Field, Item, Layout, StructSize, Type};
 
-use super::super::module::Source;
-use super::super::timeline::{self, Minor};
 use super::comment;
 use super::forms::{self, Layouts, held};
+use crate::context::Context;
+use crate::minor;
+use crate::minor::Minor;
 use sp_ir::c;
 
 /// A body to print.
@@ -23,20 +24,20 @@ struct Body<'a> {
 }
 
 /// A struct or union with all its forms, oldest first; nothing where it is neither.
-pub fn print(name: &str, source: &Source<'_>) -> String {
-    let Some((name, item)) = source.api.items.get_key_value(name) else {
+pub fn print(name: &str, context: &Context<'_>) -> String {
+    let Some((name, item)) = context.api.items.get_key_value(name) else {
         return String::new();
     };
-    match (Layouts::of(name, source), item) {
-        (Some(layouts), _) => versioned(&layouts, source),
-        (None, Item::Struct(it)) => plain(name, "struct", &it.fields, it.layout, source),
-        (None, Item::Union(it)) => plain(name, "union", &it.fields, it.layout, source),
+    match (Layouts::of(name, context), item) {
+        (Some(layouts), _) => versioned(&layouts, context),
+        (None, Item::Struct(it)) => plain(name, "struct", &it.fields, it.layout, context),
+        (None, Item::Union(it)) => plain(name, "union", &it.fields, it.layout, context),
         _ => String::new(),
     }
 }
 
 /// The layouts of a struct with a `struct_size`: types of their own, the struct itself stays incomplete.
-fn versioned(layouts: &Layouts<'_>, source: &Source<'_>) -> String {
+fn versioned(layouts: &Layouts<'_>, context: &Context<'_>) -> String {
     let mut text = String::new();
     let last = layouts.forms.len() - 1;
     for (index, form) in layouts.forms.iter().enumerate() {
@@ -56,12 +57,12 @@ fn versioned(layouts: &Layouts<'_>, source: &Source<'_>) -> String {
             true => struct_doc(layouts.item),
             false => {
                 let until = until.unwrap_or(first);
-                let run = timeline::run((first, until));
+                let run = minor::run((first, until));
                 format!("{} as {run} had it.", layouts.name)
             }
         };
         let dates = (index == last).then_some(layouts.name);
-        text += &declare(&body, said, dates, source);
+        text += &declare(&body, said, dates, context);
     }
     text
 }
@@ -72,9 +73,9 @@ fn plain(
     keyword: &'static str,
     fields: &[Field],
     layout: Layout,
-    source: &Source<'_>,
+    context: &Context<'_>,
 ) -> String {
-    let olds = source
+    let olds = context
         .old
         .into_iter()
         .flat_map(|modules| modules.values().flatten());
@@ -92,11 +93,11 @@ fn plain(
             struct_size: None,
             release: Some(old.span.1),
         };
-        let said = format!("{name} as {} had it.", timeline::run(old.span));
-        Some(declare(&body, said, None, source))
+        let said = format!("{name} as {} had it.", minor::run(old.span));
+        Some(declare(&body, said, None, context))
     });
     let olds: String = olds.collect();
-    let said = match source.api.items.get(name) {
+    let said = match context.api.items.get(name) {
         Some(Item::Struct(it)) => told_apart(&struct_doc(it), &it.discriminator),
         Some(Item::Union(it)) => {
             let said = it.doc.clone();
@@ -113,20 +114,20 @@ fn plain(
         struct_size: None,
         release: None,
     };
-    olds + &declare(&body, said, Some(name), source)
+    olds + &declare(&body, said, Some(name), context)
 }
 
 /// The body, and the assertions on it; `dated` is the item whose members' releases are told.
-fn declare(body: &Body<'_>, said: String, dated: Option<&str>, source: &Source<'_>) -> String {
+fn declare(body: &Body<'_>, said: String, dated: Option<&str>, context: &Context<'_>) -> String {
     let Body { keyword, name, .. } = body;
     let mut text = comment::doc(0, &[said]);
     let _ = writeln!(text, "typedef {keyword} {name} {{");
     for field in body.fields {
         if let Some(item) = dated {
-            let since = source.timeline.of(item, &field.name);
+            let since = context.timeline.of(item, &field.name);
             text += &comment::doc(2, &member_doc(field, since));
         }
-        let ty = member_type(field, source, body.release);
+        let ty = member_type(field, context, body.release);
         let _ = writeln!(text, "  {};", c::member(&field.name, &ty));
     }
     let _ = writeln!(text, "}} {name};");
@@ -134,12 +135,12 @@ fn declare(body: &Body<'_>, said: String, dated: Option<&str>, source: &Source<'
 }
 
 /// In C++ a member may not be called as its type is, where the type is said by that name.
-fn member_type(field: &Field, source: &Source<'_>, release: Option<Minor>) -> Type {
-    match source.catalog.item(&field.name) {
+fn member_type(field: &Field, context: &Context<'_>, release: Option<Minor>) -> Type {
+    match context.catalog.item(&field.name) {
         Some(Item::Callback(it)) if field.ty == Type::Named(field.name.clone()) => {
             Type::Function(Box::new(it.signature.clone()))
         }
-        _ => held(&field.ty, source, release),
+        _ => held(&field.ty, context, release),
     }
 }
 

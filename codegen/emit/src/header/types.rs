@@ -6,24 +6,24 @@ use sp_expand::structure::Dates;
 use sp_ir::{Constant, Enum, Item, Value};
 
 use super::super::contract;
-use super::super::module::Source;
 use super::{comment, order, structs};
+use crate::context::Context;
 use sp_ir::c;
 
 /// Types that are pointed to: the API's own, and of other APIs those that it needs no more of.
-pub fn forward(source: &Source<'_>) -> String {
+pub fn forward(context: &Context<'_>) -> String {
     let mut text = String::new();
-    for (name, item) in &source.api.items {
+    for (name, item) in &context.api.items {
         if let Some(line) = declared(name, item) {
             if let Item::Handle(handle) = item {
-                text += &comment::doc(0, &said(handle.doc.as_ref(), source.timeline.of(name, "")));
+                text += &comment::doc(0, &said(handle.doc.as_ref(), context.timeline.of(name, "")));
             }
             text += &line;
         }
     }
-    let borrowed = order::borrowed(source).into_iter();
+    let borrowed = order::borrowed(context).into_iter();
     let foreign: String = borrowed
-        .filter_map(|name| declared(name, source.catalog.item(name)?))
+        .filter_map(|name| declared(name, context.catalog.item(name)?))
         .collect();
     match foreign.is_empty() {
         true => text,
@@ -46,22 +46,22 @@ fn said(doc: Option<&String>, releases: &str) -> Vec<String> {
 }
 
 /// Macros with a value, and enumerations.
-pub fn values(source: &Source<'_>) -> String {
-    let items = source.api.items.iter();
+pub fn values(context: &Context<'_>) -> String {
+    let items = context.api.items.iter();
     let printed = items.map(|(name, item)| match item {
-        Item::Enum(item) => enumeration(name, item, source),
-        Item::Constant(item) => constant(name, item, source),
+        Item::Enum(item) => enumeration(name, item, context),
+        Item::Constant(item) => constant(name, item, context),
         _ => String::new(),
     });
     printed.collect()
 }
 
-fn enumeration(name: &str, item: &Enum, source: &Source<'_>) -> String {
-    let dates = source.timeline.of(name, "");
+fn enumeration(name: &str, item: &Enum, context: &Context<'_>) -> String {
+    let dates = context.timeline.of(name, "");
     let mut text = comment::doc(0, &said(item.doc.as_ref(), dates));
     let _ = writeln!(text, "typedef enum {name} {{");
     for variant in &item.variants {
-        let since = match comment::since(source.timeline.of(name, &variant.name)).as_str() {
+        let since = match comment::since(context.timeline.of(name, &variant.name)).as_str() {
             "" => String::new(),
             since => format!(" /* {since} */"),
         };
@@ -78,8 +78,8 @@ fn enumeration(name: &str, item: &Enum, source: &Source<'_>) -> String {
     text
 }
 
-fn constant(name: &str, item: &Constant, source: &Source<'_>) -> String {
-    let doc = comment::doc(0, &said(item.doc.as_ref(), source.timeline.of(name, "")));
+fn constant(name: &str, item: &Constant, context: &Context<'_>) -> String {
+    let doc = comment::doc(0, &said(item.doc.as_ref(), context.timeline.of(name, "")));
     let value = match &item.value {
         Value::Int(value) if *value < 0 => format!("({value})"),
         Value::Int(value) => value.to_string(),
@@ -90,14 +90,14 @@ fn constant(name: &str, item: &Constant, source: &Source<'_>) -> String {
 }
 
 /// Aliases, callbacks and bodies, each after those that it needs.
-pub fn bodies(source: &Source<'_>) -> String {
-    let order = order::of(source).into_iter();
-    order.map(|name| body(name, source)).collect()
+pub fn bodies(context: &Context<'_>) -> String {
+    let order = order::of(context).into_iter();
+    order.map(|name| body(name, context)).collect()
 }
 
-fn body(name: &str, source: &Source<'_>) -> String {
-    let dates = source.timeline.of(name, "");
-    match source.api.items.get(name) {
+fn body(name: &str, context: &Context<'_>) -> String {
+    let dates = context.timeline.of(name, "");
+    match context.api.items.get(name) {
         Some(item @ Item::Alias(alias)) => {
             let doc = comment::doc(0, &said(alias.doc.as_ref(), dates));
             format!("{doc}{};\n\n", c::item(name, item))
@@ -108,7 +108,7 @@ fn body(name: &str, source: &Source<'_>) -> String {
             let declared = c::broken(&format!("(*{name})"), &callback.signature);
             format!("{}typedef {declared};\n\n", comment::doc(0, &said))
         }
-        Some(_) => structs::print(name, source),
+        Some(_) => structs::print(name, context),
         None => String::new(),
     }
 }

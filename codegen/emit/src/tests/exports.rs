@@ -60,7 +60,7 @@ fn a_function_says_who_exports_it() {
     );
     has(
         &text,
-        "Function::new(c\"TF_Make\") .exported(&sp_gen::availability::LIKE_TF_Make) .instead(\"TF_Other\")",
+        "Function::new(c\"TF_Make\") .exported(&crate::availability::LIKE_TF_Make) .instead(\"TF_Other\")",
     );
     let text = flat(&files, "src/availability.rs");
     has(

@@ -171,9 +171,9 @@ fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
     );
     has(
         &flat(&files, "src/kernels/mod.rs"),
-        "#[cfg(feature = \"other\")] use sp_gen::other::B;",
+        "#[cfg(feature = \"other\")] use crate::other::B;",
     );
-    has(&flat(&files, "src/other/mod.rs"), "use sp_gen::kernels::A;");
+    has(&flat(&files, "src/other/mod.rs"), "use crate::kernels::A;");
     has(&flat(&files, "src/lib.rs"), "#[cfg(feature = \"kernels\")]");
 }
 

@@ -3,10 +3,10 @@
 
 pub mod messages;
 
+use super::error::FetchError;
 use super::exclusive::Exclusive;
 use super::index::{Index, NIGHTLY, PACKAGE, package_of};
 use super::lock::Lock;
-use super::problem::Problem;
 use super::wheel::Wheel;
 use super::{Request, Watch, download};
 use miette::Diagnostic;
@@ -49,7 +49,7 @@ pub enum StepError {
     /// The wheel cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Problem(#[from] Problem),
+    FetchError(#[from] FetchError),
     /// The table cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -91,7 +91,7 @@ pub struct Found {
 }
 
 /// The wheels whose symbols are read for a release: one, or four for a recent one.
-pub fn tasks(request: &Request, index: &Index) -> Result<Vec<Task>, Problem> {
+pub fn tasks(request: &Request, index: &Index) -> Result<Vec<Task>, FetchError> {
     let task = |(package, platform)| Task {
         request: request.clone(),
         package,
@@ -187,8 +187,8 @@ fn agree<R: Read + Seek>(
     task: &Task,
     identity: &Identity,
     wheel: &Wheel<R>,
-) -> Result<(Release, String, Platform), Problem> {
-    let unknown = || Problem::PlatformUnknown {
+) -> Result<(Release, String, Platform), FetchError> {
+    let unknown = || FetchError::PlatformUnknown {
         origin: wheel.origin(),
     };
     let platform = identity
@@ -202,7 +202,7 @@ fn agree<R: Read + Seek>(
         .parse()
         .ok()
         .filter(|found| task.request.release.admits(*found));
-    let release = release.ok_or_else(|| Problem::ReleaseDiffers {
+    let release = release.ok_or_else(|| FetchError::ReleaseDiffers {
         origin: wheel.origin(),
         release: task.request.release,
         found: version,
@@ -286,7 +286,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sp_data::place::Place;
+    use sp_data::folders::DataFolders;
     use sp_library::sample::library;
     use std::fs::File;
     use std::path::PathBuf;
@@ -325,7 +325,7 @@ mod tests {
             from: Some(from),
             locked: false,
             whole: false,
-            place: Place {
+            place: DataFolders {
                 store: folder.join("store"),
                 lock: folder.join("sources.toml"),
                 snapshots: folder.join("ir"),
@@ -418,7 +418,7 @@ mod tests {
         let failed = import(&task(scratch.path(), from), &Index::default(), &mut Silent);
         assert!(matches!(
             failed,
-            Err(StepError::Problem(Problem::Library(_)))
+            Err(StepError::FetchError(FetchError::Library(_)))
         ));
         assert!(!scratch.path().join("symbols").exists());
     }

@@ -1,7 +1,7 @@
 //! Libraries in a wheel, read in parts.
 
 use super::{Wheel, unreadable};
-use crate::problem::Problem;
+use crate::error::FetchError;
 use sp_library::binary::{Binary, PART};
 use sp_parse::source::SourceError;
 use std::io::{self, Read, Seek};
@@ -19,7 +19,7 @@ impl<R: Read + Seek> Wheel<R> {
     }
 
     /// One of them, to be read in parts.
-    pub fn library(&mut self, member: &str) -> Result<Library<'_, R>, Problem> {
+    pub fn library(&mut self, member: &str) -> Result<Library<'_, R>, FetchError> {
         let found = self.members.get(member).copied();
         let index = found.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
         let data = self.archive.by_index_data(index);
@@ -27,7 +27,7 @@ impl<R: Read + Seek> Wheel<R> {
         let (length, copy) = (data.size(), data.crc32());
         drop(data);
         if length > LIBRARY_MOST {
-            return Err(Problem::from(SourceError::MemberTooLarge {
+            return Err(FetchError::from(SourceError::MemberTooLarge {
                 origin: self.origin.clone(),
                 member: member.escape_default().to_string(),
                 limit: LIBRARY_MOST,
@@ -60,7 +60,7 @@ impl<R> Library<'_, R> {
 }
 
 impl<R: Read + Seek> Binary for Library<'_, R> {
-    type Error = Problem;
+    type Error = FetchError;
 
     fn name(&self) -> String {
         format!("{} in {}", self.member, self.wheel.origin)
@@ -70,7 +70,7 @@ impl<R: Read + Seek> Binary for Library<'_, R> {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Problem> {
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
         let origin = &self.wheel.origin;
         let lost = |error| unreadable(origin, ZipError::Io(error));
         let mut member = self
@@ -106,7 +106,7 @@ impl<R: Read + Seek> Binary for Library<'_, R> {
     }
 
     /// Inflates the member once; reading part by part would begin anew for each.
-    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), FetchError> {
         let origin = &self.wheel.origin;
         let lost = |error| unreadable(origin, ZipError::Io(error));
         let member = self.wheel.archive.by_index(self.index);

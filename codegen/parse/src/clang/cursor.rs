@@ -13,7 +13,7 @@ use super::unit::Unit;
 
 /// A place in a source file. Lines and columns count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct DataFolders {
     /// The file.
     pub file: File,
     /// The line.
@@ -210,13 +210,13 @@ impl<'u> Cursor<'u> {
     }
 
     /// Where the name stands.
-    pub fn place(self) -> Option<Place> {
+    pub fn place(self) -> Option<DataFolders> {
         // SAFETY: the cursor's unit is alive.
         expansion(unsafe { clang_getCursorLocation(self.raw) })
     }
 
     /// From the first to one past the last character.
-    pub fn extent(self) -> Option<Range<Place>> {
+    pub fn extent(self) -> Option<Range<DataFolders>> {
         // SAFETY: the cursor's unit is alive.
         span(unsafe { clang_getCursorExtent(self.raw) })
     }
@@ -373,21 +373,21 @@ fn copy(text: &CStr) -> String {
 }
 
 /// Where the text that a location expands to was written; none for built-in text.
-pub(super) fn expansion(location: CXSourceLocation) -> Option<Place> {
+pub(super) fn expansion(location: CXSourceLocation) -> Option<DataFolders> {
     // SAFETY: plain out-parameters.
     place(|file, line, column, offset| unsafe {
         clang_getExpansionLocation(location, file, line, column, offset);
     })
 }
 
-fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option<Place> {
+fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option<DataFolders> {
     let mut file: CXFile = std::ptr::null_mut();
     let (mut line, mut column, mut offset) = (0, 0, 0);
     read(&mut file, &mut line, &mut column, &mut offset);
     if file.is_null() {
         return None;
     }
-    Some(Place {
+    Some(DataFolders {
         file: File(file as usize),
         line,
         column,
@@ -395,7 +395,7 @@ fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option
     })
 }
 
-fn span(range: CXSourceRange) -> Option<Range<Place>> {
+fn span(range: CXSourceRange) -> Option<Range<DataFolders>> {
     // SAFETY: plain values.
     let (start, end) = unsafe { (clang_getRangeStart(range), clang_getRangeEnd(range)) };
     Some(expansion(start)?..expansion(end)?)

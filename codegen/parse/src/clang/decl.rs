@@ -14,7 +14,7 @@ use sp_ir::{
 };
 use thiserror::Error;
 
-use super::cursor::{Cursor, File, Place, Ty};
+use super::cursor::{Cursor, DataFolders, File, Ty};
 use super::ty::{Types, Unsupported};
 use super::unit::Unit;
 
@@ -35,7 +35,7 @@ pub struct DeclError {
 
 /// The names that anonymous types get from what stands around them.
 #[derive(Default)]
-pub struct Names(HashMap<Place, String>);
+pub struct Names(HashMap<DataFolders, String>);
 
 impl Names {
     /// The name of a struct, union or enum, its own or the given one.
@@ -130,7 +130,7 @@ impl<'u> Listing<'u, '_> {
     }
 
     fn list(&mut self, cursor: Cursor<'u>, inside: Vec<Cursor<'u>>) {
-        let Some(Place { file, line, .. }) = cursor.place() else {
+        let Some(DataFolders { file, line, .. }) = cursor.place() else {
             return;
         };
         let known = self.headers.entry(file).or_insert_with(|| {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::unit::Source;
-use crate::closure;
+use crate::include;
 
 /// The headers that include the largest one, and the others; nothing where those are none.
 pub fn of(source: &Source) -> Option<[Source; 2]> {
@@ -47,7 +47,7 @@ impl Texts<'_> {
             let text = String::from_utf8_lossy(&bytes);
             Text {
                 length: text.len(),
-                includes: closure::quoted(&text).map(String::from).collect(),
+                includes: include::quoted(&text).map(String::from).collect(),
             }
         })
     }

@@ -11,7 +11,7 @@ use sp_ir::Item;
 
 use constant::{Named, Values};
 use decl::Wanted;
-use sp_system::crew;
+use sp_system::parallel;
 
 mod comment;
 mod constant;
@@ -121,7 +121,7 @@ fn read_halves(
     guess: &BTreeSet<String>,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Option<Found> {
-    if crew::hands() == 1 {
+    if parallel::threads() == 1 {
         return None;
     }
     let read = |half: &Source| {
@@ -132,7 +132,7 @@ fn read_halves(
         };
         read(half, guess, &wanted, true).ok()
     };
-    let halves = crew::each(&halves::of(source)?, read).into_iter();
+    let halves = parallel::map(&halves::of(source)?, read).into_iter();
     let halves: Option<Vec<_>> = halves.collect();
     merge::both(halves?.try_into().ok()?)
 }

@@ -15,7 +15,7 @@ use clang_sys::*;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
-use super::cursor::{Cursor, File, Place, expansion, text};
+use super::cursor::{Cursor, DataFolders, File, expansion, text};
 use super::library::{Library, LibraryMissing};
 use sp_data::embedded::BUILTIN_HEADERS;
 
@@ -209,7 +209,7 @@ impl Unit {
     }
 
     /// Where the macro is defined that the wrapper uses at `place`.
-    fn defined(&self, place: &Place) -> Option<Place> {
+    fn defined(&self, place: &DataFolders) -> Option<DataFolders> {
         let line = self
             .wrapper
             .lines()

@@ -7,6 +7,7 @@ mod baseline;
 mod cleanup;
 mod convention;
 pub mod demands;
+mod left_out;
 mod marker;
 pub mod notes;
 mod prefix;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use sp_ir::{Evidence, Item, Stated};
 
 use crate::clang::Comments;
+pub use left_out::LeftOut;
 pub use notes::{Known, Notes, NotesError};
 
 /// The items of one API, about which things become known.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use sp_ir::{Direction, Discriminator, Item, Presence, Receiver, Scope, Side, Transfer};
 
 use super::Items;
-use crate::extract::LeftOut;
+use crate::contract::LeftOut;
 pub use known::Known;
 pub use mistake::{Malformed, Mistake, NotesError};
 use sp_data::embedded::API_NOTES;

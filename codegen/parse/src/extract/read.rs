@@ -3,7 +3,7 @@
 use super::{ExtractError, Unread};
 use crate::clang::{self, ClangError, Declarations, ParseError, Source};
 use crate::contract::Notes;
-use sp_system::crew;
+use sp_system::parallel;
 
 /// The declarations that could be read.
 pub struct Read {
@@ -52,7 +52,7 @@ fn concerns_all(error: &ClangError) -> bool {
 fn one_by_one(notes: &[Notes], source: &Source, parse: &Parse) -> Read {
     let alone = notes.iter().map(|one| (one, of_api(one, source)));
     let alone: Vec<_> = alone.filter(|(_, own)| !own.headers.is_empty()).collect();
-    let results = crew::each(&alone, |(_, own)| parse(own));
+    let results = parallel::map(&alone, |(_, own)| parse(own));
     let (mut declared, mut unread) = (Vec::new(), Vec::new());
     for ((notes, _), result) in alone.into_iter().zip(results) {
         match result {

@@ -10,7 +10,7 @@ use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
 use super::{ExtractError, Extracted, Job, LeftOut, Read, annotate_all, headers, read};
 use crate::clang::{self, Source};
 use crate::contract::{Items, Known, Notes};
-use sp_system::crew;
+use sp_system::parallel;
 
 /// The targets that a snapshot speaks of. The first is the one that its items describe.
 pub const TARGETS: [&str; 5] = [
@@ -50,7 +50,7 @@ pub fn complete_with(job: &Job<'_>) -> Result<Extracted, ExtractError> {
         headers: selected.headers.clone(),
         target: target.into(),
     });
-    let mut results = crew::each(&sources, |source| read(job, source)).into_iter();
+    let mut results = parallel::map(&sources, |source| read(job, source)).into_iter();
     let first = results.next().expect("there is a first target")?;
     let (mut extracted, taken) = annotate_all(job, &sources[0], first)?;
     for (source, other) in sources[1..].iter().zip(results) {
@@ -93,7 +93,7 @@ fn add_target(extracted: &mut Extracted, other: Read, target: &str) -> Result<()
 /// [`complete`] for several releases (an include root and the release's name each), as many at a
 /// time as the machine has processors. The results come in the order of the releases.
 pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Extracted, ExtractError>> {
-    crew::each(all, |(root, release)| complete(root, release))
+    parallel::map(all, |(root, release)| complete(root, release))
 }
 
 /// What `other` has otherwise.

@@ -5,14 +5,15 @@ use super::changes::{self, Change};
 use crate::console::warning;
 use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots::{self, ReadError};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_ir::Api;
+use sp_parse::contract::LeftOut;
 use sp_parse::contract::demands::{self, Contradictions};
 use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{self, ExtractError, Extracted, Job, LeftOut};
+use sp_parse::extract::{self, ExtractError, Extracted, Job};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -69,7 +70,11 @@ pub struct Written {
 /// # Errors
 /// Returns an error if libclang is missing, or the headers, the notes and what the libraries demand do
 /// not fit.
-pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted, SnapshotError> {
+pub fn read(
+    include: &Path,
+    release: Release,
+    place: &DataFolders,
+) -> Result<Extracted, SnapshotError> {
     let name = release.key().to_string();
     let notes = Notes::all().map_err(ExtractError::from)?;
     let demands = Demands::read(place, release)?.unwrap_or_default();
@@ -93,7 +98,7 @@ pub fn read(include: &Path, release: Release, place: &Place) -> Result<Extracted
 fn cached(
     include: &Path,
     release: Release,
-    place: &Place,
+    place: &DataFolders,
     notes: &[Notes],
 ) -> Result<Extracted, SnapshotError> {
     let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
@@ -115,7 +120,7 @@ fn cached(
 pub fn write(
     extracted: &Extracted,
     release: Release,
-    place: &Place,
+    place: &DataFolders,
 ) -> Result<Written, SnapshotError> {
     let apis = &extracted.apis;
     let (minor, folder) = (release.key().to_string(), &place.snapshots);

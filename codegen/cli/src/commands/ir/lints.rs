@@ -5,7 +5,7 @@ use sp_ir::{Api, History};
 
 use crate::diagnostic::Result;
 use crate::lint::{self, Lint};
-use sp_data::place::Place;
+use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
@@ -48,7 +48,7 @@ impl Lints {
     ///
     /// # Errors
     /// Returns an error if a snapshot or a table of symbols cannot be read.
-    pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &Place) -> Result<Self> {
+    pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &DataFolders) -> Result<Self> {
         let mut apis = snapshots::until(place, release)?;
         if !parsed.is_empty() {
             apis.retain(|known| known.release != api.release);

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use sp_ir::{Item, Param, Side, Signature, Struct, Type};
 
-use super::names::Names;
-use super::view::{View, fields};
+use super::{View, fields};
+use crate::names::Names;
 
 /// The side whose memory each struct stands in, by the struct's name.
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ impl Memory {
             .map(|(name, _)| name)
         {
             if view.structure(name).is_some() {
-                self.vote(name, Weight::Passed, other(callee));
+                self.vote(name, Weight::Passed, callee.other());
             }
         }
     }
@@ -138,14 +138,6 @@ fn filled_by_plugin(item: &Struct) -> bool {
     item.filled_by.as_ref().map(|said| said.value) == Some(Side::Plugin)
 }
 
-/// The other of the two.
-pub fn other(side: Side) -> Side {
-    match side {
-        Side::Core => Side::Plugin,
-        Side::Plugin => Side::Core,
-    }
-}
-
 /// The side that calls each callback, as the tables that hold it say.
 pub fn callers(view: &View) -> Names<String, Side> {
     let mut callers = Names::default();
@@ -157,7 +149,7 @@ pub fn callers(view: &View) -> Names<String, Side> {
             if let (Type::Named(name), Some(filler)) = (&field.ty, item.filler(field))
                 && matches!(view.item(name), Some(Item::Callback(_)))
             {
-                callers.insert(name.clone(), other(filler));
+                callers.insert(name.clone(), filler.other());
             }
         }
     }

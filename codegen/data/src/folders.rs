@@ -16,7 +16,7 @@ pub struct NoCache;
 
 /// The folders and files of one home of headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct DataFolders {
     /// Releases' headers.
     pub store: PathBuf,
     /// The lock, `sources.toml`.
@@ -29,7 +29,7 @@ pub struct Place {
     pub inherits: bool,
 }
 
-impl Place {
+impl DataFolders {
     /// Returns the place for a command that runs in `folder` and writes.
     ///
     /// # Errors
@@ -52,15 +52,15 @@ impl Place {
     ///
     /// # Errors
     /// Returns an error if a nightly build is asked for and there is no cache.
-    pub fn of_release(self, release: Release) -> Result<Self, NoCache> {
+    pub fn for_release(self, release: Release) -> Result<Self, NoCache> {
         match release.is_nightly() {
-            true => Self::of_nightlies().ok_or(NoCache),
+            true => Self::nightlies().ok_or(NoCache),
             false => Ok(self),
         }
     }
 
     /// Returns the place of nightly builds in the user's cache, or `None` if there is no cache.
-    pub fn of_nightlies() -> Option<Self> {
+    pub fn nightlies() -> Option<Self> {
         let nightlies = Self::in_cache(&cache()?.join("nightly"));
         Some(Self {
             inherits: false,
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_checkout_is_found_from_below() {
         let below = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let place = Place::find(&below).unwrap();
+        let place = DataFolders::find(&below).unwrap();
         assert!(place.lock.is_file(), "{place:?}");
     }
 

@@ -2,7 +2,7 @@
 
 use super::range::RangeError;
 use miette::Diagnostic;
-use sp_data::place::NoCache;
+use sp_data::folders::NoCache;
 use sp_data::release::Release;
 use sp_library::binary::LibraryError;
 use sp_parse::source::SourceError;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// Why an import wrote nothing.
 #[derive(Debug, Error, Diagnostic)]
-pub enum Problem {
+pub enum FetchError {
     /// No index that pip asks has a final release of that name.
     #[error("the index has no {package} {release}")]
     #[diagnostic(code(sp_gen::import::unknown_release))]
@@ -304,7 +304,7 @@ pub enum Problem {
     NoCache(#[from] NoCache),
 }
 
-impl Problem {
+impl FetchError {
     /// Returns what a failed request for `wheel`, a URL or file name, means.
     pub fn from_server(wheel: &str, error: RangeError) -> Self {
         let wheel = wheel.rsplit('/').next().unwrap_or(wheel).to_owned();

@@ -1,0 +1,80 @@
+//! Work on several threads, by rayon. Results are in the order of the items.
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use std::sync::Once;
+
+/// libclang may parse on the thread that calls it, and needs as much stack as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Returns the number of threads that [`map`] would use: 1 inside of another `map`, whose items occupy all processors.
+pub fn threads() -> usize {
+    match rayon::current_thread_index() {
+        Some(_) => 1,
+        None => {
+            set_stack_size();
+            rayon::current_num_threads()
+        }
+    }
+}
+
+/// Calls `work` for each of `items`, on as many threads as the machine has processors.
+pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    match threads() {
+        1 => items.iter().map(work).collect(),
+        _ => items.par_iter().with_max_len(1).map(work).collect(),
+    }
+}
+
+/// As [`map`], on `threads` threads of its own: for work that waits more than it computes.
+pub fn map_on<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync + Send,
+) -> Vec<R> {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads.min(items.len()).max(1))
+        .stack_size(STACK_BYTES);
+    match pool.build() {
+        Ok(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&work).collect()),
+        // The system has no more threads.
+        Err(_) => items.iter().map(work).collect(),
+    }
+}
+
+/// Sets the stack size of the global pool before its first use. A pool that exists already stays as it is.
+fn set_stack_size() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        let _ = ThreadPoolBuilder::new()
+            .stack_size(STACK_BYTES)
+            .build_global();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn returns_results_in_order_of_items() {
+        let square = |item: &u32| {
+            std::thread::sleep(Duration::from_millis(u64::from(*item)));
+            item * item
+        };
+        assert_eq!(map_on(3, &[5, 1, 4, 2], square), [25, 1, 16, 4]);
+        assert_eq!(map(&[5, 1, 4, 2], square), [25, 1, 16, 4]);
+    }
+
+    #[test]
+    fn accepts_no_items() {
+        assert!(map(&[] as &[u32], |item| *item).is_empty());
+        assert!(map_on(2, &[] as &[u32], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn nested_calls_run_on_one_thread() {
+        assert_eq!(map_on(2, &[(), ()], |()| threads()), [1, 1]);
+    }
+}

@@ -1,0 +1,175 @@
+"""Measures of the code's names and structure, for a revision: `shape.py [REVISION ...]`, a column each."""
+
+import collections
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import PurePosixPath
+
+ROOT = subprocess.run(["git", "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=True).stdout.strip()
+QUESTION = re.compile(r"(What|Whether|Where|How|When|Who|Why)\b")
+TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)")
+FUNCTION = re.compile(r"^(\s*)(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
+USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?use ((?:crate|super)[^;]*);", re.M)
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def sources(revision):
+    """Returns hand-written Rust files by path; of the working tree if `revision` is `.`."""
+    if revision == ".":
+        names = git("ls-files", "-co", "--exclude-standard", "*.rs").split()
+        read = lambda name: open(f"{ROOT}/{name}", encoding="utf-8").read()
+    else:
+        names = [n for n in git("ls-tree", "-r", "--name-only", revision).split() if n.endswith(".rs")]
+        read = lambda name: git("show", f"{revision}:{name}")
+    return {name: read(name) for name in names if not name.startswith("generated/") and "/expansion/" not in name}
+
+
+def crate_of(path):
+    return re.split(r"/(?:src|tests|benches|examples|fuzz_targets)/|/build\.rs", path)[0]
+
+
+def doc_openings(text):
+    """Yields the first line of each doc comment."""
+    before = ""
+    for line in text.split("\n"):
+        found = re.match(r"\s*//[/!] ?(.*)", line)
+        if found and not re.match(r"\s*//[/!]", before):
+            yield found.group(1)
+        before = line
+
+
+def functions(text):
+    """Yields (name, lines) of each function."""
+    lines = text.split("\n")
+    for start, line in enumerate(lines):
+        found = FUNCTION.match(line)
+        if not found:
+            continue
+        closing = found.group(1) + "}"
+        for end in range(start, len(lines)):
+            if lines[end] == closing or (end == start and line.rstrip().endswith((";", "}"))):
+                yield found.group(2), end - start + 1
+                break
+
+
+def leaves(tree):
+    """Yields the paths of a use tree."""
+    tree = re.sub(r"\s+", " ", tree).strip()
+    found = re.match(r"^(.*?)\{(.*)\}$", tree)
+    if not found:
+        yield tree.split(" as ")[0].replace(" ", "")
+        return
+    depth, part = 0, ""
+    for letter in found.group(2) + ",":
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            if part.strip():
+                yield from leaves(found.group(1) + part.strip())
+            part = ""
+        else:
+            part += letter
+
+
+def without_tests(text):
+    return re.split(r"^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{", text, flags=re.M)[0]
+
+
+def module_edges(files):
+    """Returns crate -> {top-level module -> the top-level modules that it uses}."""
+    edges = collections.defaultdict(lambda: collections.defaultdict(set))
+    for path, text in files.items():
+        crate, _, inner = path.partition("/src/")
+        parts = list(PurePosixPath(inner or "lib.rs").with_suffix("").parts)
+        if parts in (["lib"], ["main"]) or "tests" in parts:
+            continue
+        if parts[-1] == "mod":
+            parts.pop()
+        body = without_tests(text)
+        used = [leaf for tree in USE.findall(body) for leaf in leaves(tree)]
+        used += re.findall(r"(?<![\w:])crate::\w+", body)
+        for leaf in used:
+            base = list(parts)
+            if leaf.startswith("crate::"):
+                target = leaf[7:].split("::")
+            else:
+                while leaf.startswith("super::"):
+                    leaf, base = leaf[7:], base[:-1]
+                target = base + leaf.split("::")
+            if target and target[0] != parts[0]:
+                edges[crate][parts[0]].add(target[0])
+    return edges
+
+
+def circles(edges):
+    """Returns the strongly connected sets of more than one module."""
+    reach = {}
+    for start in edges:
+        seen, todo = set(), [start]
+        while todo:
+            for after in edges.get(todo.pop(), ()):
+                if after not in seen:
+                    seen.add(after)
+                    todo.append(after)
+        reach[start] = seen
+    found = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in reach if a in reach[a]}
+    return sorted((sorted(group) for group in found if len(group) > 1), key=len, reverse=True)
+
+
+def has_unsafe(text):
+    return any(re.search(r"\bunsafe\b", line) for line in text.split("\n") if not line.strip().startswith("//"))
+
+
+def question_share(openings):
+    openings = list(openings)
+    count = sum(bool(QUESTION.match(opening)) for opening in openings)
+    return f"{count} ({100 * count / max(len(openings), 1):.1f}%)"
+
+
+def measure(revision):
+    files = sources(revision)
+    openings = [o for text in files.values() for o in doc_openings(text)]
+    named = [f for path, text in files.items() for f in functions(text)]
+    types = collections.Counter()
+    for path, text in files.items():
+        if "/src/" in path:
+            types.update({m.group(1) for m in map(TYPE.match, text.split("\n")) if m})
+    repeated = {name: count for name, count in types.items() if count > 1}
+    lengths = sorted(length for _, length in named)
+    lines = collections.Counter()
+    for path, text in files.items():
+        lines[crate_of(path)] += text.count("\n")
+    rows = {
+        "doc comments": len(openings),
+        "of them opening with What, Whether, Where, How ...": question_share(openings),
+        "functions": len(named),
+        "of them named `of`": sum(name == "of" for name, _ in named),
+        "type names that several modules have": f"{len(repeated)}: " + ", ".join(f"{n} {c}" for n, c in sorted(repeated.items(), key=lambda r: (-r[1], r[0]))[:6]),
+        "lines of a function: median, 95%, longest": f"{statistics.median(lengths):.0f}, {lengths[int(len(lengths) * .95)]}, {lengths[-1]}",
+        "files with `unsafe`": sum(has_unsafe(text) for text in files.values()),
+        "files over 600 lines": sum(text.count("\n") > 600 for text in files.values()),
+    }
+    for crate, edges in sorted(module_edges(files).items()):
+        for group in circles(edges):
+            rows[f"circle in {crate}: {', '.join(group)}"] = "yes"
+    for crate, count in lines.most_common():
+        rows[f"lines of {crate}"] = count
+    return rows
+
+
+def main():
+    revisions = sys.argv[1:] or ["."]
+    columns = [measure(revision) for revision in revisions]
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    print("| |", " | ".join("working tree" if r == "." else r[:9] for r in revisions), "|")
+    print("|---" * (len(revisions) + 1) + "|")
+    for name in names:
+        print(f"| {name} |", " | ".join(str(column.get(name, "")) for column in columns), "|")
+
+
+if __name__ == "__main__":
+    main()
