@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_gen::verify;
-use sp_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, Exports, Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
@@ -159,7 +159,7 @@ fn release_contracts(plugin: &Path) -> Vec<(String, String, String)> {
 
 fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
     let rows = rows(folders, release, plugin);
-    let bad: Vec<&Outcome> = rows
+    let bad: Vec<&CheckOutcome> = rows
         .iter()
         .filter(|row| row.status == Verdict::Fail)
         .collect();
@@ -174,14 +174,14 @@ fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
 }
 
 /// Runs every check of `sp-gen verify`, and the tests of this file.
-fn rows(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
-    let judged = sp_host::judge(
+fn rows(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+    let results = sp_host::verify(
         &[release.to_owned()],
         plugin,
-        &sp_host::JudgeOptions::default(),
+        &sp_host::VerifyOptions::default(),
         |_, _| (),
     );
-    let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
+    let mut rows: Vec<CheckOutcome> = results.into_iter().map(|(_, row)| row).collect();
     rows.extend(own_tests(folders, release, plugin));
     rows
 }
@@ -199,10 +199,10 @@ fn checks_future(folders: &DataFolders, future: &Future, plugin: &Path) {
 
 /// Checks that the plugin declines the host: there are no devices, and no check fails.
 fn declines(release: &str, plugin: &Path) {
-    let rows = sp_host::judge(
+    let rows = sp_host::verify(
         &[release.to_owned()],
         plugin,
-        &sp_host::JudgeOptions::default(),
+        &sp_host::VerifyOptions::default(),
         |_, _| (),
     );
     let bad: Vec<_> = rows
@@ -217,11 +217,11 @@ fn declines(release: &str, plugin: &Path) {
 }
 
 /// Runs the tests of this file. In a child process, runs the requested test or check.
-fn own_tests(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
+fn own_tests(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let (apis, exports) = (apis(folders, release), exports(folders, release));
-    let played = sp_host::Release::new(&apis);
+    let played = sp_host::PlayedRelease::new(&apis);
     let played = match &exports {
-        Some(exports) => played.exporting(exports),
+        Some(exports) => played.with_exports(exports),
         None => played,
     };
     let assigns = |host: &Host| assigns(host, exports.as_ref());
@@ -276,10 +276,12 @@ fn exports(folders: &DataFolders, release: &str) -> Option<Exports> {
 fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
     match FUTURES.iter().find(|it| it.release == release) {
         Some(future) => {
-            let is_played = |api: &Api| PLAYED.contains(&api.name.as_str());
+            let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
-        None => snapshots::some(folders, parsed(release), &PLAYED).expect("the snapshots are read"),
+        None => {
+            snapshots::some(folders, parsed(release), &PLAYED_APIS).expect("the snapshots are read")
+        }
     }
 }
 
