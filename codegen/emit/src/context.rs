@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::epochs::{AllOlder, OlderDeclaration};
 use crate::exports::Exports;
 use crate::features::Features;
-use crate::slots::Table;
+use crate::slots::FunctionTable;
 use crate::timeline::Timeline;
 
 /// One API, and the other APIs and releases as far as its code depends on them.
@@ -31,8 +31,8 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Returns the tables that authors fill.
-    pub fn tables(&self) -> Vec<Table<'a>> {
-        Table::collect(self.api.items.iter(), self.catalog, &mut Vec::new())
+    pub fn tables(&self) -> Vec<FunctionTable<'a>> {
+        FunctionTable::collect(self.api.items.iter(), self.catalog, &mut Vec::new())
     }
 
     /// Returns the older layouts and signatures of this API.

@@ -87,8 +87,8 @@ impl<'a> Exports<'a> {
         })
     }
 
-    /// Returns `from 2.6 to 2.18` or `from 2.5 on`. For a package of which only newer releases are known, says that all of
-    /// these export it.
+    /// Returns `from 2.6 to 2.18` or `from 2.5 on`. If only newer releases of a package are known and all of them
+    /// export the function, returns `in all known releases (2.19-2.22)`.
     fn releases_text(&self, table: &Table, exporting: &BTreeSet<Release>) -> String {
         let known = releases_of(table);
         let oldest_table = self.tables.first().map(|it| releases_of(it));

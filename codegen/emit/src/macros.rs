@@ -11,10 +11,10 @@ use sp_expand::ty::{Paths, ident};
 
 use super::catalog::Catalog;
 use super::method::{RuntimePaths, signature};
-use super::slots::{Table, associated};
+use super::slots::{FunctionTable, associated};
 
 /// Emits the macros for an API's tables.
-pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> String {
+pub fn emit(tables: &[FunctionTable<'_>], catalog: &Catalog<'_>) -> String {
     tables
         .iter()
         .map(|table| slots_macro(table, catalog))
@@ -50,14 +50,14 @@ struct SlotsMacro {
     lines: Vec<String>,
 }
 
-fn slots_macro(table: &Table<'_>, catalog: &Catalog<'_>) -> String {
+fn slots_macro(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> String {
     let (name, lines) = (table.author.to_string(), slots(table, catalog));
     let text = SlotsMacro { name, lines }.render();
     text.unwrap_or_else(|error| panic!("cannot print the macro: {error}"))
 }
 
 /// Formats the slots with the indentation of trait items.
-fn slots(table: &Table<'_>, catalog: &Catalog<'_>) -> Vec<String> {
+fn slots(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> Vec<String> {
     let types = table.handles.iter().map(|handle| associated(handle));
     let slots = table.slots.iter().map(|slot| {
         let optional = slot.optional.then(|| quote!(#[optional]));

@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use sp_expand::ty::ident;
 use sp_ir::{Api, Item};
 
-use super::slots::Table;
+use super::slots::FunctionTable;
 use super::{
     constants, declarations, enums, epoch_modules, functions, handles, imports, layout, macros,
     references, retyped, shims, source_file, structs, traits,
@@ -18,7 +18,7 @@ use crate::context::Context;
 /// Returns the reasons why no code can be emitted for the API.
 pub fn problems(context: &Context<'_>) -> Vec<String> {
     let mut problems = references::undeclared(context.api, context.catalog);
-    Table::collect(context.api.items.iter(), context.catalog, &mut problems);
+    FunctionTable::collect(context.api.items.iter(), context.catalog, &mut problems);
     constants::emit(context, &mut problems);
     problems
 }

@@ -33,7 +33,7 @@ pub struct SizedLayout<'a> {
 /// Returns a struct's layouts, oldest first, or `None` if it has no `struct_size`.
 pub fn sized_layouts<'a>(history: &'a History, name: &str) -> Option<Vec<SizedLayout<'a>>> {
     let layouts = LayoutsBySize::find(history, name)?;
-    let sized_layout = |layout: &Layout<'a>| {
+    let sized_layout = |layout: &SizeGroup<'a>| {
         let record = *layout.records.last()?;
         let field_at = |offset| record.fields.iter().find(|it| it.offset == offset);
         let fields = layouts.newest.fields.iter().filter_map(|field| {
@@ -85,18 +85,18 @@ fn missing_discriminator(history: &History, name: &str) -> Option<String> {
 /// The layouts of a struct by their `struct_size`, in the order of the releases.
 struct LayoutsBySize<'a> {
     newest: &'a Record,
-    by_size: Vec<Layout<'a>>,
+    by_size: Vec<SizeGroup<'a>>,
 }
 
-/// The declarations of a struct with one size.
-struct Layout<'a> {
+/// The declarations of a struct that have the same size.
+struct SizeGroup<'a> {
     size: u64,
     records: Vec<&'a Record>,
     first: Release,
     last: Option<Release>,
 }
 
-impl Layout<'_> {
+impl SizeGroup<'_> {
     fn epoch(&self) -> Epoch {
         let pair = |release: Release| (release.major, release.minor);
         let releases = ReleaseSpan {
@@ -117,7 +117,7 @@ impl<'a> LayoutsBySize<'a> {
         let newest = &epochs.last()?.shape;
         newest.struct_size.as_ref()?;
         let newest_release = history.releases.last().map(|it| parse_minor(it));
-        let mut by_size: Vec<Layout<'_>> = Vec::new();
+        let mut by_size: Vec<SizeGroup<'_>> = Vec::new();
         for epoch in epochs {
             let Some(size) = epoch.shape.struct_size.as_ref().map(|it| it.value) else {
                 continue;
@@ -130,7 +130,7 @@ impl<'a> LayoutsBySize<'a> {
                 None => (Vec::new(), parse_minor(epoch.first())),
             };
             records.push(&epoch.shape);
-            by_size.push(Layout {
+            by_size.push(SizeGroup {
                 size,
                 records,
                 first,
@@ -156,7 +156,7 @@ impl<'a> LayoutsBySize<'a> {
             (!is_fixed).then(|| (field.name.clone(), FieldOffsets(known.collect())))
         });
         Some(Layouts {
-            epochs: Epochs(self.by_size.iter().map(Layout::epoch).collect()),
+            epochs: Epochs(self.by_size.iter().map(SizeGroup::epoch).collect()),
             field_offsets: fields.collect(),
         })
     }

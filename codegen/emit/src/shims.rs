@@ -9,7 +9,7 @@ use sp_ir::{Receiver, Type};
 use super::catalog::Catalog;
 use super::comment::safety;
 use super::imports;
-use super::slots::{Parameter, Role, Slot, Table, associated};
+use super::slots::{FunctionTable, Parameter, Role, Slot, associated};
 use crate::context::Context;
 
 /// Emits the callbacks for an API's tables, one module for each table.
@@ -21,7 +21,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
+fn module(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> TokenStream {
     let name = ident(table.name);
     let doc = format!(
         " Callbacks of `{}`, for a type that implements `{}`.",
@@ -44,7 +44,7 @@ fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
     }
 }
 
-fn shim(table: &Table<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStream {
+fn shim(table: &FunctionTable<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStream {
     let (name, author) = (slot.name(), &table.author);
     let doc = format!(" Slot `{}` of `{}`.", slot.field.name, table.name);
     let params = slot.params.iter().map(|it| {
@@ -97,8 +97,7 @@ impl Body {
     }
 }
 
-/// Prints the conversion of an argument. If `checks_layout` is true, a struct of unknown size is an error before
-/// the author's method is called.
+/// Prints the conversion of an argument. If `checks_layout` is true, it rejects a struct of unknown size.
 fn conversion(Parameter { name, role, .. }: &Parameter<'_>, checks_layout: bool) -> TokenStream {
     match role {
         Role::Receiver(_) => {

@@ -10,7 +10,7 @@ use sp_ir::{Direction, Field, Item, Param, Presence, Receiver, Signature, Struct
 use super::catalog::Catalog;
 
 /// A function table that an author fills.
-pub struct Table<'a> {
+pub struct FunctionTable<'a> {
     /// Its C name.
     pub name: &'a str,
     /// The name of the author trait.
@@ -66,9 +66,9 @@ pub enum Role<'a> {
     Plain,
 }
 
-impl<'a> Table<'a> {
-    /// Returns the tables among `items` that have an author trait. Adds a message to `problems` for each missing
-    /// fact.
+impl<'a> FunctionTable<'a> {
+    /// Returns the tables among `items` that have an author trait. Adds a message to `problems` for each fact that
+    /// is missing.
     pub fn collect(
         items: impl Iterator<Item = (&'a String, &'a Item)>,
         catalog: &Catalog<'a>,

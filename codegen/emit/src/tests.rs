@@ -9,6 +9,7 @@ use sp_ir::{
 use super::{EmitError, Files};
 use sp_data::symbols::Symbols;
 
+mod decline_messages;
 mod exports;
 mod releases;
 

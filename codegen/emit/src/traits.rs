@@ -7,7 +7,7 @@ use sp_expand::ty::InScope;
 use sp_ir::Type;
 
 use super::method::signature;
-use super::slots::{Slot, Table, associated};
+use super::slots::{FunctionTable, Slot, associated};
 use crate::context::Context;
 
 /// Emits the traits for an API's tables.
@@ -19,7 +19,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
+fn author_trait(table: &FunctionTable<'_>, context: &Context<'_>) -> TokenStream {
     let name = &table.author;
     let line = format!(
         "The functions of a [`{}`]: one method for each slot.",
@@ -45,7 +45,7 @@ fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
+fn method(table: &FunctionTable<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
     let catalog = context.catalog;
     let releases = context.timeline.release_text(table.name, &slot.field.name);
     let doc = print_doc(&field_doc(slot.field), &slot.field.loc, releases);
@@ -88,7 +88,7 @@ fn ignored_arguments(slot: &Slot<'_>) -> Option<TokenStream> {
 }
 
 /// Prints the body of an optional method that the author does not implement. Other code may still call it.
-fn default_body(table: &Table<'_>, slot: &Slot<'_>) -> TokenStream {
+fn default_body(table: &FunctionTable<'_>, slot: &Slot<'_>) -> TokenStream {
     let full = format!("{}.{}", table.name, slot.field.name);
     match (slot.has_status(), slot.ret) {
         (true, _) => quote!(Err(Error::absent(#full))),

@@ -28,8 +28,10 @@ pub fn doc(indent: usize, paragraphs: &[String]) -> String {
 pub fn since(releases: &str) -> String {
     match releases {
         "" | "2.4 on" | "2.5 on" => String::new(),
-        range if range.ends_with(" on") && !range.contains(',') => format!("From {range}."),
-        other => format!("In {other}."),
+        range if range.ends_with(" on") && !range.contains(',') => {
+            format!("Available from {range}.")
+        }
+        other => format!("Available in {other}."),
     }
 }
 

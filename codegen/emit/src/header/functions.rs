@@ -43,7 +43,7 @@ fn entry_point(name: &str, item: &Function, context: &Context<'_>) -> String {
     )
 }
 
-/// Returns ` From 2.6 on.`, or an empty text.
+/// Returns ` Available from 2.6 on.`, or an empty text.
 fn since(name: &str, context: &Context<'_>) -> String {
     let since = comment::since(context.timeline.release_text(name, ""));
     format!(" {since}").trim_end().to_owned()
