@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 /// The result of [`init`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repository {
-    /// `git init` made one.
+    /// `git init` created one.
     Created,
-    /// The folder is inside of one.
+    /// The folder is in one.
     Present,
     /// git is not installed, or failed.
     Unavailable,
 }
 
-/// Makes a git repository of `folder`, unless a folder above it has one.
+/// Creates a git repository in `folder`, unless the folder is in one.
 pub fn init(folder: &Path) -> Repository {
     if is_inside_repository(folder) {
         return Repository::Present;
@@ -34,7 +34,7 @@ fn is_inside_repository(folder: &Path) -> bool {
 fn run_git_init(folder: &Path) -> io::Result<bool> {
     let mut git = Command::new("git");
     git.args(["init", "--quiet"]).current_dir(folder);
-    // Set where git itself started sp-gen, for example in a hook; they name another repository.
+    // Set if git started sp-gen, for example in a hook; they select another repository.
     let variables = [
         "GIT_DIR",
         "GIT_WORK_TREE",
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn creates_a_repository_outside_of_one_only() {
+    fn creates_repository_only_outside_of_one() {
         let scratch = tempfile::tempdir().unwrap();
         let outer = init(scratch.path());
         if outer == Repository::Unavailable {

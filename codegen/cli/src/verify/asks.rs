@@ -6,7 +6,7 @@ use serde::Serialize;
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::symbols::Symbols;
-use sp_fetch::symbols::is_wanted;
+use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
 use sp_library::names::Names;
@@ -50,7 +50,7 @@ pub struct Function {
 
 /// What stands in the file, and in the libraries that came with it.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
-    let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
+    let wanted = |name: &str| is_plugin_api_name(name) || is_cplusplus(name);
     Closure::of(plugin, bytes, &wanted, Names::read)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result
         imported: wanted.contains(name),
     };
     let all = wanted.union(&names.carried);
-    let functions = all.filter(|name| is_wanted(name)).map(function);
+    let functions = all.filter(|name| is_plugin_api_name(name)).map(function);
     // A name in the data is a function's only where some header or library says so.
     let known = functions.filter(|it| it.imported || it.api.is_some());
     let cplusplus = wanted.iter().filter(|name| is_cplusplus(name));

@@ -1,21 +1,21 @@
-//! The public items of crates, read from their sources, and which of them are gone.
+//! Finds public items that an update removes, from the sources of crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Item, Visibility};
 
-/// Returns the public items that `before` has and `after` has not, by name, each with its crate. Both are the
-/// sources that an update changes, by their path `vendor/CRATE/src/...`.
+/// Returns the crate of each public item that `before` has and `after` does not have, by item. Both are the sources that an
+/// update changes, by path `vendor/CRATE/src/...`.
 pub fn removed(
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let present: BTreeSet<String> = items(after).into_keys().collect();
-    let mut removed = items(before);
+    let present: BTreeSet<String> = public_items(after).into_keys().collect();
+    let mut removed = public_items(before);
     removed.retain(|name, _| !present.contains(name));
     removed
 }
 
-fn items(files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn public_items(files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for (path, text) in files {
         let mut parts = path.split('/').skip(1);
@@ -39,7 +39,7 @@ fn collect(of_crate: &str, items: &[Item], names: &mut BTreeMap<String, String>)
     }
 }
 
-/// Returns the name of an item that other crates may use.
+/// Returns the name of a public item, or `None` if the item is private or unnamed.
 fn public_name(item: &Item) -> Option<String> {
     let (visibility, name) = match item {
         Item::Const(it) => (&it.vis, &it.ident),
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_items_that_no_changed_file_has_any_more() {
+    fn finds_items_that_no_changed_file_has() {
         let files = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             let pairs = pairs.iter();
             pairs
