@@ -236,7 +236,7 @@ fn create_parent(path: &Path) -> io::Result<()> {
 /// Removes the parent folders of `file` that are empty.
 fn remove_empty_parents(out: &Path, file: &str) {
     let folders = Path::new(file).ancestors().skip(1);
-    for folder in folders.filter(|it| !it.as_os_str().is_empty()) {
+    for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
         // Fails for a folder that has entries, and for those above it.
         let _ = fs::remove_dir(out.join(folder));
     }
@@ -300,7 +300,9 @@ mod tests {
         fs::write(out.path().join("src/own.rs"), "mod own;\n").unwrap();
         fs::write(out.path().join("own.json"), "").unwrap();
         let drifts = crate_drift(out.path(), "//! One.\n");
-        let removed = drifts.iter().map(|it| (it.path.as_str(), it.new.is_none()));
+        let removed = drifts
+            .iter()
+            .map(|drift| (drift.path.as_str(), drift.new.is_none()));
         assert_eq!(removed.collect::<Vec<_>>(), [("src/old/stale.rs", true)]);
         apply(out.path(), &drifts).unwrap();
         assert!(!out.path().join("src/old").exists());

@@ -178,7 +178,10 @@ mod tests {
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
         let found = find_all(&known[1], &History::of(&known), &symbols);
-        let ids: Vec<(&str, &str)> = found.iter().map(|it| (it.id, it.item.as_str())).collect();
+        let ids: Vec<(&str, &str)> = found
+            .iter()
+            .map(|lint| (lint.id, lint.item.as_str()))
+            .collect();
         assert_eq!(
             ids,
             [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
@@ -186,7 +189,7 @@ mod tests {
         let known = apis(["kernels_experimental/2.20.json", ""]);
         let found = find_all(&known[0], &History::of(&known), &symbols);
         assert_eq!(found.len(), 14);
-        assert!(found.iter().all(|it| it.id == "function_unexported"));
+        assert!(found.iter().all(|lint| lint.id == "function_unexported"));
         assert_eq!(found[0].message, "no library of 2.20 exports it");
     }
 

@@ -292,7 +292,7 @@ fn connection_error(line: &str) -> String {
         .and_then(|(_, rest)| rest.split_once(": "));
     let rest = rest.map_or(line, |(_, rest)| rest);
     let (reason, _) = rest.split_once("')").unwrap_or((rest, ""));
-    format!("pip says: {}", redact(reason))
+    format!("pip reports: {}", redact(reason))
 }
 
 #[cfg(test)]
@@ -414,7 +414,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
         };
         assert_eq!(
             detail,
-            "pip says: Failed to establish a new connection: [Errno 111] Connection refused"
+            "pip reports: Failed to establish a new connection: [Errno 111] Connection refused"
         );
         let forbidden = "Could not fetch URL https://x/: 403 Client Error: Forbidden - skipping";
         assert!(matches!(

@@ -75,9 +75,9 @@ pub struct ImportSummary {
 /// Receives the progress of an import, for a progress bar.
 pub trait Progress {
     /// Begins a stage of `steps` steps, or of an unknown number.
-    fn stage(&mut self, what: &str, steps: Option<usize>);
+    fn stage(&mut self, label: &str, steps: Option<usize>);
     /// Ends one step.
-    fn step(&mut self, what: &str);
+    fn step(&mut self, label: &str);
 }
 
 /// Reads one release. Headers that agree with the lock are stored at once; those of a new release are stored by

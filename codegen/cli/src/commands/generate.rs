@@ -131,11 +131,11 @@ fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
 /// Returns true if the folder above `out` has a workspace with sp-abi's dependencies.
 fn is_member_of_our_workspace(out: &Path) -> bool {
     let above = std::path::absolute(out).ok();
-    let manifest = above.and_then(|it| Some(it.parent()?.join("Cargo.toml")));
-    let text = manifest.and_then(|it| std::fs::read_to_string(it).ok());
-    let table = text.and_then(|it| it.parse::<toml::Table>().ok());
-    let dependencies = table.and_then(|it| it.get("workspace")?.get("dependencies").cloned());
-    dependencies.is_some_and(|it| it.get("sp-runtime").is_some())
+    let manifest = above.and_then(|path| Some(path.parent()?.join("Cargo.toml")));
+    let text = manifest.and_then(|path| std::fs::read_to_string(path).ok());
+    let table = text.and_then(|text| text.parse::<toml::Table>().ok());
+    let dependencies = table.and_then(|table| table.get("workspace")?.get("dependencies").cloned());
+    dependencies.is_some_and(|dependencies| dependencies.get("sp-runtime").is_some())
 }
 
 /// Rejects a folder with files that sp-gen did not write.
@@ -157,9 +157,9 @@ fn read_apis(args: &Args, release: Option<Release>, folders: &DataFolders) -> Re
         return Ok(snapshots::of(folders, release)?);
     };
     let newest = || snapshots::releases(folders).map(|all| all.into_iter().next_back());
-    let release = release.map_or_else(newest, |it| Ok(Some(it)))?;
+    let release = release.map_or_else(newest, |release| Ok(Some(release)))?;
     let baseline = snapshots::newest(folders, release)?;
-    let release = release.map_or_else(String::new, |it| it.key().to_string());
+    let release = release.map_or_else(String::new, |release| release.key().to_string());
     let extracted = extract(root, &release, DEFAULT_TARGET, baseline)?;
     extracted
         .stray_line()
@@ -202,7 +202,7 @@ fn report_lints(apis: &[Api], symbols: &Symbols) {
 /// of headers.
 fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
     let committed = checkout(current_dir).map(|root| root.join("generated"));
-    if committed.is_some_and(|it| is_same_folder(&it, out)) {
+    if committed.is_some_and(|folder| is_same_folder(&folder, out)) {
         return Err(miette!(
             code = "sp_gen::generate::output_is_committed",
             help = "use `--out DIR` with another folder",
@@ -221,7 +221,7 @@ fn use_header_comments(
 ) -> Result<()> {
     let releases = apis.iter().filter_map(|api| api.release.parse().ok());
     let newest: Option<Release> = releases.max();
-    let name = newest.map_or_else(String::new, |it| it.to_string());
+    let name = newest.map_or_else(String::new, |release| release.to_string());
     let store = Store::new(folders.store.clone());
     let stored = || Some(store.include_root(store.resolve(newest?)?));
     let Some(include) = headers.or_else(stored) else {

@@ -206,8 +206,10 @@ fn built_libraries(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten();
     let is_library = |path: &PathBuf| {
-        let name = path.file_name().map(|it| it.to_string_lossy().into_owned());
-        name.is_some_and(|it| it.starts_with("lib") && it.ends_with(".so"))
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with("lib") && name.ends_with(".so"))
     };
     let paths = entries.flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = paths.filter(is_library).collect();

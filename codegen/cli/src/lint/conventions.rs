@@ -45,7 +45,7 @@ pub const RULES: [ConventionRule; 3] = [
 /// The conventions of each API in the embedded notes. Malformed notes are ignored here: extraction reports them.
 static CONVENTIONS: LazyLock<BTreeMap<String, Conventions>> = LazyLock::new(|| {
     let notes = Notes::all().unwrap_or_default().into_iter();
-    let conventions = notes.filter_map(|it| Some((it.api, it.conventions?)));
+    let conventions = notes.filter_map(|notes| Some((notes.api, notes.conventions?)));
     conventions.collect()
 });
 
@@ -94,8 +94,8 @@ fn find_ext_not_second(conventions: &Conventions, _: &str, item: &Item) -> Optio
     };
     let is_versioned = fields.first()?.name == "struct_size";
     let names = &conventions.second_field;
-    let second = fields.get(1).map(|it| it.name.as_str());
-    let is_valid = second.is_some_and(|name| names.iter().any(|it| it == name));
+    let second = fields.get(1).map(|field| field.name.as_str());
+    let is_valid = second.is_some_and(|name| names.iter().any(|allowed| allowed == name));
     if !is_versioned || names.is_empty() || is_valid {
         return None;
     }
@@ -110,7 +110,7 @@ fn find_enum_without_prefix(conventions: &Conventions, name: &str, item: &Item) 
     let Item::Enum(Enum { variants, .. }) = item else {
         return None;
     };
-    let values = variants.iter().map(|it| it.name.as_str());
+    let values = variants.iter().map(|variant| variant.name.as_str());
     let mut names = [name].into_iter().chain(values);
     names.find_map(|name| missing_prefix(&conventions.enums, name))
 }
@@ -127,7 +127,10 @@ fn find_function_without_prefix(
 
 /// Returns a message if `name` has none of the prefixes.
 fn missing_prefix(prefixes: &[String], name: &str) -> Option<String> {
-    let is_valid = prefixes.is_empty() || prefixes.iter().any(|it| name.starts_with(it.as_str()));
+    let is_valid = prefixes.is_empty()
+        || prefixes
+            .iter()
+            .any(|prefix| name.starts_with(prefix.as_str()));
     (!is_valid).then(|| format!("`{name}` does not begin with {}", prefixes.join(" or ")))
 }
 
@@ -139,12 +142,12 @@ mod tests {
     const DEMO: &str = r#"
         headers = ["d.h"]
         [conventions]
-        evidence = "d.h says so"
+        evidence = "d.h states it"
         second_field = ["ext"]
         enums = ["SE_"]
         functions = ["SE_"]
         [conventions.except]
-        SP_Old = "2.4 had it so"
+        SP_Old = "2.4 has no ext"
     "#;
 
     fn demo() -> Conventions {
@@ -183,7 +186,10 @@ mod tests {
 
     fn found(item: &str) -> Vec<(&'static str, String)> {
         let found = check(&api(item), &demo());
-        found.into_iter().map(|it| (it.id, it.message)).collect()
+        found
+            .into_iter()
+            .map(|lint| (lint.id, lint.message))
+            .collect()
     }
 
     #[test]
@@ -231,7 +237,7 @@ mod tests {
             .iter()
             .map(|(lint, reason)| (lint.id, reason.as_str()))
             .collect();
-        assert_eq!(found, [("ext_not_second", "2.4 had it so")]);
+        assert_eq!(found, [("ext_not_second", "2.4 has no ext")]);
     }
 
     /// An unused exception could hide a later mistake.
@@ -247,7 +253,7 @@ mod tests {
                 .flat_map(|api| violations(api, conventions))
                 .collect();
             for pattern in conventions.except.keys() {
-                let is_needed = needed.iter().any(|it| matches(pattern, &it.item));
+                let is_needed = needed.iter().any(|lint| matches(pattern, &lint.item));
                 assert!(is_needed, "{name}: the exception {pattern} is unused");
             }
         }

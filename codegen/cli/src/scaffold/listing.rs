@@ -73,7 +73,9 @@ impl Listing {
 
     /// Returns true if sp-gen wrote `bytes` to `path`.
     pub fn has(&self, path: &str, bytes: &[u8]) -> bool {
-        self.files.get(path).is_some_and(|it| *it == sha256(bytes))
+        self.files
+            .get(path)
+            .is_some_and(|hash| *hash == sha256(bytes))
     }
 }
 

@@ -28,7 +28,9 @@ pub fn init(folder: &Path) -> Repository {
 
 fn is_inside_repository(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.ancestors().any(|it| it.join(".git").exists())
+    folder
+        .ancestors()
+        .any(|ancestor| ancestor.join(".git").exists())
 }
 
 fn run_git_init(folder: &Path) -> io::Result<bool> {
@@ -41,8 +43,8 @@ fn run_git_init(folder: &Path) -> io::Result<bool> {
         "GIT_INDEX_FILE",
         "GIT_OBJECT_DIRECTORY",
     ];
-    variables.iter().for_each(|it| {
-        git.env_remove(it);
+    variables.iter().for_each(|variable| {
+        git.env_remove(variable);
     });
     let status = git
         .stdin(Stdio::null())

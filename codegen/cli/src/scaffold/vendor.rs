@@ -51,7 +51,10 @@ fn workspace_manifest(crates: &[&str], prefix: &str) -> String {
         .filter(|(name, _)| used.contains(*name))
         .map(|(name, value)| (name.clone(), relocated(name, value, prefix)))
         .collect();
-    let members: Vec<String> = crates.iter().map(|it| format!("{prefix}{it}")).collect();
+    let members: Vec<String> = crates
+        .iter()
+        .map(|name| format!("{prefix}{name}"))
+        .collect();
     let mut workspace = Table::new();
     workspace.insert("resolver".into(), ours["resolver"].clone());
     workspace.insert("members".into(), members.into());
@@ -70,8 +73,8 @@ fn relocated(name: &str, value: &Value, prefix: &str) -> Value {
     value
 }
 
-/// Adds to `files`, the generated sp-abi crate, what it needs to build outside of a workspace: the
-/// workspace's tables in its manifest, and the crates that it depends on under `vendor/`.
+/// Makes `files`, the generated sp-abi crate, build outside of a workspace: adds the workspace's tables to its manifest,
+/// and the crates that it depends on under `vendor/`.
 pub fn make_standalone(files: &mut BTreeMap<String, String>) {
     let needed = our_dependencies("sp-abi");
     if let Some(manifest) = files.get_mut("Cargo.toml") {
@@ -94,11 +97,11 @@ pub fn make_standalone(files: &mut BTreeMap<String, String>) {
 
 /// Returns the embedded crates that `name` depends on, directly or transitively.
 fn our_dependencies(name: &str) -> Vec<&'static str> {
-    let (mut found, mut open) = (BTreeSet::new(), vec![name.to_owned()]);
-    while let Some(name) = open.pop() {
+    let (mut found, mut pending) = (BTreeSet::new(), vec![name.to_owned()]);
+    while let Some(name) = pending.pop() {
         let direct = dependencies(&name, &DEPENDENCY_SECTIONS);
-        let ours = crate_names().filter(|it| direct.contains(*it));
-        open.extend(ours.filter(|it| found.insert(*it)).map(str::to_owned));
+        let ours = crate_names().filter(|name| direct.contains(*name));
+        pending.extend(ours.filter(|name| found.insert(*name)).map(str::to_owned));
     }
     found.into_iter().collect()
 }
@@ -189,11 +192,11 @@ mod tests {
                 CRATE_FILES.iter().any(|(embedded, _)| *embedded == path)
             };
             assert!(is_embedded(&checkout().join(folder).join("Cargo.toml")));
-            let mut open = vec![checkout().join(folder).join("src")];
-            while let Some(folder) = open.pop() {
+            let mut pending = vec![checkout().join(folder).join("src")];
+            while let Some(folder) = pending.pop() {
                 for entry in fs::read_dir(folder).unwrap().flatten() {
                     match entry.path().is_dir() {
-                        true => open.push(entry.path()),
+                        true => pending.push(entry.path()),
                         false => assert!(is_embedded(&entry.path()), "{}", entry.path().display()),
                     }
                 }

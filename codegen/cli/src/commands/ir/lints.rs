@@ -64,8 +64,9 @@ impl LintReport {
             api: api.name.clone(),
             release: api.release.clone(),
             found: lint::find_all(api, &History::of(&apis), &Symbols::at(folders)?),
-            accepted: conventions
-                .map_or_else(Vec::new, |it| lint::conventions::find_exceptions(api, it)),
+            accepted: conventions.map_or_else(Vec::new, |conventions| {
+                lint::conventions::find_exceptions(api, conventions)
+            }),
         })
     }
 

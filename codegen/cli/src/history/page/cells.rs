@@ -123,7 +123,7 @@ pub fn exporter(history: &History, exporter: &Exporter) -> Vec<GridCell> {
             ..GridCell::default()
         },
         Some(libraries) => GridCell {
-            class: "here".into(),
+            class: "present".into(),
             hint: format!("{release}: {}", libraries.join(", ")),
             state: libraries.join(", "),
             ..GridCell::default()
@@ -167,7 +167,7 @@ pub fn item(history: &History, name: &str) -> Vec<GridCell> {
             Some(EventKind::Appeared) => ("appeared", "●"),
             Some(EventKind::Renamed) => ("renamed", "="),
             Some(EventKind::Removed) => ("removed", "x"),
-            None if is_present => ("here", ""),
+            None if is_present => ("present", ""),
             None => ("absent", ""),
         };
         let hints: Vec<String> = release_events()

@@ -66,7 +66,7 @@ mod tests {
         assert!(plain.continues(&event) && plain.continues(&plain));
         assert!(!event.continues(&plain));
         assert!(!cell("16", "", "").continues(&plain));
-        assert!(!cell("", "", "absent").continues(&cell("", "", "here")));
+        assert!(!cell("", "", "absent").continues(&cell("", "", "present")));
         assert!(cell("", "", "absent").continues(&cell("", "x", "removed")));
     }
 }

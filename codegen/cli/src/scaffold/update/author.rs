@@ -83,8 +83,8 @@ fn find_mentions(
 impl Renames {
     fn new_name(&self, of_crate: &str, item: &str) -> Option<String> {
         let mut all = self.rename.iter();
-        let found = all.find(|it| it.of_crate == of_crate && it.old == item);
-        found.map(|it| it.new.clone())
+        let found = all.find(|rename| rename.of_crate == of_crate && rename.old == item);
+        found.map(|rename| rename.new.clone())
     }
 }
 
@@ -114,7 +114,7 @@ fn read_sources(
 /// Returns true if `line` has the identifier `word`, also in a comment.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.split(|c| !is_part(c)).any(|it| it == word)
+    line.split(|c| !is_part(c)).any(|part| part == word)
 }
 
 #[cfg(test)]

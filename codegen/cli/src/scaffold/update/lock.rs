@@ -29,12 +29,12 @@ type Key = (String, String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Packages(BTreeMap<Key, (LockedPackage, Vec<Key>)>);
 
-/// Replaces the sp-* crates in the lock `theirs` by those of sp-gen's own lock.
+/// Replaces the sp-* crates in the lock `author_lock` by those of sp-gen's own lock.
 ///
 /// # Errors
-/// Returns an error if `theirs` is not a lock.
-pub fn merge(theirs: &str) -> Result<MergedLock, String> {
-    let table: Table = theirs
+/// Returns an error if `author_lock` is not a lock.
+pub fn merge(author_lock: &str) -> Result<MergedLock, String> {
+    let table: Table = author_lock
         .parse()
         .map_err(|error: toml::de::Error| error.message().to_owned())?;
     let version = table.get("version").cloned().unwrap_or(Value::from(3));
@@ -51,9 +51,9 @@ pub fn merge(theirs: &str) -> Result<MergedLock, String> {
             "two of its packages differ only in their source".to_owned(),
         ));
     };
-    let ours = Packages::read(&root_lock(), LockedPackage::from_root_lock);
-    let ours = ours.unwrap_or(Packages(BTreeMap::new()));
-    let new = old.clone().with(&ours);
+    let sp_crates = Packages::read(&root_lock(), LockedPackage::from_root_lock);
+    let sp_crates = sp_crates.unwrap_or(Packages(BTreeMap::new()));
+    let new = old.clone().with(&sp_crates);
     if new == old {
         return Ok(MergedLock::Unchanged);
     }
@@ -73,7 +73,8 @@ impl Packages {
         let find = |dependency: &String| {
             let mut words = dependency.split(' ');
             let (name, version) = (words.next()?, words.next());
-            let matches = |key: &&Key| key.0 == name && version.is_none_or(|it| it == key.1);
+            let matches =
+                |key: &&Key| key.0 == name && version.is_none_or(|version| version == key.1);
             keys.iter().find(matches).cloned()
         };
         let count = packages.len();
@@ -86,35 +87,35 @@ impl Packages {
         (read.0.len() == count).then_some(read)
     }
 
-    /// Replaces the sp-* crates and their dependencies by those of `ours`.
-    fn with(mut self, ours: &Self) -> Self {
+    /// Replaces the sp-* crates and their dependencies by those of `sp_crates`.
+    fn with(mut self, sp_crates: &Self) -> Self {
         let mut replacements = BTreeMap::new();
         let replaced: Vec<Key> = self
             .0
             .iter()
-            .filter(|it| is_sp_crate(it.1))
-            .map(|it| it.0.clone())
+            .filter(|entry| is_sp_crate(entry.1))
+            .map(|entry| entry.0.clone())
             .collect();
         for old in replaced {
             self.0.remove(&old);
-            let new = ours.0.keys().find(|key| key.0 == old.0);
+            let new = sp_crates.0.keys().find(|key| key.0 == old.0);
             replacements.extend(new.map(|new| (old, new.clone())));
         }
-        for key in ours.reachable(replacements.values().cloned().collect()) {
-            let row = ours.0[&key].clone();
+        for key in sp_crates.reachable(replacements.values().cloned().collect()) {
+            let row = sp_crates.0[&key].clone();
             match self.compatible(&key).filter(|_| !is_sp_crate(&row)) {
-                Some(theirs) if theirs == key => {
+                Some(existing) if existing == key => {
                     // A feature that was off may be on now and add dependencies.
                     self.add_dependencies(&key, &row.1);
                     continue;
                 }
-                Some(theirs) if parse_version(&theirs.1) > parse_version(&key.1) => {
-                    replacements.insert(key, theirs);
+                Some(existing) if parse_version(&existing.1) > parse_version(&key.1) => {
+                    replacements.insert(key, existing);
                     continue;
                 }
-                Some(theirs) => {
-                    self.0.remove(&theirs);
-                    replacements.insert(theirs, key.clone());
+                Some(existing) => {
+                    self.0.remove(&existing);
+                    replacements.insert(existing, key.clone());
                 }
                 None => {}
             }
@@ -230,8 +231,8 @@ mod tests {
         format!("\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{rest}")
     }
 
-    fn changed(theirs: &str) -> (String, Vec<String>) {
-        match merge(theirs).unwrap() {
+    fn changed(author_lock: &str) -> (String, Vec<String>) {
+        match merge(author_lock).unwrap() {
             MergedLock::Changed { text, packages } => (text, packages),
             other => panic!("{other:?}"),
         }
@@ -262,13 +263,13 @@ mod tests {
         let fresh = fresh();
         let lost = fresh
             .split("\n[[package]]\n")
-            .filter(|it| !it.starts_with("name = \"syn\""));
-        let theirs = lost.collect::<Vec<_>>().join("\n[[package]]\n");
-        let theirs = theirs.replace(
+            .filter(|package| !package.starts_with("name = \"syn\""));
+        let author_lock = lost.collect::<Vec<_>>().join("\n[[package]]\n");
+        let author_lock = author_lock.replace(
             "dependencies = [\n \"sp-cpu\",",
             "dependencies = [\n \"left-pad\",\n \"sp-cpu\",",
         );
-        let (text, packages) = changed(&format!("{theirs}{own}"));
+        let (text, packages) = changed(&format!("{author_lock}{own}"));
         assert!(
             text.contains("name = \"left-pad\"\nversion = \"1.2.3\"\n") && text.contains(REGISTRY)
         );
@@ -305,8 +306,8 @@ mod tests {
         );
         let head = "name = \"sp-runtime\"\nversion = \"0.1.0\"\ndependencies = [\n";
         assert!(fresh.contains(head));
-        let theirs = fresh.replace(head, &format!("{head} \"once-needed\",\n"));
-        let (text, packages) = changed(&format!("{theirs}{old}"));
+        let author_lock = fresh.replace(head, &format!("{head} \"once-needed\",\n"));
+        let (text, packages) = changed(&format!("{author_lock}{old}"));
         assert_eq!(packages, ["-once-needed 0.3.0"]);
         assert_eq!(text, fresh);
     }
@@ -315,14 +316,14 @@ mod tests {
     fn states_version_if_two_packages_have_the_same_name() {
         let fresh = fresh();
         let second = package("syn", "1.0.0", &format!("{REGISTRY}checksum = \"00\"\n"));
-        let theirs = fresh.replace(
+        let author_lock = fresh.replace(
             "dependencies = [\n \"sp-cpu\",",
             "dependencies = [\n \"sp-cpu\",\n \"syn 1.0.0\",",
         );
         let syn = version(&fresh, "syn");
-        let theirs = theirs.replace("\n \"syn\",", &format!("\n \"syn {syn}\","));
+        let author_lock = author_lock.replace("\n \"syn\",", &format!("\n \"syn {syn}\","));
         assert_eq!(
-            merge(&format!("{theirs}{second}")),
+            merge(&format!("{author_lock}{second}")),
             Ok(MergedLock::Unchanged)
         );
     }

@@ -205,7 +205,7 @@ impl PluginState<'_> {
     /// Returns the files that equal neither the listed nor the embedded ones.
     fn left_alone(&self) -> BTreeSet<String> {
         let is_listed =
-            |path: &str, bytes: &[u8]| self.listing.is_some_and(|it| it.has(path, bytes));
+            |path: &str, bytes: &[u8]| self.listing.is_some_and(|listing| listing.has(path, bytes));
         let is_changed = |path: &String, bytes: &[u8]| {
             self.embedded.get(path).map(Vec::as_slice) != Some(bytes) && !is_listed(path, bytes)
         };
@@ -248,10 +248,10 @@ impl PluginState<'_> {
     ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
         let side = |text: fn(&Drift) -> &Option<String>| {
             let pairs = drifts.iter();
-            let pairs = pairs.filter_map(|it| Some((it.path.clone(), text(it).clone()?)));
+            let pairs = pairs.filter_map(|drift| Some((drift.path.clone(), text(drift).clone()?)));
             pairs.collect()
         };
-        (side(|it| &it.old), side(|it| &it.new))
+        (side(|drift| &drift.old), side(|drift| &drift.new))
     }
 
     /// Returns the change of the listing. A file that is left alone is listed with the hash of the embedded one, so that
@@ -260,7 +260,11 @@ impl PluginState<'_> {
         let embedded = self.embedded.iter();
         let mut new_listing =
             Listing::new(embedded.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-        let old = self.listing.map(|it| &it.files).into_iter().flatten();
+        let old = self
+            .listing
+            .map(|listing| &listing.files)
+            .into_iter()
+            .flatten();
         let removed = old.filter(|(path, _)| left_alone.contains(*path));
         for (path, hash) in removed {
             let files = &mut new_listing.files;
@@ -284,7 +288,7 @@ impl PluginState<'_> {
                 .keys()
                 .filter_map(|path| path.strip_prefix("vendor/")?.strip_suffix("/Cargo.toml"));
             manifests
-                .filter(|it| !it.contains('/'))
+                .filter(|name| !name.contains('/'))
                 .map(str::to_owned)
                 .collect()
         };
@@ -315,7 +319,10 @@ fn read_files(
     embedded: &Files,
     listing: Option<&Listing>,
 ) -> Result<Files, UpdateError> {
-    let listed = listing.map(|it| it.files.keys()).into_iter().flatten();
+    let listed = listing
+        .map(|listing| listing.files.keys())
+        .into_iter()
+        .flatten();
     let paths: BTreeSet<&String> = embedded.keys().chain(listed).collect();
     let mut files = Files::new();
     for path in paths {
@@ -331,8 +338,8 @@ fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
     let path = root.join(file);
     let mut above = Path::new(file)
         .ancestors()
-        .filter(|it| !it.as_os_str().is_empty());
-    if let Some(link) = above.find(|it| root.join(it).is_symlink()) {
+        .filter(|ancestor| !ancestor.as_os_str().is_empty());
+    if let Some(link) = above.find(|ancestor| root.join(ancestor).is_symlink()) {
         let path = root.join(link);
         return Err(UpdateError::Symlink { path });
     }
@@ -379,7 +386,7 @@ fn old_release(listing: Option<&Listing>, on_disk: &Files) -> Option<String> {
         let file = path.strip_prefix("vendor/sp-abi/ir/stream_executor/")?;
         Some(file.strip_suffix(".json")?.to_owned())
     };
-    let listed = listing.map(|it| it.release.clone());
+    let listed = listing.map(|listing| listing.release.clone());
     listed.or_else(|| on_disk.keys().find_map(release))
 }
 

@@ -42,18 +42,21 @@ fn collect(of_crate: &str, items: &[Item], names: &mut BTreeMap<String, String>)
 /// Returns the name of a public item, or `None` if the item is private or unnamed.
 fn public_name(item: &Item) -> Option<String> {
     let (visibility, name) = match item {
-        Item::Const(it) => (&it.vis, &it.ident),
-        Item::Enum(it) => (&it.vis, &it.ident),
-        Item::Fn(it) => (&it.vis, &it.sig.ident),
-        Item::Mod(it) => (&it.vis, &it.ident),
-        Item::Static(it) => (&it.vis, &it.ident),
-        Item::Struct(it) => (&it.vis, &it.ident),
-        Item::Trait(it) => (&it.vis, &it.ident),
-        Item::Type(it) => (&it.vis, &it.ident),
-        Item::Union(it) => (&it.vis, &it.ident),
-        Item::Macro(it) => {
-            let is_exported = it.attrs.iter().any(|it| it.path().is_ident("macro_export"));
-            let name = it.ident.as_ref().filter(|_| is_exported);
+        Item::Const(item) => (&item.vis, &item.ident),
+        Item::Enum(item) => (&item.vis, &item.ident),
+        Item::Fn(item) => (&item.vis, &item.sig.ident),
+        Item::Mod(item) => (&item.vis, &item.ident),
+        Item::Static(item) => (&item.vis, &item.ident),
+        Item::Struct(item) => (&item.vis, &item.ident),
+        Item::Trait(item) => (&item.vis, &item.ident),
+        Item::Type(item) => (&item.vis, &item.ident),
+        Item::Union(item) => (&item.vis, &item.ident),
+        Item::Macro(item) => {
+            let is_exported = item
+                .attrs
+                .iter()
+                .any(|attribute| attribute.path().is_ident("macro_export"));
+            let name = item.ident.as_ref().filter(|_| is_exported);
             return name.map(ToString::to_string);
         }
         _ => return None,

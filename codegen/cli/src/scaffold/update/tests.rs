@@ -146,7 +146,7 @@ fn finds_lines_of_author_that_use_removed_items() {
     let found: Vec<(&str, usize, &str)> = plan
         .mentions
         .iter()
-        .map(|it| (it.file.as_str(), it.line, it.item.as_str()))
+        .map(|mention| (mention.file.as_str(), mention.line, mention.item.as_str()))
         .collect();
     assert_eq!(found, [("src/own.rs", 2, "FormerlyHere")]);
 }
@@ -161,7 +161,7 @@ fn failure_restores_old_files() {
     fs::remove_file(root.join(listing::PATH)).unwrap();
     let before = read(root, LIB);
     fs::create_dir_all(root.join(listing::PATH).join("inside")).unwrap();
-    let drifts = plan.drifts.iter().map(|it| it.path.as_str());
+    let drifts = plan.drifts.iter().map(|drift| drift.path.as_str());
     assert_eq!(drifts.collect::<Vec<_>>(), [LIB, listing::PATH]);
     let mut plan = plan;
     plan.drifts[1].old = None;
@@ -171,7 +171,7 @@ fn failure_restores_old_files() {
         !fs::read_dir(root)
             .unwrap()
             .flatten()
-            .any(|it| { it.file_name().to_string_lossy().starts_with(".staged") })
+            .any(|entry| { entry.file_name().to_string_lossy().starts_with(".staged") })
     );
 }
 
