@@ -177,7 +177,7 @@ mod tests {
                 .collect()
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
-        let found = find_all(&known[1], &History::of(&known), &symbols);
+        let found = find_all(&known[1], &History::from_apis(&known), &symbols);
         let ids: Vec<(&str, &str)> = found
             .iter()
             .map(|lint| (lint.id, lint.item.as_str()))
@@ -187,7 +187,7 @@ mod tests {
             [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
         );
         let known = apis(["kernels_experimental/2.20.json", ""]);
-        let found = find_all(&known[0], &History::of(&known), &symbols);
+        let found = find_all(&known[0], &History::from_apis(&known), &symbols);
         assert_eq!(found.len(), 14);
         assert!(found.iter().all(|lint| lint.id == "function_unexported"));
         assert_eq!(found[0].message, "no library of 2.20 exports it");

@@ -111,7 +111,7 @@ impl Lock {
 
     /// Returns the newest locked version of `release`.
     pub fn resolve(&self, release: Release) -> Option<Release> {
-        release.newest_of(self.releases.keys().copied())
+        release.newest_match(self.releases.keys().copied())
     }
 
     /// Adds a version. A final release replaces the pre-releases of its minor release, and a pre-release

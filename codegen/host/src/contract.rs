@@ -127,8 +127,8 @@ impl Contract<'_> {
         let moved = written.offsets.iter().filter_map(|offset| {
             let (set, taken) = (at(&meant.shape, *offset)?, at(host, *offset)?);
             let is_same = set.name == taken.name
-                || meant.shape.renamed(set, host) == Some(taken)
-                || host.renamed(taken, &meant.shape) == Some(set);
+                || meant.shape.renamed_field(set, host) == Some(taken)
+                || host.renamed_field(taken, &meant.shape) == Some(set);
             (!is_same).then(|| format!("`{}` is `{}`", set.name, taken.name))
         });
         let moved: Vec<String> = moved.collect();
@@ -275,7 +275,7 @@ mod tests {
         // 2.5 has no kernels_experimental.
         let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
         let apis = texts.map(|text| Api::from_json(&text).unwrap());
-        History::of(&apis.collect::<Vec<_>>())
+        History::from_apis(&apis.collect::<Vec<_>>())
     }
 
     fn written(name: &str, size: u64, offsets: &[u64]) -> FilledStruct {

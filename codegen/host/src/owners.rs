@@ -176,7 +176,7 @@ impl Passed {
             _ if field.name == "struct_size" => None,
             Some(Writer::Core) => Some(format!("changed {place}{change}; TensorFlow sets it")),
             // A null that takes the place of what another call left is no breach.
-            Some(Writer::Nobody) => {
+            Some(Writer::Reserved) => {
                 (new != 0).then(|| format!("left {place} non-null; the header reserves it"))
             }
             Some(Writer::Plugin) | None => None,

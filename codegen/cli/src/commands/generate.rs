@@ -181,7 +181,7 @@ fn read_symbols(release: Option<Release>, folders: &DataFolders) -> Result<Symbo
 fn report_lints(apis: &[Api], symbols: &Symbols) {
     let release = |api: &Api| api.release.parse::<Release>().ok();
     let newest = apis.iter().filter_map(release).max();
-    let history = History::of(apis);
+    let history = History::from_apis(apis);
     for api in apis.iter().filter(|api| release(api) == newest) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in lint::find_all(api, &history, symbols) {

@@ -28,9 +28,6 @@ use thiserror::Error;
 /// The package whose libraries the host plays.
 const PACKAGE: &str = "tensorflow-cpu";
 
-/// No release before it loads plugins.
-const FIRST: Release = Release::from_minor(2, 5);
-
 /// Why a plugin cannot be put to the test.
 #[derive(Debug, Error, Diagnostic)]
 pub enum VerifyError {
@@ -208,7 +205,7 @@ pub fn verify(
 fn played(apis: &[Api]) -> History {
     let played = apis.iter();
     let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
-    History::of(&played.cloned().collect::<Vec<_>>())
+    History::from_apis(&played.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.
@@ -241,7 +238,9 @@ pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<Strin
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::at(place, nightly)?.map(|_| nightly));
     }
-    let played = known.into_iter().filter(|release| *release >= FIRST);
+    let played = known
+        .into_iter()
+        .filter(|release| *release >= Release::FIRST_SUPPORTED);
     let all: Vec<Release> = played.collect();
     let chosen = match asked {
         None => all,

@@ -1,6 +1,6 @@
 //! Indexes that need credentials, redirect, use plain http or state a wrong sha256.
 
-use super::scene::{Scene, lacks_pip, stderr};
+use super::scene::{Scene, import_scene, stderr};
 use sp_tests::http::{Request, Response, Server};
 use std::fs;
 use std::io::{Cursor, Write};
@@ -9,12 +9,12 @@ use std::process::Output;
 use std::sync::Arc;
 use zip::write::SimpleFileOptions;
 
-const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+pub const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64.whl";
 /// User and password in a URL, and the Authorization header for them.
 const USER: &str = "me:s3cr%40t";
 const BASIC: &str = "Basic bWU6czNjckB0";
 
-fn wheel() -> Vec<u8> {
+pub fn wheel() -> Vec<u8> {
     let header = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n\
                   #ifdef __cplusplus\n}\n#endif\n";
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -34,7 +34,7 @@ fn wheel() -> Vec<u8> {
 }
 
 /// Returns an index page with one link.
-fn page(link: &str) -> Response {
+pub fn page(link: &str) -> Response {
     let html = format!("<!DOCTYPE html><html><body><a href=\"{link}\">{WHEEL}</a></body></html>");
     Response::new(200, html).with("Content-Type", "text/html")
 }
@@ -58,19 +58,6 @@ fn private_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static)
         path if path.starts_with("/files/") => respond(request),
         _ => Response::new(404, ""),
     })
-}
-
-/// Returns `None` and prints the reason if the tests cannot run here.
-fn scene() -> Option<Scene> {
-    let scene = Scene::new();
-    if lacks_pip(&scene.path("home")) {
-        return None;
-    }
-    if sp_parse::clang::Library::load().is_err() {
-        eprintln!("skipped: there is no libclang");
-        return None;
-    }
-    Some(scene)
 }
 
 fn import(scene: &Scene, index: &str, options: &[&str]) -> Output {
@@ -115,7 +102,7 @@ fn read_texts(folder: &Path, texts: &mut Vec<String>) {
 
 #[test]
 fn uses_and_hides_credentials_of_index_url() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
     let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
@@ -126,7 +113,7 @@ fn uses_and_hides_credentials_of_index_url() {
 
 #[test]
 fn uses_and_hides_credentials_of_netrc() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write(
         "home/.netrc",
         "machine 127.0.0.1 login me password s3cr@t\n",
@@ -140,7 +127,7 @@ fn uses_and_hides_credentials_of_netrc() {
 
 #[test]
 fn sends_no_credentials_after_redirect_to_another_origin() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let files = Arc::new(Server::start(move |request| {
         Response::part(request, &bytes)
@@ -159,7 +146,7 @@ fn sends_no_credentials_after_redirect_to_another_origin() {
 
 #[test]
 fn sends_no_credentials_to_another_host_that_requests_them() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write("home/.netrc", "default login me password s3cr@t\n");
     let files = Arc::new(Server::start(|_| unauthorized()));
     let link = files.url(&format!("/{WHEEL}"));
@@ -180,7 +167,7 @@ fn sends_no_credentials_to_another_host_that_requests_them() {
 
 #[test]
 fn rejects_plain_http_unless_allowed() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
     let output = import(&scene, &with_user(&index.url("/simple")), &[]);
@@ -198,7 +185,7 @@ fn rejects_plain_http_unless_allowed() {
 
 #[test]
 fn rejects_wheel_that_differs_from_hash_of_link() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write(&format!("links/{WHEEL}"), wheel());
     let path = scene.path(&format!("links/{WHEEL}"));
     let link = format!("file://{}#sha256={}", path.display(), "00".repeat(32));
@@ -223,7 +210,7 @@ fn rejects_wheel_that_differs_from_hash_of_link() {
 
 #[test]
 fn rejects_server_that_states_excessive_length() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let index = private_index(|request| {
         let range = request.range().unwrap_or(0..1);
         let stated = format!("bytes {}-{}/{}", range.start, range.end - 1, u64::MAX);
@@ -240,7 +227,7 @@ fn rejects_server_that_states_excessive_length() {
 
 #[test]
 fn downloads_whole_wheel_from_server_without_range_requests() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |_| Response::new(200, bytes.clone()));
     let url = with_user(&index.url("/simple"));

@@ -63,7 +63,7 @@ impl LintReport {
         Ok(Self {
             api: api.name.clone(),
             release: api.release.clone(),
-            found: lint::find_all(api, &History::of(&apis), &Symbols::at(folders)?),
+            found: lint::find_all(api, &History::from_apis(&apis), &Symbols::at(folders)?),
             accepted: conventions.map_or_else(Vec::new, |conventions| {
                 lint::conventions::find_exceptions(api, conventions)
             }),

@@ -1,4 +1,4 @@
-//! A plugin reads what TensorFlow passes to it, and sets its own fields only.
+//! A plugin sets its own fields only; it can read all others.
 
 use sp_abi::stream_executor::{
     SE_CreateDeviceParams, SE_PlatformRegistrationParams, SP_Device, SP_StreamExecutor,

@@ -1,47 +1,47 @@
 //! The declarations of the newest release that sp-abi contains, and their comparison with the headers of a
-//! host that is newer.
+//! newer host.
 //!
-//! sp-abi has one [`Api`] for each API whose tables a plugin fills. [`Api::read`] computes the layouts
-//! of its structs from the host's header, and accepts them if everything that a plugin uses is declared
-//! as it was.
+//! sp-abi has one [`KnownApi`] for each API whose tables a plugin fills. [`KnownApi::read`] computes the
+//! layouts of its structs from the host's header. It accepts them if everything that a plugin uses has an
+//! unchanged declaration.
 
 use std::sync::OnceLock;
 
-use crate::c_header::{Declaration, Header, Problem};
+use crate::c_header::{Declaration, Header, HeaderError};
 use crate::{Code, Error, Result, Versioned};
 
 /// The declarations of an API.
 #[derive(Debug)]
-pub struct Api {
+pub struct KnownApi {
     /// Its name, such as `stream_executor`.
     pub name: &'static str,
     /// Its header, by the path below the include root.
     pub header: &'static str,
     /// Its structs with a `struct_size`.
-    pub structs: &'static [Struct],
+    pub structs: &'static [KnownStruct],
     /// The types that members of these structs name.
-    pub types: &'static [Type],
+    pub types: &'static [KnownType],
 }
 
 /// A struct with a `struct_size`.
 #[derive(Debug)]
-pub struct Struct {
+pub struct KnownStruct {
     name: &'static str,
     fields: &'static [&'static str],
-    members: &'static [Member],
+    members: &'static [KnownMember],
     host_layout: fn() -> &'static HostLayoutCell,
 }
 
 /// A member of a struct: its name, and its type in the IR's canonical spelling.
 #[derive(Debug)]
-pub struct Member {
+pub struct KnownMember {
     name: &'static str,
     ty: &'static str,
     is_needed: bool,
 }
 
-impl Member {
-    /// A member that the host stores, or that it requires of the plugin.
+impl KnownMember {
+    /// Describes a member that the host stores, or that it requires of the plugin.
     pub const fn needed(name: &'static str, ty: &'static str) -> Self {
         Self {
             name,
@@ -50,7 +50,7 @@ impl Member {
         }
     }
 
-    /// A member that a plugin does without.
+    /// Describes a member that a plugin can work without.
     pub const fn optional(name: &'static str, ty: &'static str) -> Self {
         Self {
             name,
@@ -62,7 +62,7 @@ impl Member {
 
 /// A type that a member names.
 #[derive(Debug)]
-pub enum Type {
+pub enum KnownType {
     /// An enumeration.
     Enum {
         /// Its name.
@@ -90,7 +90,7 @@ pub struct HostLayout {
     /// End of the last member, in bytes: the `struct_size` that the host must announce.
     pub(crate) size: usize,
     /// Offset of each field of the Rust struct; `None` if the host lacks it or retyped it.
-    pub(crate) places: Vec<Option<usize>>,
+    pub(crate) offsets: Vec<Option<usize>>,
     /// False if the plugin declines the host, so that only default values are stored.
     pub(crate) is_accepted: bool,
 }
@@ -98,7 +98,7 @@ pub struct HostLayout {
 impl HostLayout {
     /// Returns true if a struct that announces `size` bytes has this layout. A struct that the header
     /// lacks has none, and null announces 0.
-    pub(crate) fn has(&self, size: usize) -> bool {
+    pub(crate) fn has_size(&self, size: usize) -> bool {
         self.size == size && size >= size_of::<usize>()
     }
 }
@@ -122,12 +122,13 @@ impl HostLayoutCell {
     }
 }
 
-impl Struct {
-    /// The declaration of `T`.
+impl KnownStruct {
+    /// Describes the struct `T`.
     ///
     /// # Safety
-    /// `members` are those of the C struct: each type is that of the Rust field of the same name.
-    pub const unsafe fn of<T: Versioned>(members: &'static [Member]) -> Self {
+    /// - `members` are the members of the C struct.
+    /// - Each member's type is the C type of the Rust field of the same name.
+    pub const unsafe fn new<T: Versioned>(members: &'static [KnownMember]) -> Self {
         Self {
             name: T::NAME,
             fields: T::FIELDS,
@@ -138,9 +139,9 @@ impl Struct {
 
     /// Computes the layout from the host's header. A struct that the header lacks has no fields.
     fn layout(&self, header: &Header<'_>) -> Result<HostLayout> {
-        let unread = |problem| unread(self.name, &problem);
+        let unread = |error| unread(self.name, &error);
         let members = match header.members(self.name) {
-            Err(Problem::Absent) => Vec::new(),
+            Err(HeaderError::Absent) => Vec::new(),
             members => members.map_err(unread)?,
         };
         let first = members
@@ -153,30 +154,30 @@ impl Struct {
             )));
         }
         let layout = header.layout(&members).map_err(unread)?;
-        let same = |field: &str| {
-            let here = members.iter().find(|it| it.name == field)?;
+        let same_offset = |field: &str| {
+            let member = members.iter().find(|it| it.name == field)?;
             let known = self.members.iter().find(|it| it.name == field)?;
-            (here.ty.to_string() == known.ty).then(|| layout.offsets[&here.name])
+            (member.ty.to_string() == known.ty).then(|| layout.offsets[&member.name])
         };
         Ok(HostLayout {
             size: layout.size,
-            places: self.fields.iter().map(|it| same(it)).collect(),
+            offsets: self.fields.iter().map(|it| same_offset(it)).collect(),
             is_accepted: false,
         })
     }
 
-    /// Checks that every member that a plugin needs is declared as it was, and that no other is
-    /// required.
+    /// Checks that every member that a plugin needs has an unchanged declaration, and that the host
+    /// requires no other.
     fn check(
         &self,
-        api: &Api,
+        api: &KnownApi,
         header: &Header<'_>,
         members: &[Declaration],
-        requires: &dyn Requires,
+        requires: &dyn RequiredSlots,
     ) -> Result<()> {
         for known in self.members.iter().filter(|it| it.is_needed) {
             match members.iter().find(|it| it.name == known.name) {
-                Some(here) => self.check_type(known, here)?,
+                Some(member) => self.check_type(known, member)?,
                 None => {
                     return Err(declined(format_args!(
                         "{}.{} is absent",
@@ -185,33 +186,33 @@ impl Struct {
                 }
             }
         }
-        let mut others = members.iter().filter(|it| !self.has_same(it));
+        let mut others = members.iter().filter(|it| !self.is_unchanged(it));
         others.try_for_each(|it| self.check_new(api, header, it, requires))
     }
 
     /// Returns true if the newest known release declares the same member.
-    fn has_same(&self, here: &Declaration) -> bool {
-        let known = self.members.iter().find(|it| it.name == here.name);
-        known.is_some_and(|it| it.ty == here.ty.to_string())
+    fn is_unchanged(&self, member: &Declaration) -> bool {
+        let known = self.members.iter().find(|it| it.name == member.name);
+        known.is_some_and(|it| it.ty == member.ty.to_string())
     }
 
-    fn check_type(&self, known: &Member, here: &Declaration) -> Result<()> {
-        if here.ty.to_string() == known.ty {
+    fn check_type(&self, known: &KnownMember, member: &Declaration) -> Result<()> {
+        if member.ty.to_string() == known.ty {
             return Ok(());
         }
         Err(declined(format_args!(
             "{}.{} is `{}`, expected `{}`",
-            self.name, known.name, here.ty, known.ty
+            self.name, known.name, member.ty, known.ty
         )))
     }
 
-    /// Checks a member that the plugin leaves zero.
+    /// Checks a member that the plugin does not set.
     fn check_new(
         &self,
-        api: &Api,
+        api: &KnownApi,
         header: &Header<'_>,
         member: &Declaration,
-        requires: &dyn Requires,
+        requires: &dyn RequiredSlots,
     ) -> Result<()> {
         match requires.requires(api, self.name, &member.name) {
             Some(false) => Ok(()),
@@ -224,21 +225,23 @@ impl Struct {
         }
     }
 
-    /// The C name.
+    /// Returns the C name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 }
 
-impl Type {
+impl KnownType {
     fn check(&self, header: &Header<'_>) -> Result<()> {
         let (name, is_same) = match self {
             Self::Enum { name, enumerators } => (name, {
-                header.enumerators(name).map(|here| {
-                    let has = |(known, value): &(&str, i64)| {
-                        here.iter().any(|(name, it)| name == known && it == value)
+                header.enumerators(name).map(|declared| {
+                    let is_declared = |(known, value): &(&str, i64)| {
+                        declared
+                            .iter()
+                            .any(|(name, it)| name == known && it == value)
                     };
-                    enumerators.iter().all(has)
+                    enumerators.iter().all(is_declared)
                 })
             }),
             Self::Typedef { name, ty } => {
@@ -248,26 +251,28 @@ impl Type {
         };
         match is_same {
             Ok(true) => Ok(()),
-            Ok(false) => Err(declined(format_args!("{name} is declared otherwise"))),
-            Err(problem) => Err(unread(name, &problem)),
+            Ok(false) => Err(declined(format_args!(
+                "the declaration of {name} has changed"
+            ))),
+            Err(error) => Err(unread(name, &error)),
         }
     }
 }
 
 /// The slots that the running host requires.
-pub trait Requires {
-    /// Returns true if the host rejects a table `name` of `api` whose slot `field` is null; `None` if
-    /// that cannot be read.
-    fn requires(&self, api: &Api, name: &str, field: &str) -> Option<bool>;
+pub trait RequiredSlots {
+    /// Returns true if the host rejects a table `name` of `api` whose slot `field` is null, or `None` if
+    /// the host's libraries do not show it.
+    fn requires(&self, api: &KnownApi, name: &str, field: &str) -> Option<bool>;
 }
 
-impl Api {
+impl KnownApi {
     /// Reads the layouts of the host's structs from its header, for this process.
     ///
     /// # Errors
-    /// Returns an error if a declaration that a plugin needs is not as it was, or the host requires a
-    /// slot that is new. The layouts then serve to decline only.
-    pub(crate) fn read(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
+    /// Returns an error if a declaration that a plugin needs has changed, or if the host requires a new
+    /// slot. The layouts are then used to decline only.
+    pub(crate) fn read(&self, header: &Header<'_>, requires: &dyn RequiredSlots) -> Result<()> {
         let layouts = self.structs.iter().map(|known| known.layout(header));
         let layouts: Vec<_> = layouts.collect();
         let unread = layouts.iter().find_map(|it| it.clone().err());
@@ -275,7 +280,7 @@ impl Api {
         for (known, layout) in self.structs.iter().zip(layouts) {
             let Ok(mut layout) = layout else { continue };
             layout.is_accepted = accepted.is_ok();
-            // Another entry point of this plugin has read the same header.
+            // It fails if another entry point of this plugin has read the same header, with equal result.
             let _ = (known.host_layout)().0.set(layout);
         }
         accepted
@@ -289,11 +294,11 @@ impl Api {
         needed.any(|it| it.ty.split(|it| !is_word(it)).any(|word| word == name))
     }
 
-    fn check(&self, header: &Header<'_>, requires: &dyn Requires) -> Result<()> {
+    fn check(&self, header: &Header<'_>, requires: &dyn RequiredSlots) -> Result<()> {
         for known in self.structs {
             match header.members(known.name) {
-                Err(Problem::Absent) if !self.needs(known.name) => {}
-                Err(problem) => return Err(unread(known.name, &problem)),
+                Err(HeaderError::Absent) if !self.needs(known.name) => {}
+                Err(error) => return Err(unread(known.name, &error)),
                 Ok(members) => known.check(self, header, &members, requires)?,
             }
         }
@@ -309,10 +314,12 @@ fn declined(reason: std::fmt::Arguments<'_>) -> Error {
     )
 }
 
-fn unread(name: &str, problem: &Problem) -> Error {
-    match problem {
-        Problem::Absent => declined(format_args!("{name} is absent")),
-        Problem::Unread(why) => declined(format_args!("{name} could not be read: {why}")),
+fn unread(name: &str, error: &HeaderError) -> Error {
+    match error {
+        HeaderError::Absent => declined(format_args!("{name} is absent")),
+        HeaderError::Unsupported(reason) => {
+            declined(format_args!("{name} could not be read: {reason}"))
+        }
     }
 }
 

@@ -17,8 +17,8 @@ fn device() -> Result<()> {
     Ok(())
 }
 
-/// What `plugin!` makes of `min_release: "2.5"`.
-pub const MIN_RELEASE: sp_runtime::Release = sp_runtime::Release::literal("2.5");
+/// The expansion of `min_release: "2.5"` in `plugin!`.
+pub const MIN_RELEASE: sp_runtime::Release = sp_runtime::Release::from_literal("2.5");
 
 #[plugin]
 fn device_of_the_crate() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Only this crate's ways to a device's memory are trusted with its addresses.
+//! `Memory` is sealed: only sp-plugin's implementations may access addresses of device memory.
 
 use std::ffi::c_void;
 
