@@ -1,7 +1,7 @@
 //! The exit status of a command and the format of diagnostics.
 //!
-//! Every failure has the same format: `error: MESSAGE [CODE]`, the line of a file that it is about, the causes, and help.
-//! This module formats; `console` writes.
+//! Every failure has the same format: `error: MESSAGE [CODE]`, the line of a file that it is about, the causes, and
+//! help. This module formats; `console` writes.
 
 mod handler;
 mod snippet;

@@ -1,7 +1,7 @@
 //! Writes the plugins of `new` from templates and embedded crates.
 //!
-//! All input is checked first. Then the plugin is written to a temporary folder and renamed, so that a failure leaves no
-//! files.
+//! All input is checked first. Then the plugin is written to a temporary folder and renamed, so that a failure leaves
+//! no files.
 
 pub mod listing;
 pub mod lock;
@@ -190,8 +190,8 @@ fn embedded_release() -> &'static str {
     CRATE_FILES.iter().find_map(release).unwrap_or_default()
 }
 
-/// Defines a struct for each template: the rendered file, the template below `templates/`, and the optional part that the
-/// file belongs to.
+/// Defines a struct for each template: the rendered file, the template below `templates/`, and the optional part that
+/// the file belongs to.
 macro_rules! plugin_files {
     ($($file:literal from $template:literal $(of $part:ident)?,)*) => {
         /// The author's files of a plugin with all parts.

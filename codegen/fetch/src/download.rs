@@ -33,8 +33,8 @@ pub struct Download {
 /// Downloads a wheel.
 ///
 /// # Errors
-/// Returns an error if the wheel cannot be downloaded, is larger than [`MAX_FILE_LENGTH`], or has another sha256 than the
-/// link or its page states.
+/// Returns an error if the wheel cannot be downloaded, is larger than [`MAX_FILE_LENGTH`], or has another sha256 than
+/// the link or its page states.
 pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchError> {
     let failed = |error| FetchError::from_server(&link.url, error);
     let url = Url::parse(&link.url).ok_or_else(|| failed(invalid_url()))?;

@@ -34,8 +34,8 @@ pub struct HistoryEvent {
     pub text: String,
 }
 
-/// Returns the events of the item `name`, oldest first. The presence of an item in the first release of its API is not an
-/// event.
+/// Returns the events of the item `name`, oldest first. The presence of an item in the first release of its API is
+/// not an event.
 pub fn events(history: &History, name: &str) -> Vec<HistoryEvent> {
     let mut events = presence_events(history, name);
     if let Some(table) = LayoutTable::find(history, name) {

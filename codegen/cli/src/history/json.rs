@@ -7,13 +7,13 @@
 //!  "lints": [{"rule", "item", "text"}]}
 //! ```
 //!
-//! An epoch has `releases`. For a struct or union it has `size`, `align`, `struct_size` (or null), `breaks` (true if the
-//! layout is incompatible with the previous epoch), `fields` (`name`, `type`, `offset`, `size`, `marks` of `appended
-//! inserted moved retyped renamed`) and `removed`. For a function, callback or function-typed field it has a `signature` as
-//! in a snapshot, for an enumeration `values`. The `kind` of an event is one of `appeared extended changed renamed
-//! removed`. Types are as in a snapshot. A function that core exports also has `exported`: for each `package` and
-//! `platform` the `releases` whose wheel was read, and `libraries`, each with the releases in which it exports the
-//! function.
+//! An epoch has `releases`. For a struct or union it has `size`, `align`, `struct_size` (or null), `breaks` (true if
+//! the layout is incompatible with the previous epoch), `fields` (`name`, `type`, `offset`, `size`, `marks` of
+//! `appended inserted moved retyped renamed`) and `removed`. For a function, callback or function-typed field it has
+//! a `signature` as in a snapshot, for an enumeration `values`. The `kind` of an event is one of `appeared extended
+//! changed renamed removed`. Types are as in a snapshot. A function that core exports also has `exported`: for each
+//! `package` and `platform` the `releases` whose wheel was read, and `libraries`, each with the releases in which it
+//! exports the function.
 
 use std::collections::BTreeMap;
 

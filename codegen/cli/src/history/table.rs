@@ -1,5 +1,5 @@
-//! A table of a struct's epochs: a row per field, a column per epoch. A cell has the field's offset and its changes since
-//! the previous epoch.
+//! A table of a struct's epochs: a row per field, a column per epoch. A cell has the field's offset and its changes
+//! since the previous epoch.
 
 use serde::Serialize;
 use sp_ir::{Epoch, Field, History, Layout, Record};

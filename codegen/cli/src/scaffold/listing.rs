@@ -1,5 +1,5 @@
-//! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. `update` uses it to detect files that
-//! the author changed.
+//! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. `update` uses it to detect
+//! files that the author changed.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,5 +1,5 @@
-//! A plugin's `Cargo.lock`. It has the versions of sp-gen's own lock, with which the crate_names were tested. The format is
-//! that of cargo, so that a build does not change the file.
+//! A plugin's `Cargo.lock`. It has the versions of sp-gen's own lock, with which the crates were tested. The
+//! format is that of cargo, so that a build does not change the file.
 
 use super::vendor::{DEPENDENCY_SECTIONS, crate_names, dependencies, parse};
 use std::collections::BTreeSet;

@@ -32,8 +32,8 @@ fn workspace() -> String {
     )
 }
 
-/// Returns a workspace manifest with the members `crates`, each in the folder `prefix` + its name, and the dependencies of
-/// these crates and sp-abi.
+/// Returns a workspace manifest with the members `crates`, each in the folder `prefix` + its name, and the
+/// dependencies of these crates and sp-abi.
 fn workspace_manifest(crates: &[&str], prefix: &str) -> String {
     let root = parse(ROOT_MANIFEST);
     let ours = root["workspace"]
@@ -73,8 +73,8 @@ fn relocated(name: &str, value: &Value, prefix: &str) -> Value {
     value
 }
 
-/// Makes `files`, the generated sp-abi crate, build outside of a workspace: adds the workspace's tables to its manifest,
-/// and the crates that it depends on under `vendor/`.
+/// Makes `files`, the generated sp-abi crate, build outside of a workspace: adds the workspace's tables to its
+/// manifest, and the crates that it depends on under `vendor/`.
 pub fn make_standalone(files: &mut BTreeMap<String, String>) {
     let needed = our_dependencies("sp-abi");
     if let Some(manifest) = files.get_mut("Cargo.toml") {

@@ -1,5 +1,5 @@
-//! `sp-gen import` with malicious working directories, header trees, locks, servers and wheels. The tests use no network:
-//! servers listen on loopback addresses, and pip is configured for them.
+//! `sp-gen import` with malicious working directories, header trees, locks, servers and wheels. The tests use no
+//! network: servers listen on loopback addresses, and pip is configured for them.
 
 mod interrupt;
 mod lock;

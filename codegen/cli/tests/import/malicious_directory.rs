@@ -1,5 +1,5 @@
-//! No file in the current directory is executed. `clang::library` tests the search for libclang, which uses Python only if
-//! the system has no libclang.
+//! No file in the current directory is executed. `clang::library` tests the search for libclang, which uses Python
+//! only if the system has no libclang.
 
 use super::scene::{Scene, lacks_pip, stderr};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Imports the exported symbols of a release's wheels into the tables of `symbols`. A separate step, since libraries are
-//! large. Of an ELF library in a remote wheel only the first part is transferred.
+//! Imports the exported symbols of a release's wheels into the tables of `symbols`. A separate step, since libraries
+//! are large. Of an ELF library in a remote wheel only the first part is transferred.
 
 pub mod messages;
 

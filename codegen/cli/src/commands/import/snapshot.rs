@@ -1,5 +1,5 @@
-//! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. Each file is replaced as a whole; the file of an
-//! API that the release does not have is removed.
+//! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. Each file is replaced as a whole; the file of
+//! an API that the release does not have is removed.
 
 use super::changes::{self, ApiChange};
 use crate::console::warning;

@@ -1,5 +1,5 @@
-//! Updates the sp-* crates in an author's `Cargo.lock`. The author's packages are preserved. Packages that only sp-* crates
-//! need are added and removed with them.
+//! Updates the sp-* crates in an author's `Cargo.lock`. The author's packages are preserved. Packages that only sp-*
+//! crates need are added and removed with them.
 
 use crate::scaffold::lock::{LockedPackage, format_lock, root_lock};
 use crate::scaffold::vendor;

@@ -1,8 +1,9 @@
 //! Updates a plugin's `vendor/` and `Cargo.lock` to this version of sp-gen.
 //!
-//! A file under `vendor/` is replaced only if sp-gen wrote it, which its hash in `vendor/.sp-gen.json` proves. Other files
-//! are the author's: they are left alone and listed. Early versions of sp-gen wrote no listing. In their plugins a file is
-//! listing to be sp-gen's only if it equals the embedded one, so nothing is written if any file differs.
+//! A file under `vendor/` is replaced only if sp-gen wrote it, which its hash in `vendor/.sp-gen.json` proves. Other
+//! files are the author's: they are left alone and listed. Early versions of sp-gen wrote no listing. In their
+//! plugins a file is known to be sp-gen's only if it equals the embedded one, so nothing is written if any file
+//! differs.
 
 mod author;
 mod lock;
@@ -254,8 +255,8 @@ impl PluginState<'_> {
         (side(|drift| &drift.old), side(|drift| &drift.new))
     }
 
-    /// Returns the change of the listing. A file that is left alone is listed with the hash of the embedded one, so that
-    /// the next update detects it again.
+    /// Returns the change of the listing. A file that is left alone is listed with the hash of the embedded one, so
+    /// that the next update detects it again.
     fn listing_drift(&self, root: &Path, left_alone: &BTreeSet<String>) -> Option<Drift> {
         let embedded = self.embedded.iter();
         let mut new_listing =

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Item, Visibility};
 
-/// Returns the crate of each public item that `before` has and `after` does not have, by item. Both are the sources that an
-/// update changes, by path `vendor/CRATE/src/...`.
+/// Returns the crate of each public item that `before` has and `after` does not have, by item. Both are the sources
+/// that an update changes, by path `vendor/CRATE/src/...`.
 pub fn removed(
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
