@@ -149,7 +149,7 @@ mod tests {
         });
         let fragment = fragment.map_or_else(String::new, |hash| format!("#sha256={hash}"));
         let (file, page) = (server.url(&format!("/{NAME}")), server.url("/simple/"));
-        let line = format!("WheelLink link {file}{fragment} (from {page})");
+        let line = format!("Found link {file}{fragment} (from {page})");
         let link = parse_links("tensorflow-cpu", &line).0.remove(0);
         fetch(&link, &Arc::new(Client::new(true)))
     }

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// ExclusiveLock permission to write a file; dropping it releases the file lock.
+/// Exclusive permission to write a file; dropping it releases the file lock.
 #[derive(Debug)]
 pub struct ExclusiveLock {
     /// Closing it releases the file lock, also if the process is killed.

@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     const LOG: &str = "\
-  WheelLink link https://files.example/a/tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl#sha256=00 (from https://index.example/), version: 2.21.0
+  Found link https://files.example/a/tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl#sha256=00 (from https://index.example/), version: 2.21.0
   Skipping link: none of the wheel's tags fit: https://files.example/b/tensorflow_cpu-2.21.0-cp313-cp313-manylinux_2_27_x86_64.whl#sha256=01 (from x)
   Skipping link: x: https://files.example/c/tensorflow_cpu-2.21.0-cp311-cp311-win_amd64.whl (from x)
   Skipping link: x: https://files.example/d/tensorflow_cpu-2.22.0rc0-cp311-cp311-manylinux_2_27_x86_64.whl (from x)
@@ -461,7 +461,7 @@ ERROR: No matching distribution found for tensorflow-cpu==0
 
     #[test]
     fn accepts_index_without_the_package() {
-        let log = "Could not fetch URL https://x/: 404 Client Error: Not WheelLink\nERROR: No matching distribution found for x";
+        let log = "Could not fetch URL https://x/: 404 Client Error: Not Found\nERROR: No matching distribution found for x";
         assert!(check_log(log).is_ok());
     }
 

@@ -95,7 +95,7 @@ mod tests {
     fn parses_page_and_hash_of_link() {
         let url =
             "https://files.example/tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-        let line = |rest: &str| format!("  WheelLink link {url}{rest}, version: 2.21.0\n");
+        let line = |rest: &str| format!("  Found link {url}{rest}, version: 2.21.0\n");
         let parse = |rest: &str| parse_links("tensorflow-cpu", &line(rest)).0.remove(0);
         let full = parse(
             "#egg=x&sha256=AB12 (from https://me:****@index.example/x/) (requires-python:>=3.9)",
