@@ -30,7 +30,7 @@ pub enum Stage {
 }
 
 impl Release {
-    /// The first release that loads plugins.
+    /// The first release that loads plugins, and the first that sp-gen supports.
     pub const FIRST_SUPPORTED: Self = Self::from_minor(2, 5);
 
     /// Returns the minor release `major.minor`.

@@ -7,7 +7,7 @@ use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::Requested;
-use sp_host::JudgeOptions;
+use sp_host::VerifyOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -73,10 +73,10 @@ enum Format {
     Json,
 }
 
-/// Checks the plugin and prints the report. The outcome is `Found` if a check failed.
+/// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
 pub fn run(args: Args) -> Result {
     let bar = new_bar(args.release.0.is_some());
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
         require_device: args.require_device,
@@ -98,7 +98,7 @@ pub fn run(args: Args) -> Result {
         show(&error.into());
         return Ok(CommandOutcome::Incomplete);
     }
-    Ok(match report.found() {
+    Ok(match report.has_failures() {
         true => CommandOutcome::Found,
         false => CommandOutcome::Done,
     })
@@ -110,6 +110,6 @@ fn new_bar(is_single: bool) -> ProgressBar {
     }
     let releases = if is_single { 1 } else { verify::RELEASES };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    ProgressBar::new(verify::checks(releases) as u64)
+    ProgressBar::new(verify::check_count(releases) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -1,23 +1,24 @@
-//! What TensorFlow demands of the structs that a plugin filled, in its own words where it has any: it
-//! demands more by crashing than by checking.
+//! Requirements on the structs that a plugin fills, with TensorFlow's messages where it has any. TensorFlow
+//! checks few of them; others make it crash.
 
 use sp_ir::{Field, Presence, Struct};
 
-use crate::habits::Habits;
-use crate::record::{Record, Shape};
+use crate::quirks::Quirks;
+use crate::record::{Record, StructShape};
 use crate::{Code, Error};
 
-/// What TensorFlow refuses of a filled struct. Sizes and bounds are asked for by checks: TensorFlow
-/// looks whether `struct_size` is 0, and no further.
-pub(crate) fn refusals(habits: Habits, record: &Record) -> Vec<String> {
+/// Returns the reasons for which TensorFlow rejects a filled struct. Of `struct_size`, TensorFlow only checks
+/// that it is not 0.
+pub(crate) fn rejections(quirks: Quirks, record: &Record) -> Vec<String> {
     let name = record.shape().name;
-    let looked_at = empty(record).filter(|field| habits.looks_at(name, &field.name));
-    let empty = looked_at.map(|field| must_be_set(name, &field.name));
-    no_size(record).into_iter().chain(empty).collect()
+    let checked =
+        null_required_fields(record).filter(|field| quirks.checks_field(name, &field.name));
+    let empty = checked.map(|field| missing_field_message(name, &field.name));
+    zero_size(record).into_iter().chain(empty).collect()
 }
 
-/// Refuses for these reasons as TensorFlow does, which stops at the first.
-pub(crate) fn refuse(reasons: &[String]) -> Result<(), Error> {
+/// Returns an error with these reasons, if any. TensorFlow reports the first only.
+pub(crate) fn reject(reasons: &[String]) -> Result<(), Error> {
     let code = Code::FAILED_PRECONDITION;
     match reasons.is_empty() {
         true => Ok(()),
@@ -25,33 +26,35 @@ pub(crate) fn refuse(reasons: &[String]) -> Result<(), Error> {
     }
 }
 
-fn must_be_set(structure: &str, field: &str) -> String {
+fn missing_field_message(structure: &str, field: &str) -> String {
     format!("'{field}' field in {structure} must be set.")
 }
 
 /// Returns TensorFlow's messages about the required fields of a struct.
-pub(crate) fn messages(habits: Habits, name: &str, body: &Struct) -> Vec<String> {
+pub(crate) fn missing_field_messages(quirks: Quirks, name: &str, body: &Struct) -> Vec<String> {
     let is_required = |field: &&Field| {
         let presence = field.presence.as_ref().map(|it| it.value);
-        presence == Some(Presence::Required) && habits.looks_at(name, &field.name)
+        presence == Some(Presence::Required) && quirks.checks_field(name, &field.name)
     };
     let required = body.fields.iter().filter(is_required);
-    required.map(|it| must_be_set(name, &it.name)).collect()
+    required
+        .map(|it| missing_field_message(name, &it.name))
+        .collect()
 }
 
-/// Sizes that TensorFlow's messages call by names that no header has.
+/// Structs whose size constant TensorFlow's messages spell differently from the headers.
 const MISNAMED: [(&str, &str); 2] = [
     ("SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"),
     ("TP_ProfilerFns", "TF_PROFILER_FNS_STRUCT_SIZE"),
 ];
 
-/// That `struct_size` is 0; of a graph optimizer's structs TensorFlow says it in other words.
-fn no_size(record: &Record) -> Option<String> {
-    (record.get("struct_size") == Some(0)).then(|| zero_size(record.shape()))
+/// Returns the message about a `struct_size` of 0, which is another one for graph optimizers.
+fn zero_size(record: &Record) -> Option<String> {
+    (record.get("struct_size") == Some(0)).then(|| zero_size_message(record.shape()))
 }
 
-fn zero_size(shape: &Shape) -> String {
-    let Shape { name, body, .. } = shape;
+fn zero_size_message(shape: &StructShape) -> String {
+    let StructShape { name, body, .. } = shape;
     let own = body.struct_size.as_ref().map_or("", |size| &size.symbol);
     let misnamed = MISNAMED.iter().find(|(structure, _)| structure == name);
     let symbol = misnamed.map_or(own, |(_, symbol)| symbol);
@@ -63,23 +66,23 @@ fn zero_size(shape: &Shape) -> String {
     }
 }
 
-/// What is wrong with a filled struct, by all that is asked of one.
-pub(crate) fn all(record: &Record) -> Vec<String> {
-    let empty = empty_fields(record);
-    size(record)
+/// Returns all defects of a filled struct.
+pub(crate) fn defects(record: &Record) -> Vec<String> {
+    let empty = missing_fields(record);
+    size_defect(record)
         .into_iter()
         .chain(empty)
-        .chain(bounds(record))
+        .chain(out_of_bounds_writes(record))
         .collect()
 }
 
-/// `struct_size` must be the end of a field that the host knows.
-pub(crate) fn size(record: &Record) -> Option<String> {
-    written_size(record.shape(), record.get("struct_size")?)
+/// Returns the defect of `struct_size`, which must be the end of a field in this release.
+pub(crate) fn size_defect(record: &Record) -> Option<String> {
+    struct_size_defect(record.shape(), record.get("struct_size")?)
 }
 
 /// Returns the defect of the `struct_size` that was written into a struct.
-pub(crate) fn written_size(shape: &Shape, written: u64) -> Option<String> {
+pub(crate) fn struct_size_defect(shape: &StructShape, written: u64) -> Option<String> {
     let (name, host) = (shape.name, shape.struct_size());
     let known = shape
         .body
@@ -87,7 +90,7 @@ pub(crate) fn written_size(shape: &Shape, written: u64) -> Option<String> {
         .iter()
         .any(|field| field.offset + field.size == written);
     if written == 0 {
-        Some(zero_size(shape))
+        Some(zero_size_message(shape))
     } else if written == shape.body.layout.size && written != host {
         Some(format!(
             "{name}.struct_size is {written}, its sizeof; without tail padding it is {host}"
@@ -98,37 +101,37 @@ pub(crate) fn written_size(shape: &Shape, written: u64) -> Option<String> {
         ))
     } else if !known {
         Some(format!(
-            "{name}.struct_size is {written}, which is the end of no field"
+            "{name}.struct_size is {written}, which is not the end of a field"
         ))
     } else {
         None
     }
 }
 
-/// Fields that must be set and are not, whether TensorFlow looks or not.
-pub(crate) fn empty_fields(record: &Record) -> Vec<String> {
+/// Returns messages about all required fields that are null, also those that TensorFlow does not check.
+pub(crate) fn missing_fields(record: &Record) -> Vec<String> {
     let name = record.shape().name;
-    empty(record)
-        .map(|field| must_be_set(name, &field.name))
+    null_required_fields(record)
+        .map(|field| missing_field_message(name, &field.name))
         .collect()
 }
 
-fn empty(record: &Record) -> impl Iterator<Item = &Field> {
+fn null_required_fields(record: &Record) -> impl Iterator<Item = &Field> {
     let required = record.shape().required();
     let pointer = |ty: &sp_ir::Type| !matches!(ty, sp_ir::Type::Int { .. } | sp_ir::Type::Size);
     required.filter(move |field| pointer(&field.ty) && record.get(&field.name) == Some(0))
 }
 
-/// Whether somebody wrote before the struct.
+/// Returns the defect of a write before the struct.
 pub(crate) fn underrun(record: &Record) -> Option<String> {
     let bytes = record.underrun()?;
     let name = record.shape().name;
     Some(format!("something wrote {bytes} bytes before {name}"))
 }
 
-/// Whether somebody wrote before the struct, or behind its last member.
-pub(crate) fn bounds(record: &Record) -> Vec<String> {
-    let Shape { name, .. } = record.shape();
+/// Returns the defects of writes before the struct and after its last field.
+pub(crate) fn out_of_bounds_writes(record: &Record) -> Vec<String> {
+    let StructShape { name, .. } = record.shape();
     let before = underrun(record);
     let behind = record.overrun().map(|at| {
         let size = record.shape().struct_size();
@@ -137,8 +140,9 @@ pub(crate) fn bounds(record: &Record) -> Vec<String> {
     before.into_iter().chain(behind).collect()
 }
 
-/// A name of a platform or device type: a capital letter, then capital letters and underscores.
-pub(crate) fn name(record: &Record, field: &str) -> Option<String> {
+/// Returns the defect of a platform name or device type: it must be a capital letter, then capital letters and
+/// underscores.
+pub(crate) fn name_defect(record: &Record, field: &str) -> Option<String> {
     let text = record.text(field)?;
     let mut letters = text.chars();
     let first = letters
@@ -148,14 +152,14 @@ pub(crate) fn name(record: &Record, field: &str) -> Option<String> {
     (!good).then(|| format!("Device name/type '{text}' must match [A-Z][A-Z_]*."))
 }
 
-/// A pair that is needed where the platform says that it has unified memory.
-pub(crate) fn unified(platform: &Record, table: &Record) -> Vec<String> {
+/// Returns messages about the slots that a platform with unified memory must set.
+pub(crate) fn missing_unified_memory_slots(platform: &Record, table: &Record) -> Vec<String> {
     if platform.get("supports_unified_memory").unwrap_or(0) == 0 {
         return vec![];
     }
     let slots = ["unified_memory_allocate", "unified_memory_deallocate"];
     let empty = slots.iter().filter(|slot| table.get(slot) == Some(0));
     empty
-        .map(|slot| must_be_set("SP_StreamExecutor", slot))
+        .map(|slot| missing_field_message("SP_StreamExecutor", slot))
         .collect()
 }

@@ -1,5 +1,4 @@
-//! One run of one kernel, with the copies and the order of streams that TensorFlow has: in on one
-//! stream, compute on another, out on a third.
+//! Runs one kernel with the streams that TensorFlow uses: copies in, compute and copies out have one each.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,42 +8,47 @@ use std::time::{Duration, Instant};
 use crate::core::{Attr, Builder, Compute, Construction, Context, Done, Placement, View};
 use crate::executor::Block;
 use crate::host::Host;
-use crate::ledger::{self, Owner};
-use crate::memory::{Buffer, HostMemory};
+use crate::memory::HostMemory;
+use crate::objects::{self, Owner};
+use crate::quirks::Quirk;
+use crate::tensor_buffer::Buffer;
 use crate::{Code, Error, Op, Tensor, fault};
 
-/// How long an asynchronous kernel may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of an asynchronous kernel.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Host {
-    /// Runs `op` on `inputs` by the kernel that TensorFlow would choose, and gives its outputs.
+    /// Runs `op` on `inputs` with the kernel that TensorFlow would choose, and returns the outputs.
     ///
     /// # Errors
-    /// Where no kernel serves the op and types, where the kernel fails (with its code and message),
-    /// or where it leaves an output unset.
+    /// Returns an error if no kernel matches the op and types, if the kernel fails, or if it leaves an output
+    /// unset.
     pub fn run(&self, op: &Op, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
-        let op = op.bound(inputs)?;
+        let op = op.with_types_of(inputs)?;
         let kernel = self.select(&op)?;
-        let made = Kernel::create(kernel, &op)?;
-        let result = self.compute(&made, &op, inputs);
+        let instance = KernelInstance::create(kernel, &op)?;
+        let result = self.compute(&instance, &op, inputs);
         if result.is_err() {
-            // What is still enqueued may read the caller's inputs.
+            // Work that is still enqueued may read the caller's inputs.
             self.executor.synchronize()?;
         }
         result
     }
 
-    /// The kernel that serves `op`: of those whose constraints hold, the one of highest priority.
+    /// Returns the kernel of highest priority whose type constraints match `op`.
     fn select(&self, op: &Op) -> Result<&Builder, Error> {
         let device = self.device_type();
-        let of_op = self
+        let same_op = self
             .kernels
             .iter()
             .filter(|kernel| kernel.op == op.name && kernel.device == device);
-        if let Some(wrong) = of_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
+        if let Some(wrong) = same_op.clone().find_map(|kernel| unknown_attr(kernel, op)) {
             return Err(invalid(&op.name, wrong));
         }
-        let matching: Vec<&Builder> = of_op.clone().filter(|kernel| serves(kernel, op)).collect();
+        let matching: Vec<&Builder> = same_op
+            .clone()
+            .filter(|kernel| matches_types(kernel, op))
+            .collect();
         let top = matching.iter().map(|kernel| kernel.priority).max();
         match matching
             .iter()
@@ -52,55 +56,60 @@ impl Host {
             .collect::<Vec<_>>()[..]
         {
             [kernel] => Ok(kernel),
-            [] => Err(Error::NoKernel(no_kernel(op, of_op))),
-            [first, second, ..] => Err(invalid(&op.name, several(first, second))),
+            [] => Err(Error::NoKernel(no_kernel_message(op, same_op))),
+            [first, second, ..] => Err(invalid(&op.name, ambiguous_kernels_message(first, second))),
         }
     }
 
-    fn compute(&self, made: &Kernel<'_>, op: &Op, inputs: &[Tensor]) -> Result<Vec<Tensor>, Error> {
-        let host_memory = &made.builder.host_memory;
+    fn compute(
+        &self,
+        instance: &KernelInstance<'_>,
+        op: &Op,
+        inputs: &[Tensor],
+    ) -> Result<Vec<Tensor>, Error> {
+        let host_memory = &instance.builder.host_memory;
         if let Some(name) = host_memory.iter().find(|name| !op.has_argument(name)) {
             let text = format!("HostMemory args '{name}' not found in OpDef");
             return Err(invalid(&op.name, text));
         }
-        let placed = op.placed_inputs(host_memory)?;
-        let given = inputs
+        let placement = op.input_placements(host_memory)?;
+        let input_views = inputs
             .iter()
-            .zip(&placed)
-            .map(|(tensor, placed)| self.upload(tensor, placed));
-        let given = given.collect::<Result<Vec<View>, Error>>()?;
+            .zip(&placement)
+            .map(|(tensor, placement)| self.upload(tensor, placement));
+        let input_views = input_views.collect::<Result<Vec<View>, Error>>()?;
         self.executor
             .depend(self.streams.compute, self.streams.host_to_device)?;
         let context = Context::new(
             (
-                made.node.clone(),
+                instance.node.clone(),
                 format!(
                     "/job:localhost/replica:0/task:0/device:{}:0",
                     self.device_type()
                 ),
             ),
             (Arc::clone(&self.executor), self.streams.compute),
-            (placed, op.placed_outputs(host_memory)?),
-            given,
+            (placement, op.output_placements(host_memory)?),
+            input_views,
         );
-        let _kept = op.keeps_inputs.then(|| context.state().given.clone());
-        let context = ledger::give(context, Owner::Host);
-        let result = self.finish(made, context);
-        drop(ledger::take(context));
+        let _input_views = op.keeps_inputs.then(|| context.state().input_views.clone());
+        let context = objects::create(context, Owner::Host);
+        let result = self.finish(instance, context);
+        drop(objects::take(context));
         result
     }
 
-    fn upload(&self, tensor: &Tensor, placed: &Placement) -> Result<View, Error> {
+    fn upload(&self, tensor: &Tensor, placement: &Placement) -> Result<View, Error> {
         let bytes = tensor.bytes();
-        let buffer = match placed.on_host {
-            true => Buffer::held(HostMemory::of(bytes)),
-            false => self.executor.buffer(bytes.len())?,
+        let buffer = match placement.on_host {
+            true => Buffer::held(HostMemory::from_bytes(bytes)),
+            false => Buffer::allocate_on(&self.executor, bytes.len())?,
         };
         if buffer.on_device() {
             let copied = self
                 .executor
                 .htod(self.streams.host_to_device, block(&buffer), bytes);
-            copied.map_err(|error| self.uncopied("CPU->PluggableDevice", error))?;
+            copied.map_err(|error| self.copy_error("CPU->PluggableDevice", error))?;
         }
         Ok(View {
             dtype: tensor.dtype(),
@@ -109,34 +118,40 @@ impl Host {
         })
     }
 
-    /// What becomes of a copy that cannot be enqueued.
-    fn uncopied(&self, direction: &str, error: Error) -> Error {
-        match self.habits.dies_of_copies() {
+    /// Returns the error that TensorFlow reports if a copy cannot be enqueued.
+    fn copy_error(&self, direction: &str, error: Error) -> Error {
+        match self.quirks.has(Quirk::CopyErrorIsFatal) {
             true => Error::Refused(format!("{direction} Memcpy failed.; {error}")),
             false => error,
         }
     }
 
-    /// Computes, waits, and copies the outputs out.
-    fn finish(&self, made: &Kernel<'_>, context: *mut Context) -> Result<Vec<Tensor>, Error> {
-        made.compute(context)?;
-        let context = ledger::find(context).expect("the host holds it");
+    /// Computes, waits, and copies the outputs to the host.
+    fn finish(
+        &self,
+        instance: &KernelInstance<'_>,
+        context: *mut Context,
+    ) -> Result<Vec<Tensor>, Error> {
+        instance.compute(context)?;
+        let context = objects::find(context).expect("the host holds it");
         wait_for_deferred(context)?;
         self.executor.poll(self.streams.compute)?;
         let mut state = context.state();
         if let Some((code, message)) = state.failure.take() {
             return Err(Error::Status {
-                call: made.builder.op.clone(),
+                call: instance.builder.op.clone(),
                 code,
                 message,
             });
         }
-        let made_outputs = std::mem::take(&mut state.made);
+        let made_outputs = std::mem::take(&mut state.output_views);
         drop(state);
         let outputs = made_outputs.into_iter().zip(&context.outputs);
         outputs
             .enumerate()
-            .map(|(index, (view, placed))| self.download(&made.builder.op, index, view, placed))
+            .map(|(index, (view, placement))| {
+                self.download(&instance.builder.op, index, view, placement)
+            })
             .collect()
     }
 
@@ -145,23 +160,26 @@ impl Host {
         op: &str,
         index: usize,
         view: Option<View>,
-        placed: &Placement,
+        placement: &Placement,
     ) -> Result<Tensor, Error> {
-        let name = &placed.name;
+        let name = &placement.name;
         let unset = || Error::Status {
             call: format!("{op} left its output {name} unset"),
             code: Code::INTERNAL,
             message: format!("Missing {index}-th output from {{{{node {op}}}}}"),
         };
         let view = view.ok_or_else(unset)?;
-        if view.dtype != placed.dtype {
-            let text = format!("{op} gave {name} as {}, not {}", view.dtype, placed.dtype);
+        if view.dtype != placement.dtype {
+            let text = format!(
+                "{op} returned {name} as {}, not {}",
+                view.dtype, placement.dtype
+            );
             return Err(Error::Refused(text));
         }
         let len = view.bytes();
         if len > view.buffer.len() {
             let text = format!(
-                "{op} gave {name} the shape {:?}, above its memory",
+                "{op} returned {name} with the shape {:?}, which exceeds its memory",
                 view.dims
             );
             return Err(Error::Refused(text));
@@ -176,7 +194,7 @@ impl Host {
         }
     }
 
-    /// The elements of a tensor in device memory.
+    /// Copies a tensor from device memory to the host.
     pub(crate) fn copy_out(&self, view: &View) -> Result<Tensor, Error> {
         let len = view.bytes();
         let stream = self.streams.device_to_host;
@@ -187,7 +205,7 @@ impl Host {
             size: len as u64,
         };
         let copied = self.executor.dtoh(stream, bytes.bytes_mut(), source);
-        copied.map_err(|error| self.uncopied("PluggableDevice->CPU", error))?;
+        copied.map_err(|error| self.copy_error("PluggableDevice->CPU", error))?;
         self.executor.poll(stream)?;
         Ok(Tensor::from_bytes(view.dtype, &view.dims, bytes.bytes()))
     }
@@ -208,7 +226,7 @@ fn invalid(op: &str, message: String) -> Error {
     }
 }
 
-/// That the kernel asks for the type of an attribute that the op has not.
+/// Returns the message about a type constraint on an attribute that the op does not have.
 fn unknown_attr(kernel: &Builder, op: &Op) -> Option<String> {
     let mut names = kernel.constraints.iter().map(|(name, _)| name);
     let unknown = names.find(|name| !op.attrs.contains_key(*name))?;
@@ -224,14 +242,14 @@ fn unknown_attr(kernel: &Builder, op: &Op) -> Option<String> {
     ))
 }
 
-fn several(first: &Builder, second: &Builder) -> String {
+fn ambiguous_kernels_message(first: &Builder, second: &Builder) -> String {
     format!(
         "Multiple OpKernel registrations match NodeDef at the same priority '{{{{node {}}}}}': '{first}' and '{second}'",
         first.op
     )
 }
 
-fn serves(kernel: &Builder, op: &Op) -> bool {
+fn matches_types(kernel: &Builder, op: &Op) -> bool {
     kernel.label.is_empty()
         && kernel
             .constraints
@@ -243,8 +261,8 @@ fn serves(kernel: &Builder, op: &Op) -> bool {
             })
 }
 
-fn no_kernel<'a>(op: &Op, of_op: impl Iterator<Item = &'a Builder>) -> String {
-    let list = of_op
+fn no_kernel_message<'a>(op: &Op, same_op: impl Iterator<Item = &'a Builder>) -> String {
+    let list = same_op
         .map(|kernel| format!("{:?}", kernel.constraints))
         .collect::<Vec<_>>();
     let types: Vec<String> = op
@@ -267,37 +285,38 @@ fn no_kernel<'a>(op: &Op, of_op: impl Iterator<Item = &'a Builder>) -> String {
 }
 
 fn wait_for_deferred(context: &Context) -> Result<(), Error> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while context.deferred() > 0 {
         if Instant::now() > end {
-            return Err(Error::Timeout("a deferred op did not end".into()));
+            return Err(Error::Timeout("a deferred operation did not finish".into()));
         }
         std::thread::yield_now();
     }
     Ok(())
 }
 
-/// A kernel that was made, and is deleted with this.
-struct Kernel<'a> {
+/// A created kernel; dropping it calls its delete function.
+struct KernelInstance<'a> {
     builder: &'a Builder,
     node: String,
     object: *mut c_void,
 }
 
-impl<'a> Kernel<'a> {
+impl<'a> KernelInstance<'a> {
     fn create(builder: &'a Builder, op: &Op) -> Result<Self, Error> {
         let node = format!("{}_under_test", op.name);
-        let construction = ledger::give(
+        let construction = objects::create(
             Construction::new(node.clone(), op.name.clone(), op.attrs.clone()),
             Owner::Host,
         );
-        fault::entering(&"a kernel's create function");
+        fault::set_current_call(&"a kernel's create function");
         let object = match builder.create {
-            // SAFETY: the plugin registered this function to be called so.
+            // SAFETY: the plugin registered this function with the signature of a create function, and the
+            // construction is alive until `take` below.
             Some(create) => unsafe { create(construction) },
             None => null_mut(),
         };
-        let failure = ledger::take(construction).and_then(|construction| construction.failure());
+        let failure = objects::take(construction).and_then(|construction| construction.failure());
         let kernel = Self {
             builder,
             node,
@@ -314,17 +333,18 @@ impl<'a> Kernel<'a> {
     }
 
     fn compute(&self, context: *mut Context) -> Result<(), Error> {
-        fault::entering(&"a kernel's compute function");
+        fault::set_current_call(&"a kernel's compute function");
         match self.builder.compute {
-            // SAFETY: the plugin registered this function to be called so, on what `create` gave.
+            // SAFETY: the plugin registered this function with this signature; `object` is the result of its
+            // create function, and the caller owns the context for the duration of the call.
             Some(Compute::Sync(compute)) => unsafe { compute(self.object, context) },
             Some(Compute::Async(compute)) => {
                 let done = Done::default();
                 let wait = done.wait();
-                let done = ledger::give(done, Owner::Plugin);
-                // SAFETY: as above.
+                let done = objects::create(done, Owner::Plugin);
+                // SAFETY: as for a synchronous kernel; `done` is alive until the plugin calls it.
                 unsafe { compute(self.object, context, done) };
-                if !wait.done_within(PATIENCE) {
+                if !wait.done_within(TIMEOUT) {
                     return Err(Error::Timeout(format!(
                         "{} never called done",
                         self.builder.op
@@ -342,11 +362,11 @@ impl<'a> Kernel<'a> {
     }
 }
 
-impl Drop for Kernel<'_> {
+impl Drop for KernelInstance<'_> {
     fn drop(&mut self) {
         if let Some(delete) = self.builder.delete {
-            fault::entering(&"a kernel's delete function");
-            // SAFETY: the plugin registered this function to be called once on what `create` gave.
+            fault::set_current_call(&"a kernel's delete function");
+            // SAFETY: the plugin registered this function to be called once on the result of its create function.
             unsafe { delete(self.object) }
         }
     }

@@ -1,8 +1,9 @@
-//! Every object that core hands to a plugin, by address. A pointer that comes back is looked up
-//! here before it is followed, so that a second delete or a stray pointer is a line in the report,
-//! and what was never given back is counted.
+//! Registry of the objects that core passes to plugins, by address.
 //!
-//! Invariant: an address recorded under a kind was made by `give` for the one type of that kind.
+//! A pointer from a plugin is looked up here before it is dereferenced. So a second delete or a wild pointer is
+//! reported, and objects that were never deleted are counted.
+//!
+//! Invariant: an address recorded under a kind was made by `create` for the one type of that kind.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -11,10 +12,10 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use crate::child::channel::{self, kind};
 use crate::fault;
 
-/// The kinds of object that core hands out.
+/// The kinds of object that core passes to plugins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ObjectKind {
     /// `TF_Status`.
     Status,
     /// `TF_Tensor`.
@@ -47,7 +48,7 @@ pub enum Kind {
     VariableLock,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ObjectKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Status => "TF_Status",
@@ -69,7 +70,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Who must give an object back.
+/// The party that must delete an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Host,
@@ -78,113 +79,114 @@ pub(crate) enum Owner {
 
 /// A type that plugins hold by pointer.
 pub(crate) trait Object: Send + Sync + 'static {
-    const KIND: Kind;
+    const KIND: ObjectKind;
 }
 
 #[derive(Default)]
-struct Ledger {
-    live: HashMap<usize, (Kind, Owner)>,
+struct Registry {
+    live: HashMap<usize, (ObjectKind, Owner)>,
     faults: BTreeSet<String>,
     missing: BTreeSet<String>,
 }
 
-static LEDGER: LazyLock<Mutex<Ledger>> = LazyLock::new(Mutex::default);
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
-fn ledger() -> MutexGuard<'static, Ledger> {
-    LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts `object` on the heap and records it.
-pub(crate) fn give<T: Object>(object: T, owner: Owner) -> *mut T {
+pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
     let pointer = Box::into_raw(Box::new(object));
-    ledger().live.insert(pointer as usize, (T::KIND, owner));
+    registry().live.insert(pointer as usize, (T::KIND, owner));
     pointer
 }
 
-/// Takes back what `give` handed out; nothing, if it is not that or is gone already.
+/// Removes the object at `pointer` from the registry, or returns `None` if it is not a live object of this type.
 pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
-    let mut ledger = ledger();
-    match ledger.live.get(&(pointer as usize)) {
-        Some((kind, _)) if *kind == T::KIND => ledger.live.remove(&(pointer as usize)),
+    let mut registry = registry();
+    match registry.live.get(&(pointer as usize)) {
+        Some((kind, _)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
         _ => None,
     }?;
-    drop(ledger);
-    // SAFETY: the ledger said that `give` made this address for this type, and forgets it now.
+    drop(registry);
+    // SAFETY: the registry had this address under the kind of `T`, so `create` made it from a `Box<T>`. The entry is
+    // removed, so no other call frees it.
     Some(unsafe { Box::from_raw(pointer) })
 }
 
-/// The object at `pointer`, if it is live and of this type.
+/// Returns the object at `pointer`, or `None` if it is not a live object of this type.
 pub(crate) fn find<'a, T: Object>(pointer: *mut T) -> Option<&'a T> {
-    let (kind, _) = *ledger().live.get(&(pointer as usize))?;
-    // SAFETY: the ledger says that `give` made this address for this type and that nobody took it
-    // back. Callers keep the reference for one call only; a plugin that deletes the object on
-    // another thread meanwhile breaks the C contract.
+    let (kind, _) = *registry().live.get(&(pointer as usize))?;
+    // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
+    // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
+    // meanwhile violates the C contract.
     (kind == T::KIND).then(|| unsafe { &*pointer })
 }
 
-/// Records that the plugin broke the C contract.
-pub(crate) fn fault(text: String) {
-    fault::note(&text);
-    ledger().faults.insert(text);
+/// Records that the plugin violated the C contract.
+pub(crate) fn record_fault(text: String) {
+    fault::report(&text);
+    registry().faults.insert(text);
 }
 
 /// Records that the plugin called a function that the host does not implement.
-pub(crate) fn missing(function: &str) {
-    if ledger().missing.insert(function.to_owned()) {
+pub(crate) fn record_unimplemented(function: &str) {
+    if registry().missing.insert(function.to_owned()) {
         match channel::is_open() {
             true => {
                 channel::send(kind::MISSING, function);
             }
-            false => fault::note(&format!(
-                "{function} was called, and this host does not implement it"
+            false => fault::report(&format!(
+                "the plugin called {function}, which sp-host does not implement"
             )),
         }
     }
 }
 
-/// What went wrong in this process so far, over all hosts and plugins in it.
+/// Objects that were not deleted and violations of the C contract, over all hosts and plugins in this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Objects that plugins own and have not given back, by kind.
-    pub unreturned: BTreeMap<Kind, usize>,
-    /// Breaches of the C contract, such as a second delete.
+pub struct ObjectReport {
+    /// Number of objects that plugins own and have not deleted, by kind.
+    pub unreturned: BTreeMap<ObjectKind, usize>,
+    /// Violations of the C contract, such as a second delete.
     pub faults: Vec<String>,
     /// Functions that were called and that the host does not implement.
     pub missing: Vec<String>,
 }
 
-impl Tally {
-    /// The state of this process.
+impl ObjectReport {
+    /// Returns the present state of this process.
     pub fn now() -> Self {
-        let ledger = ledger();
+        let registry = registry();
         let mut unreturned = BTreeMap::new();
-        for (kind, owner) in ledger.live.values() {
+        for (kind, owner) in registry.live.values() {
             if *owner == Owner::Plugin {
                 *unreturned.entry(*kind).or_default() += 1;
             }
         }
         Self {
             unreturned,
-            faults: ledger.faults.iter().cloned().collect(),
-            missing: ledger.missing.iter().cloned().collect(),
+            faults: registry.faults.iter().cloned().collect(),
+            missing: registry.missing.iter().cloned().collect(),
         }
     }
 
-    /// What is the plugin's own doing: without the functions that this host lacks.
-    pub(crate) fn of_the_plugin(self) -> Self {
+    /// Returns the report without the functions that this host does not implement.
+    pub(crate) fn without_unimplemented(self) -> Self {
         let missing = vec![];
         Self { missing, ..self }
     }
 
-    /// Whether there is nothing to report.
+    /// Returns true if there is nothing to report.
     pub fn is_clean(&self) -> bool {
         self.unreturned.is_empty() && self.faults.is_empty() && self.missing.is_empty()
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for ObjectReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = self.unreturned.iter().map(|(kind, count)| match count {
+        let live = self.unreturned.iter().map(|(kind, count)| match count {
             1 => format!("1 {kind} was never deleted"),
             _ => format!("{count} {kind} were never deleted"),
         });
@@ -192,7 +194,7 @@ impl fmt::Display for Tally {
             .missing
             .iter()
             .map(|name| format!("{name} is not implemented by sp-host"));
-        let lines: Vec<String> = kept
+        let lines: Vec<String> = live
             .chain(self.faults.iter().cloned())
             .chain(missing)
             .collect();
@@ -207,12 +209,12 @@ mod tests {
     struct Demo;
 
     impl Object for Demo {
-        const KIND: Kind = Kind::Done;
+        const KIND: ObjectKind = ObjectKind::Done;
     }
 
     #[test]
-    fn an_object_is_taken_back_once() {
-        let pointer = give(Demo, Owner::Host);
+    fn removes_object_once() {
+        let pointer = create(Demo, Owner::Host);
         assert!(find(pointer).is_some());
         assert!(take(pointer).is_some());
         assert!(take(pointer).is_none());
@@ -220,13 +222,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_reads_as_a_sentence() {
-        let tally = Tally {
-            unreturned: [(Kind::Tensor, 2), (Kind::Status, 1)].into(),
+    fn report_is_displayed_as_sentences() {
+        let report = ObjectReport {
+            unreturned: [(ObjectKind::Tensor, 2), (ObjectKind::Status, 1)].into(),
             faults: vec![],
             missing: vec!["TF_Demo".into()],
         };
-        let text = tally.to_string();
+        let text = report.to_string();
         assert!(text.contains("2 TF_Tensor were never deleted"), "{text}");
         assert!(text.contains("TF_Demo is not implemented"), "{text}");
     }

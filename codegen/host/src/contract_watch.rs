@@ -1,44 +1,43 @@
-//! The writers of the fields of the structs that a call passes.
+//! Detection of writes that violate the contract of a call.
 //!
-//! Each call into the plugin is watched: the structs among its arguments, and those that these point
-//! to, are compared with what they were before the call. What is allowed follows from the IR: the
-//! direction of the parameter, and the writer of the field.
+//! The structs among the arguments of each call into the plugin, and those that they point to, are compared
+//! with their bytes before the call. The IR states which writes are allowed: the direction of the parameter,
+//! and the writer of the field.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Direction, Field, Param, Presence, Type, Writer};
 
-use crate::call::Ptr;
-use crate::child::channel;
-use crate::record::{Shape, read_live};
-use crate::{demands, ledger};
+use crate::child::channel::{self, Breaches};
+use crate::record::{StructShape, read_live};
+use crate::{objects, requirements};
+use std::ffi::c_void;
 
 /// One call and the structs that it passes.
-pub(crate) struct Watch<'a> {
+pub(crate) struct CallWatch<'a> {
     /// The struct that has the slot; empty for an exported function.
     table: &'a str,
     function: &'a str,
     parameters: &'a [Param],
     /// True if TensorFlow uses the values that are stored in the arguments.
     is_used: bool,
-    structs: Vec<Passed>,
+    structs: Vec<PassedStruct>,
 }
 
 /// A struct as it was before the call.
-struct Passed {
-    shape: &'static Shape,
+struct PassedStruct {
+    shape: &'static StructShape,
     address: usize,
     before: Vec<u8>,
     /// True if the callee may write to it.
     is_writable: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> CallWatch<'a> {
     /// Watches a call of the function in `slot` of a struct.
-    pub fn of_slot(table: &'a Shape, slot: &'a str, arguments: &[usize]) -> Self {
+    pub fn for_slot(table: &'a StructShape, slot: &'a str, arguments: &[usize]) -> Self {
         let parameters = table.parameters(slot).unwrap_or_default();
         let watch = Self::new(slot, parameters, arguments);
         Self {
@@ -48,7 +47,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Watches a call with these arguments; one that is no address is 0.
+    /// Watches a call with these arguments; 0 stands for an argument that is not an address.
     pub fn new(function: &'a str, parameters: &'a [Param], arguments: &[usize]) -> Self {
         let mut watch = Self {
             table: "",
@@ -72,38 +71,38 @@ impl<'a> Watch<'a> {
         // SAFETY: what a call passes, and points to, is not dropped before the call is over.
         let found = unsafe { read_live(address) }.filter(|_| !is_known);
         let Some((shape, before)) = found else { return };
-        let passed = Passed {
+        let passed = PassedStruct {
             shape,
             address,
             before,
             is_writable,
         };
-        let passed_on: Vec<usize> = passed.passed_on().collect();
+        let nested_addresses: Vec<usize> = passed.nested_addresses().collect();
         self.structs.push(passed);
-        for address in passed_on {
+        for address in nested_addresses {
             self.add(address, true);
         }
     }
 
-    /// Records what the callee did against the contract. `is_ok` is false if it reported an error;
-    /// `made` has the handle in each argument that one is stored in.
-    pub fn report(&self, is_ok: bool, made: &[Option<Ptr>]) {
+    /// Records violations of the contract by the callee. `is_ok` is false if it reported an error.
+    /// `stored_handles` has the handle that was stored through each argument.
+    pub fn report(&self, is_ok: bool, stored_handles: &[Option<*mut c_void>]) {
         for passed in &self.structs {
             passed.report(self, is_ok);
         }
-        let missing = made.iter().zip(self.parameters);
-        for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(Ptr::is_null)) {
+        let missing = stored_handles.iter().zip(self.parameters);
+        for (_, parameter) in missing.filter(|(it, _)| it.is_some_and(<*mut c_void>::is_null)) {
             if is_ok && self.is_used {
                 let name = &parameter.name;
                 let text = format!("{self} reported no error and left its `{name}` null");
-                breach(&format!("{self} {name}"), text);
+                record_breach(&format!("{self} {name}"), text);
             }
         }
     }
 }
 
 /// `SP_StreamExecutor.allocate`, or the name of a function.
-impl fmt::Display for Watch<'_> {
+impl fmt::Display for CallWatch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.table {
             "" => f.write_str(self.function),
@@ -127,9 +126,9 @@ fn is_written(ty: &Type, direction: Option<Direction>) -> bool {
     is_mutable && matches!(direction, Some(Direction::Out | Direction::InOut))
 }
 
-impl Passed {
+impl PassedStruct {
     /// The addresses of structs that the callee is to fill, as far as this struct has them.
-    fn passed_on(&self) -> impl Iterator<Item = usize> {
+    fn nested_addresses(&self) -> impl Iterator<Item = usize> {
         let fields = self.shape.body.fields.iter();
         let filled = fields.filter(|field| {
             let direction = field.direction.as_ref().map(|it| it.value);
@@ -138,33 +137,33 @@ impl Passed {
         filled.map(|field| value(field, &self.before) as usize)
     }
 
-    fn report(&self, call: &Watch<'_>, is_ok: bool) {
+    fn report(&self, call: &CallWatch<'_>, is_ok: bool) {
         // SAFETY: the call is just over, and its arguments are still there.
         let Some((_, after)) = (unsafe { read_live(self.address) }) else {
             return;
         };
         let fields = self.shape.body.fields.iter().zip(&self.shape.writers);
         for (field, writer) in fields {
-            if let Some(found) = self.finding(field, *writer, &after) {
+            if let Some(found) = self.field_defect(field, *writer, &after) {
                 let place = format!("{call} {}.{}", self.shape.name, field.name);
-                breach(&place, format!("{call} {found}"));
+                record_breach(&place, format!("{call} {found}"));
             }
         }
-        // In the words of other checks, so that it counts once.
+        // The same text as in other checks, so that it counts once.
         if let Some(text) = self.wrong_size(&after).filter(|_| is_ok) {
-            breach(&text.clone(), text);
+            record_breach(&text.clone(), text);
         }
     }
 
     /// Returns the defect of the `struct_size` after the call.
     fn wrong_size(&self, after: &[u8]) -> Option<String> {
         let field = self.shape.field("struct_size")?;
-        let text = demands::written_size(self.shape, value(field, after));
+        let text = requirements::struct_size_defect(self.shape, value(field, after));
         text.filter(|_| self.is_writable)
     }
 
     /// Returns the defect of a field after the call.
-    fn finding(&self, field: &Field, writer: Option<Writer>, after: &[u8]) -> Option<String> {
+    fn field_defect(&self, field: &Field, writer: Option<Writer>, after: &[u8]) -> Option<String> {
         let (old, new) = (value(field, &self.before), value(field, after));
         if old == new {
             return None;
@@ -205,19 +204,17 @@ fn value(field: &Field, bytes: &[u8]) -> u64 {
 /// True if breaches are reported to the parent process.
 static FOR_PARENT: AtomicBool = AtomicBool::new(false);
 
-/// Breaches by their place, which is a call and a field or parameter: one example of each is enough.
-pub(crate) type Breaches = BTreeMap<String, String>;
+static BREACHES: Mutex<Breaches> = Mutex::new(Breaches::new());
 
-static BREACHES: Mutex<Breaches> = Mutex::new(BTreeMap::new());
-
-fn recorded() -> MutexGuard<'static, Breaches> {
+fn lock_breaches() -> MutexGuard<'static, Breaches> {
     BREACHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Records that a call wrote what it must not, or left what TensorFlow cannot use. In a check's own
-/// process it is sent to the parent, which reports it once for all checks; elsewhere it is a fault.
-pub(crate) fn breach(place: &str, text: String) {
-    let mut breaches = recorded();
+/// Records that a call wrote a field of TensorFlow's or left a value that TensorFlow cannot use.
+///
+/// A check's process sends it to the parent, which reports it once for all checks. Elsewhere it is a fault.
+pub(crate) fn record_breach(place: &str, text: String) {
+    let mut breaches = lock_breaches();
     if breaches.contains_key(place) {
         return;
     }
@@ -226,7 +223,7 @@ pub(crate) fn breach(place: &str, text: String) {
         true => {
             channel::send_breach(place, &text);
         }
-        false => ledger::fault(text),
+        false => objects::record_fault(text),
     }
 }
 
@@ -237,5 +234,5 @@ pub(crate) fn send_breaches() {
 
 /// The breaches that this process has recorded.
 pub(crate) fn breaches() -> Breaches {
-    recorded().clone()
+    lock_breaches().clone()
 }

@@ -1,6 +1,5 @@
-//! The libraries that a plugin expects TensorFlow to have loaded: small objects with TensorFlow's
-//! SONAMEs, written to a temporary folder and opened for all to see. One set serves the process,
-//! because plugins keep the addresses that they look up.
+//! Fake libraries: small shared objects with TensorFlow's SONAMEs, written to a temporary folder and opened
+//! globally. A process has one set of them, because plugins store the addresses that they look up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
@@ -14,17 +13,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sp_ir::{Api, Function, Item, Side, Type};
 
-use crate::core::{self, Arg, Status};
+use crate::core::status::Status;
+use crate::core::{self, Arg};
 use crate::dl::{Library, Scope};
 use crate::elf::{Export, Machine, Object, TABLE, Version};
-use crate::release::{Installation, Release};
-use crate::{Error, demands, fault, ledger};
+use crate::quirks::Quirk;
+use crate::release::{Installation, PlayedRelease};
+use crate::{Error, fault, objects, requirements};
 
 const FRAMEWORK: &str = "libtensorflow_framework.so.2";
 const PYWRAP: &str = "_pywrap_tensorflow_internal.so";
 const CC: &str = "libtensorflow_cc.so.2";
 const VERSION: &str = "TF_Version";
-/// Gives a struct of C++ functions, by value.
+/// Returns a struct of C++ functions by value.
 const RENDEZVOUS: &str = "TF_GetRendezvous";
 
 /// Names of all functions of all libraries, in the order of their numbers.
@@ -44,17 +45,19 @@ struct Loaded {
 /// Makes the libraries of `release` visible to every library opened later.
 ///
 /// # Errors
-/// Where this process already has those of another release, or of fewer functions.
-pub(crate) fn load(release: Release<'_>) -> Result<(), Error> {
+/// Returns an error if this process has the libraries of another release, or with fewer functions.
+pub(crate) fn load(release: PlayedRelease<'_>) -> Result<(), Error> {
     release.check()?;
     let machine = Machine::native()
-        .ok_or_else(|| Error::Load("this host knows x86_64 and aarch64 only".into()))?;
+        .ok_or_else(|| Error::Load("sp-host runs on x86_64 and aarch64 only".into()))?;
     let libraries = libraries(release);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     match &*loaded {
-        Some(old) if old.release == release.name() && covers(&old.libraries, &libraries) => Ok(()),
+        Some(old) if old.release == release.name() && contains_all(&old.libraries, &libraries) => {
+            Ok(())
+        }
         Some(old) => Err(Error::Load(format!(
-            "this process already plays TensorFlow {}; start another for {} or for more APIs",
+            "this process already plays TensorFlow {}: start another process for {} or for more APIs",
             old.release,
             release.name()
         ))),
@@ -67,37 +70,37 @@ pub(crate) fn load(release: Release<'_>) -> Result<(), Error> {
     }
 }
 
-fn covers(old: &Libraries, new: &Libraries) -> bool {
+fn contains_all(old: &Libraries, new: &Libraries) -> bool {
     new.iter().all(|(library, functions)| {
         old.get(library)
             .is_some_and(|known| functions.is_subset(known))
     })
 }
 
-/// The release's libraries, each after those that it needs. To 2.11 the functions that are not the
-/// framework's are in the extension module; then they have a library of their own, which the module
-/// needs. From 2.19 on the module has no name of its own any more, so that nothing finds it loaded.
-fn names(release: Release<'_>) -> &'static [&'static str] {
-    match release.minor() {
-        ..=11 => &[FRAMEWORK, PYWRAP],
-        12..=18 => &[FRAMEWORK, CC, PYWRAP],
-        _ => &[FRAMEWORK, CC],
+/// Returns the SONAMEs of the release's libraries, each after those that it needs.
+fn library_names(release: PlayedRelease<'_>) -> &'static [&'static str] {
+    let quirks = release.quirks();
+    let has_module = quirks.has(Quirk::ExtensionModuleHasSoname);
+    match (quirks.has(Quirk::NoCcLibrary), has_module) {
+        (true, _) => &[FRAMEWORK, PYWRAP],
+        (false, true) => &[FRAMEWORK, CC, PYWRAP],
+        (false, false) => &[FRAMEWORK, CC],
     }
 }
 
-/// The version that a library defines. Linking against a symbol writes its version into the plugin; those
-/// of the framework's C functions are none.
-fn version(release: Release<'_>, library: &str) -> Option<Version> {
+/// Returns the symbol version that a library defines. The linker copies a symbol's version into the plugin;
+/// the framework's C functions have the base version.
+fn version(release: PlayedRelease<'_>, library: &str) -> Option<Version> {
     let (name, in_base) = match library {
         FRAMEWORK => ("VERS_1.0", true),
         _ => ("tensorflow", false),
     };
-    let has = !in_base || release.minor() <= 18;
+    let has = !in_base || release.quirks().has(Quirk::VersionedSymbols);
     has.then_some(Version { name, in_base })
 }
 
-/// What each library of the release exports.
-fn libraries(release: Release<'_>) -> Libraries {
+/// Returns the functions that each library of the release exports.
+fn libraries(release: PlayedRelease<'_>) -> Libraries {
     let assumed = || release.assumed().cloned();
     let all = || {
         let declared = functions(release.apis()).map(|function| function.symbol.clone());
@@ -111,22 +114,26 @@ fn libraries(release: Release<'_>) -> Libraries {
         let here = here.map(|(function, _)| function.clone());
         here.chain(assumed()).collect()
     };
-    let names = names(release).iter();
+    let names = library_names(release).iter();
     names.map(|name| (*name, exported(name))).collect()
 }
 
-fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Result<(), Error> {
+fn load_all(
+    machine: Machine,
+    release: PlayedRelease<'_>,
+    libraries: &Libraries,
+) -> Result<(), Error> {
     let folder = match release.installation() {
-        Some(installation) => Folder::of(installation),
+        Some(installation) => Folder::from_installation(installation),
         None => Folder::new()?,
     };
     let messages = messages(release);
-    core::plays(release.version());
+    core::set_version(release.version());
     let all = libraries.values().flatten().cloned().collect();
     EXPORTED.set(all).expect("loaded once, under the lock");
     let signatures = signatures(release.apis());
     let mut first = 0;
-    let order = names(release);
+    let order = library_names(release);
     let numbered = libraries.iter().map(|(name, functions)| {
         let number = first;
         first += functions.len() as u32;
@@ -158,33 +165,35 @@ fn load_all(machine: Machine, release: Release<'_>, libraries: &Libraries) -> Re
         };
         open(&folder, &object, data, scope(release), |symbol| {
             let function = signatures.get(symbol);
-            core::find(symbol, function.map(|it| it.signature.params.len()))
+            core::find_function(symbol, function.map(|it| it.signature.params.len()))
         })?;
     }
     Ok(())
 }
 
-/// Seen with a plugin that names no library and leaves `TF_NewStatus` undefined: 2.12 does not load
-/// it, 2.21 does. Of the releases between nothing is known, so they are held to the stricter.
-fn scope(release: Release<'_>) -> Scope {
-    match release.minor() {
-        ..=20 => Scope::Local,
-        _ => Scope::Global,
+/// Returns the visibility of the libraries. A plugin that names no library and leaves `TF_NewStatus`
+/// undefined does not load in 2.12 and loads in 2.21.
+fn scope(release: PlayedRelease<'_>) -> Scope {
+    match release.quirks().has(Quirk::LocalLibraries) {
+        true => Scope::Local,
+        false => Scope::Global,
     }
 }
 
 /// Returns the messages about required fields, if the release's installation has them.
-fn messages(release: Release<'_>) -> String {
+fn messages(release: PlayedRelease<'_>) -> String {
     let has_messages = release.installation().is_some_and(|it| it.has_messages);
     let structs = release.apis().iter().flat_map(|api| &api.items);
     let required = structs.flat_map(|(name, item)| match item {
-        Item::Struct(body) if has_messages => demands::messages(release.habits(), name, body),
+        Item::Struct(body) if has_messages => {
+            requirements::missing_field_messages(release.quirks(), name, body)
+        }
         _ => Vec::new(),
     });
     required.map(|message| message + "\0").collect()
 }
 
-/// Writes the object with `data` behind it, opens it, and fills its table.
+/// Writes the object followed by `data`, opens it, and fills its table.
 fn open(
     folder: &Folder,
     object: &Object<'_>,
@@ -211,7 +220,11 @@ fn open(
             find(&export.symbol).map_or(stub, NonNull::as_ptr),
         );
     }
-    fill(table, object.exports.len(), missing as *mut c_void);
+    fill(
+        table,
+        object.exports.len(),
+        unimplemented_function as *mut c_void,
+    );
     Ok(())
 }
 
@@ -222,17 +235,17 @@ fn fill(table: NonNull<c_void>, index: usize, function: *mut c_void) {
     unsafe { slots.add(index).as_ref() }.store(function, Ordering::Release);
 }
 
-/// What every function comes to that the host does not implement.
-extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
+/// Stub for C API functions that the test host does not implement.
+extern "C" fn unimplemented_function(index: u32, status: Arg<Status>) -> u128 {
     let name = EXPORTED.get().and_then(|names| names.get(index as usize));
     let name = name.map_or("a function without a name", String::as_str);
-    ledger::missing(name);
+    objects::record_unimplemented(name);
     if name.starts_with("_Z") || name == RENDEZVOUS {
-        // Nothing that could be given back is what the caller waits for.
-        // SAFETY: ends the process.
-        unsafe { libc::_exit(fault::UNFIT_STATUS) }
+        // No return value is valid for a C++ function.
+        // SAFETY: `_exit` takes a number and does not return.
+        unsafe { libc::_exit(fault::UNSUPPORTED_STATUS) }
     }
-    if let Some(status) = status.quiet() {
+    if let Some(status) = status.find() {
         status.set(
             crate::Code::UNIMPLEMENTED,
             &format!("{name} is not implemented by sp-host"),
@@ -241,17 +254,19 @@ extern "C" fn missing(index: u32, status: Arg<Status>) -> u128 {
     0
 }
 
-/// The functions that core exports to plugins by `apis` and that this host does not implement. A
-/// plugin that calls one is told so: by its status where it passes one, and in the report.
+/// Returns the functions of `apis` that core exports and this host does not implement.
+///
+/// A plugin that calls one gets `TF_UNIMPLEMENTED` in its status argument, if it has one, and a line in the
+/// report.
 pub fn unimplemented(apis: &[Api]) -> Vec<String> {
     let missing = functions(apis).filter(|function| {
-        core::find(&function.symbol, Some(function.signature.params.len())).is_none()
+        core::find_function(&function.symbol, Some(function.signature.params.len())).is_none()
     });
     let symbols: BTreeSet<&str> = missing.map(|function| function.symbol.as_str()).collect();
     symbols.into_iter().map(str::to_owned).collect()
 }
 
-/// The functions of `apis` that core defines, by symbol.
+/// Returns the functions of `apis` that core defines, by symbol.
 fn signatures(apis: &[Api]) -> BTreeMap<&str, &Function> {
     functions(apis)
         .map(|function| (function.symbol.as_str(), function))
@@ -276,8 +291,8 @@ fn core_defines(function: &Function) -> bool {
         .is_none_or(|side| side.value == Side::Core)
 }
 
-/// The integer register that carries the last parameter, where that is a `TF_Status*` and all
-/// before it are plain words.
+/// Returns the integer register of the last parameter if it is a `TF_Status*` and all parameters before it
+/// are in integer registers too.
 fn status_register(apis: &[Api], function: &Function, machine: Machine) -> Option<u8> {
     let (last, before) = function.signature.params.split_last()?;
     let is_status = last.ty.points_to("TF_Status") || last.ty.points_to("TSL_Status");
@@ -306,7 +321,7 @@ struct Folder {
 }
 
 impl Folder {
-    /// The loader runs what lies here, so nobody else may write into it, and it must be new.
+    /// Creates a new folder that only this user can write to, since the loader runs its files.
     fn new() -> Result<Self, Error> {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -323,7 +338,7 @@ impl Folder {
         })
     }
 
-    fn of(installation: Installation<'_>) -> Self {
+    fn from_installation(installation: Installation<'_>) -> Self {
         Self {
             path: installation.folder.to_owned(),
             is_temporary: false,
@@ -334,7 +349,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if self.is_temporary {
-            // A folder that stays harms nothing, and there is nobody to report it to.
+            // A folder that cannot be removed is harmless, and a destructor cannot report it.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
@@ -398,13 +413,13 @@ mod tests {
     }
 
     #[test]
-    fn a_trailing_status_is_found_in_its_register() {
+    fn finds_register_of_trailing_status() {
         assert_eq!(register(vec![Type::Size, status()], Type::Void), Some(1));
         assert_eq!(register(vec![status()], Type::Bool), Some(0));
     }
 
     #[test]
-    fn no_register_is_guessed() {
+    fn finds_no_register_for_other_signatures() {
         assert_eq!(register(vec![Type::Size], Type::Void), None);
         assert_eq!(
             register(vec![Type::Float { bits: 32 }, status()], Type::Void),
@@ -424,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_are_those_of_the_release() {
+    fn library_names_depend_on_release() {
         let mut apis = [api(vec![], Type::Void)];
         let names = |apis: &[Api]| libraries(apis.into()).into_keys().collect::<Vec<_>>();
         assert_eq!(names(&apis), [CC, FRAMEWORK]);
@@ -435,10 +450,10 @@ mod tests {
     }
 
     #[test]
-    fn what_no_library_exports_is_not_there() {
+    fn libraries_export_only_listed_functions() {
         let apis = [api(vec![], Type::Void)];
         let exports = [(VERSION.to_owned(), [CC.to_owned()].into())].into();
-        let libraries = libraries(Release::new(&apis).exporting(&exports));
+        let libraries = libraries(PlayedRelease::new(&apis).with_exports(&exports));
         assert_eq!(libraries[CC], [VERSION.to_owned()].into());
         assert!(libraries[FRAMEWORK].is_empty());
     }

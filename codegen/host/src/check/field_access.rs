@@ -1,38 +1,41 @@
-//! The writers of fields: every slot is called once, and each call is watched.
+//! Checks the writes of every slot: each is called once, and each call is watched.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Session;
+use super::session::Session;
 use crate::Error;
-use crate::executor::{Block, Executor};
+use crate::child::channel::Breaches;
+use crate::contract_watch::breaches;
+use crate::executor::{Block, Executor, Stream};
 use crate::graph::Graph;
-use crate::outcome::{Seen, Stop};
-use crate::owners::{Breaches, breaches};
+use crate::outcome::{CheckResult, Stop};
 use crate::plugin::Platform;
 
 const SIZE: usize = 4096;
 
 /// The id of the check that reports for all others, too.
-pub(crate) const OWNERS: &str = "field_owners";
+pub(crate) const FIELD_ACCESS: &str = "field_access";
 
-/// Each call leaves alone what is not the plugin's, and gives back what TensorFlow can use.
-pub(super) fn fields(session: &Session<'_>) -> Seen {
+/// Each call writes the plugin's own fields only, and its results are values that TensorFlow can use.
+pub(super) fn fields(session: &Session<'_>) -> CheckResult {
     let walked = [device(session), graph(session), profiler(session)];
     let found = breaches();
     if !found.is_empty() {
-        return Err(broken(&found));
+        return Err(breaches_failure(&found));
     }
     let stopped = walked.into_iter().find_map(Result::err);
     match stopped {
         None => Ok("each call wrote the plugin's own fields only".into()),
         // Another check reports it.
-        Some(Stop::Fail(text) | Stop::Skip(text)) => Err(Stop::Skip(format!("stopped: {text}"))),
+        Some(Stop::Fail(text) | Stop::Skip(text)) => {
+            Err(Stop::Skip(format!("stopped by another failure: {text}")))
+        }
     }
 }
 
-/// The failure that these breaches are.
-pub(crate) fn broken(found: &Breaches) -> Stop {
+/// Returns the failure of these breaches.
+pub(crate) fn breaches_failure(found: &Breaches) -> Stop {
     let found: Vec<&str> = found.values().map(String::as_str).collect();
     Stop::Fail(found.join("; "))
 }
@@ -90,22 +93,18 @@ fn streams(executor: &Executor, platform: &Platform) -> Result<(), Error> {
 }
 
 unsafe extern "C" fn on_call(argument: *mut c_void, _: *mut c_void) {
-    // SAFETY: `host_callback` passes a counter that lives for ever.
+    // SAFETY: `host_callback` passes the address of a static counter.
     unsafe { &*argument.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
 }
 
-fn host_callback(executor: &Executor, stream: crate::core::Stream) -> Result<(), Error> {
+fn host_callback(executor: &Executor, stream: Stream) -> Result<(), Error> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let argument = (&raw const CALLS).cast_mut().cast();
     executor.host_callback(stream, on_call, argument)?;
     executor.poll(stream)
 }
 
-fn timer(
-    executor: &Executor,
-    platform: &Platform,
-    stream: crate::core::Stream,
-) -> Result<(), Error> {
+fn timer(executor: &Executor, platform: &Platform, stream: Stream) -> Result<(), Error> {
     let slots = ["create_timer", "start_timer", "stop_timer", "destroy_timer"];
     let functions = platform.timer_fns()?;
     let Some(functions) = functions.filter(|_| slots.iter().all(|slot| executor.has(slot))) else {
@@ -145,12 +144,12 @@ fn sized(executor: &Executor) -> Result<Block, Error> {
     match block.opaque.is_null() {
         false => Ok(block),
         true => Err(Error::Refused(format!(
-            "allocate of {SIZE} bytes gave null"
+            "allocate of {SIZE} bytes returned null"
         ))),
     }
 }
 
-fn fills(executor: &Executor, stream: crate::core::Stream, target: Block) -> Result<(), Error> {
+fn fills(executor: &Executor, stream: Stream, target: Block) -> Result<(), Error> {
     if executor.has("mem_zero") {
         executor.mem_zero(stream, target, SIZE as u64)?;
     }
@@ -167,9 +166,9 @@ fn graph(session: &Session<'_>) -> Result<(), Stop> {
     if !has(session, "TF_InitGraph")? {
         return Ok(());
     }
-    let optimizer = crate::host::adopt_optimizer(&session.load()?)?;
+    let optimizer = crate::host::register_checked_optimizer(&session.load()?)?;
     let graph = Graph::sample();
-    optimizer.optimize(&graph, &graph.bytes())?;
+    optimizer.optimize(&graph, &graph.to_bytes())?;
     Ok(())
 }
 
@@ -177,7 +176,7 @@ fn profiler(session: &Session<'_>) -> Result<(), Stop> {
     if !has(session, "TF_InitProfiler")? {
         return Ok(());
     }
-    let profiler = crate::host::adopt_profiler(&session.load()?)?;
+    let profiler = crate::host::register_checked_profiler(&session.load()?)?;
     profiler.start()?;
     profiler.stop()?;
     profiler.collect()?;

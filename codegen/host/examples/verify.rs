@@ -1,4 +1,4 @@
-//! Judges a plugin: `cargo run -p sp-host --example judge -- target/debug/libmyaccel.so`.
+//! Verifies a plugin: `cargo run -p sp-host --example verify -- target/debug/libmyaccel.so`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,10 +20,10 @@ fn main() -> ExitCode {
     let apis: Vec<Api> = names.map(snapshot).into();
     sp_host::child_main(&apis);
     let Some(plugin) = std::env::args_os().nth(1) else {
-        eprintln!("usage: judge PLUGIN.so");
+        eprintln!("usage: verify PLUGIN.so");
         return ExitCode::from(2);
     };
-    let outcomes = sp_host::conformance(&apis, Path::new(&plugin));
+    let outcomes = sp_host::run_all_checks(&apis, Path::new(&plugin));
     outcomes.iter().for_each(|outcome| println!("{outcome}"));
     println!("{}", sp_host::summary(&outcomes));
     sp_host::exit_code(&outcomes)

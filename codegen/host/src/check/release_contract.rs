@@ -1,30 +1,30 @@
-//! The structs that a plugin fills while it is registered, reported to the parent, which has the other
-//! releases to compare them with.
+//! Reports the structs that a plugin fills during registration to the parent, which compares them with other
+//! releases.
 
 use sp_ir::Writer;
 
-use super::{Session, unregistered};
+use super::session::{Session, skip_unregistered};
 use crate::child::channel::{self, kind};
 use crate::contract::FilledStruct;
-use crate::outcome::{Seen, Stop};
+use crate::outcome::{CheckResult, Stop};
 use crate::plugin::Plugin;
 use crate::record::Record;
 
 /// The id of the check that compares releases.
-pub(crate) const CONTRACT: &str = "release_contract";
+pub(crate) const RELEASE_CONTRACT: &str = "release_contract";
 
-/// Reports every struct. Alone it finds nothing.
-pub(super) fn structs(session: &Session<'_>) -> Seen {
+/// Reports every struct. The parent decides the outcome.
+pub(super) fn structs(session: &Session<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
             "SE_InitPlugin" => device(&plugin)?,
             "TF_InitGraph" => {
-                let optimizer = plugin.register_optimizer().map_err(unregistered)?;
+                let optimizer = plugin.register_optimizer().map_err(skip_unregistered)?;
                 optimizer.records().into_iter().for_each(report);
             }
             "TF_InitProfiler" => {
-                let profiler = plugin.register_profiler().map_err(unregistered)?;
+                let profiler = plugin.register_profiler().map_err(skip_unregistered)?;
                 profiler.records().into_iter().for_each(report);
             }
             _ => {}
@@ -35,11 +35,13 @@ pub(super) fn structs(session: &Session<'_>) -> Seen {
 }
 
 fn device(plugin: &Plugin) -> Result<(), Stop> {
-    let registration = plugin.register().map_err(unregistered)?;
+    let registration = plugin.register().map_err(skip_unregistered)?;
     report(&registration.params);
     report(&registration.platform);
     report(&registration.platform_fns);
-    let platform = registration.adopt(&plugin.shapes).map_err(unregistered)?;
+    let platform = registration
+        .into_loaded(&plugin.shapes)
+        .map_err(skip_unregistered)?;
     report(&platform.device_fns);
     report(&platform.table);
     Ok(())

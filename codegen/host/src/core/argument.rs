@@ -1,24 +1,24 @@
-//! What plugins pass to core, as types. The C contract says that such pointers are good for the
-//! call, so the few places that follow one are all in this file.
+//! Types of the arguments that plugins pass to core. The C contract makes such pointers valid for the call. All
+//! dereferences of them are in this file.
 //!
 //! Invariant: values of these types are made by a plugin's call of a function in `core`, and
 //! nowhere else.
 
 use std::ffi::{CStr, c_char};
 
-use crate::ledger::{self, Object};
+use crate::objects::{self, Object};
 
-/// A pointer to one of core's own objects.
+/// A pointer to an object of core.
 #[repr(transparent)]
 pub(crate) struct Arg<T>(*mut T);
 
 impl<T: Object> Arg<T> {
-    /// The object, if it is live; otherwise a fault of the function called `call`.
+    /// Returns the object if it is live; otherwise records a fault of the function `call`.
     pub fn get(&self, call: &str) -> Option<&T> {
-        let found = self.quiet();
+        let found = self.find();
         if found.is_none() {
-            ledger::fault(format!(
-                "{call} was handed {:p}, which is not a live {}",
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
                 self.0,
                 T::KIND
             ));
@@ -27,19 +27,19 @@ impl<T: Object> Arg<T> {
     }
 
     /// The object, if it is live.
-    pub fn quiet(&self) -> Option<&T> {
-        ledger::find(self.0)
+    pub fn find(&self) -> Option<&T> {
+        objects::find(self.0)
     }
 
-    /// The object, taken out of the plugin's hands. Null is nothing, without a fault.
+    /// Takes the object from the plugin. Null is `None` without a fault.
     pub fn take(self, call: &str) -> Option<Box<T>> {
         if self.0.is_null() {
             return None;
         }
-        let found = ledger::take(self.0);
+        let found = objects::take(self.0);
         if found.is_none() {
-            ledger::fault(format!(
-                "{call} was handed {:p}, which is not a live {}",
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
                 self.0,
                 T::KIND
             ));
@@ -58,11 +58,11 @@ impl<T: Object> Arg<T> {
 pub(crate) struct Text(*const c_char);
 
 impl Text {
-    /// Its bytes; none for null.
+    /// Returns its bytes. Empty for null.
     pub fn bytes(&self) -> &[u8] {
         match self.0.is_null() {
             true => &[],
-            // SAFETY: a string that the plugin passes ends in NUL and lasts for the call.
+            // SAFETY: the C contract requires a NUL-terminated string that lives during the call.
             false => unsafe { CStr::from_ptr(self.0) }.to_bytes(),
         }
     }
@@ -73,12 +73,12 @@ impl Text {
     }
 }
 
-/// Room for results.
+/// A pointer to results.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
-    /// Writes one result, unless the plugin does not want it.
+    /// Writes a result, unless the pointer is null.
     pub fn set(&self, value: T) {
         self.fill(&[value]);
     }
@@ -88,12 +88,12 @@ impl<T: Copy> Out<T> {
         if self.0.is_null() {
             return;
         }
-        // SAFETY: the plugin passes room for as many values as the C contract says; callers here
-        // give no more.
+        // SAFETY: the C contract makes the pointer valid for as many values as the callers here write, and Rust memory
+        // does not overlap the plugin's.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) }
     }
 
-    /// Where the room begins.
+    /// Returns the address of the first element.
     pub fn address(&self) -> *mut T {
         self.0
     }
@@ -104,11 +104,11 @@ impl<T: Copy> Out<T> {
 pub(crate) struct List<T>(*const T);
 
 impl<T: Copy> List<T> {
-    /// The first `len` values; none for null or a negative length.
+    /// Returns the first `len` values. Empty for null or a negative length.
     pub fn values(&self, len: impl TryInto<usize>) -> &[T] {
         match len.try_into() {
             Ok(len) if !self.0.is_null() => {
-                // SAFETY: the plugin passes as many values as it says.
+                // SAFETY: the C contract makes the pointer valid for `len` values during the call.
                 unsafe { std::slice::from_raw_parts(self.0, len) }
             }
             _ => &[],

@@ -1,11 +1,11 @@
-//! A tensor as a test has it: element type, shape and bytes in host memory.
+//! A tensor in tests: element type, shape and bytes in host memory.
 
 use std::fmt;
 
 use crate::dtype::{DType, Element};
 use crate::memory::HostMemory;
 
-/// Elements, row by row.
+/// A tensor in host memory, elements in row-major order.
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
@@ -14,27 +14,27 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of shape `dims` with the given elements.
+    /// Returns a tensor of shape `dims` with the given elements.
     ///
     /// # Panics
-    /// Where `dims` does not hold as many elements as `values`.
+    /// Panics if `dims` is not the shape of as many elements as `values` has.
     pub fn from<T: Element>(dims: impl AsRef<[i64]>, values: &[T]) -> Self {
-        // SAFETY: an `Element` has no padding, so all its bytes are initialised.
+        // SAFETY: the slice is alive, and an `Element` has no padding, so all its bytes are initialised.
         let bytes = unsafe {
             std::slice::from_raw_parts(values.as_ptr().cast(), std::mem::size_of_val(values))
         };
         Self::from_bytes(T::DTYPE, dims, bytes)
     }
 
-    /// A tensor of no dimensions.
+    /// Returns a tensor without dimensions.
     pub fn scalar<T: Element>(value: T) -> Self {
         Self::from([], &[value])
     }
 
-    /// A tensor of any element type, from its bytes.
+    /// Returns a tensor of any element type from its bytes.
     ///
     /// # Panics
-    /// Where `dims` does not take as many bytes.
+    /// Panics if a tensor of this type and shape has another number of bytes.
     pub fn from_bytes(dtype: DType, dims: impl AsRef<[i64]>, bytes: &[u8]) -> Self {
         let dims = dims.as_ref().to_vec();
         let elements: i64 = dims.iter().product();
@@ -46,9 +46,9 @@ impl Tensor {
         Self::raw(dtype, dims, bytes)
     }
 
-    /// A tensor whose bytes are not looked at.
+    /// Returns a tensor whose bytes are not checked.
     pub(crate) fn raw(dtype: DType, dims: Vec<i64>, bytes: &[u8]) -> Self {
-        let memory = HostMemory::of(bytes);
+        let memory = HostMemory::from_bytes(bytes);
         Self {
             dtype,
             dims,
@@ -56,25 +56,25 @@ impl Tensor {
         }
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn dims(&self) -> &[i64] {
         &self.dims
     }
 
-    /// The elements as bytes.
+    /// Returns the elements as bytes.
     pub fn bytes(&self) -> &[u8] {
         self.memory.bytes()
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Panics
-    /// Where the tensor has other elements than `T`, or bytes that are no `T`.
+    /// Panics if the element type is not `T`, or if the bytes are not valid values of `T`.
     pub fn as_slice<T: Element>(&self) -> &[T] {
         assert_eq!(
             self.dtype,
@@ -83,7 +83,7 @@ impl Tensor {
             self.dtype
         );
         let bytes = self.bytes();
-        assert!(T::valid(bytes), "bytes that are no {}", T::DTYPE);
+        assert!(T::valid(bytes), "the bytes are not valid {}", T::DTYPE);
         let len = bytes.len() / size_of::<T>();
         // SAFETY: host memory is aligned to 64 bytes, has `len` elements, and `valid` agreed.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len) }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_back_what_it_was_made_of() {
+    fn returns_elements_and_shape() {
         let tensor = Tensor::from([2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(tensor.as_slice::<f32>()[4], 5.0);
         assert_eq!(tensor.dims(), [2, 3]);
@@ -128,13 +128,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "differ in length")]
-    fn refuses_a_shape_that_does_not_fit() {
+    fn rejects_shape_of_other_length() {
         Tensor::from([2, 2], &[1f32]);
     }
 
     #[test]
-    #[should_panic(expected = "no BOOL")]
-    fn refuses_bytes_that_are_no_bool() {
+    #[should_panic(expected = "not valid BOOL")]
+    fn rejects_byte_that_is_not_bool() {
         Tensor::from_bytes(DType::BOOL, [1], &[2]).as_slice::<bool>();
     }
 }
