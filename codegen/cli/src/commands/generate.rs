@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long)]
     check: bool,
     /// The source of the documentation; `upstream` needs the release's headers, libclang and --out
-    #[arg(long, value_enum, default_value_t = DocSource::Own, value_name = "WHOSE")]
+    #[arg(long, value_enum, default_value_t = DocSource::Own, value_name = "SOURCE")]
     docs: DocSource,
 }
 

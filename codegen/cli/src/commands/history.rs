@@ -14,9 +14,9 @@ use sp_data::symbols::Symbols;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen history                                   the changes of all APIs
-  sp-gen history SP_StreamExecutor                 the layouts of a struct
-  sp-gen history kernels --format html > k.html    an HTML page";
+  sp-gen history                                   print the changes of all APIs
+  sp-gen history SP_StreamExecutor                 print the layouts of a struct
+  sp-gen history kernels --format html > k.html    write an HTML page";
 
 /// Arguments of `history`.
 #[derive(clap::Args)]

@@ -27,7 +27,7 @@ use clap::Subcommand;
 pub enum Command {
     /// Write a new plugin: about ten source files, and the sp-* crates that it depends on
     New(new::Args),
-    /// Import the headers of TensorFlow releases, and write snapshots of their APIs
+    /// Read the headers of TensorFlow releases from wheels into the store, and write snapshots of their APIs
     Import(import::Args),
     /// Write the sp-abi crate or C headers from snapshots or from headers
     Generate(generate::Args),

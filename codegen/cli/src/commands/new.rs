@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen new myaccel                                    a plugin in ./myaccel
-  sp-gen new myaccel --device-type NPU --path plugin    another device type and folder
-  sp-gen new myaccel --without optimizer,profiler       device and kernels alone";
+  sp-gen new myaccel                                    write a plugin to ./myaccel
+  sp-gen new myaccel --device-type NPU --path plugin    use another device type and folder
+  sp-gen new myaccel --without optimizer,profiler       write only device and kernels";
 
 /// Arguments of `new`.
 #[derive(clap::Args)]
