@@ -9,11 +9,11 @@ use miette::{IntoDiagnostic, Report};
 
 use crate::console;
 use crate::diagnostic::{self, Outcome, Result};
-use crate::operand::{self, Operand, OperandError, Reading, Side};
-use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
+use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
+use crate::report::{self, Report as Findings, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
-use sp_diff::plugin::Usage;
+use sp_diff::plugin::PluginUsage;
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
@@ -83,16 +83,16 @@ enum FailOn {
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = operand::readable_place(&here);
-    let (old, new) = (Operand::find(&args.old)?, Operand::find(&args.new)?);
+    let folders = operand::readable_folders(&here);
+    let (old, new) = (Operand::parse(&args.old)?, Operand::parse(&args.new)?);
     let suppressions = Suppressions::find(args.config.as_deref(), &here)?;
     let target = &args.target;
-    let reading = Reading {
-        place: &place,
+    let options = ReadOptions {
+        folders: &folders,
         target,
         apis: &args.api,
     };
-    let (mut old, mut new) = operand::both(&old, &new, reading)?;
+    let (mut old, mut new) = operand::read_both(&old, &new, options)?;
     let is_whole = set_aside_unread(&mut old, &mut new, &args.api)?;
     if old.is_parsed || new.is_parsed {
         old.surface.restrict(&args.api);
@@ -112,7 +112,7 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Shows the APIs that cannot be read and takes them out of both sides. Returns true if there are none.
-fn set_aside_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<bool> {
+fn set_aside_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) -> Result<bool> {
     let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
     unread.retain(|one| apis.is_empty() || apis.contains(&one.api));
     let names: BTreeSet<String> = unread.iter().map(|one| one.api.clone()).collect();
@@ -161,8 +161,8 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
     })
 }
 
-fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<Usage> {
-    Ok(Usage::of(path, old.apis.iter().chain(&new.apis))?)
+fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<PluginUsage> {
+    Ok(PluginUsage::read(path, old.apis.iter().chain(&new.apis))?)
 }
 
 /// The releases that are compared, where both sides say theirs.
@@ -180,7 +180,7 @@ fn suppress(
 ) -> Result<(Diff, Vec<Suppressed>)> {
     let reasons = suppressions.reasons(&diff.findings, step)?;
     let mut keep = reasons.iter().map(Option::is_none);
-    let (diff, others) = diff.part(|_| keep.next().unwrap_or(true));
+    let (diff, others) = diff.partition(|_| keep.next().unwrap_or(true));
     let reasons = reasons.iter().flatten().cloned();
     let suppressed = reasons.zip(others);
     let suppressed = suppressed.map(|(reason, finding)| Suppressed { reason, finding });
@@ -191,13 +191,13 @@ fn narrow(
     diff: Diff,
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
-    plugin: Option<Usage>,
+    plugin: Option<PluginUsage>,
 ) -> Findings {
     let is_wanted = |finding: &sp_diff::Finding| {
         let of_api = apis.is_empty() || apis.contains(&finding.api);
         of_api && plugin.as_ref().is_none_or(|one| one.concerns(finding))
     };
-    let (mut diff, _) = diff.part(is_wanted);
+    let (mut diff, _) = diff.partition(is_wanted);
     suppressed.retain(|one| is_wanted(&one.finding));
     if let Some(plugin) = &plugin {
         diff = diff.map(|finding| plugin.judge(finding));
@@ -212,15 +212,15 @@ fn narrow(
     }
 }
 
-fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> {
-    let page = Page {
+fn print(report: &Findings, old: LoadedSide, new: LoadedSide, format: Format) -> Result<()> {
+    let style = TextStyle {
         paint: console::paint(),
         width: console::width(),
     };
     let text = match format {
         Format::Text => {
             let (old, new) = (old.headers, new.headers);
-            report::text(report, &Quotable { old, new }, page)
+            report::text(report, &SideHeaders { old, new }, style)
         }
         Format::Json => report::json(report),
         Format::Markdown => report::markdown(report).into_diagnostic()?,

@@ -89,7 +89,7 @@ enum Docs {
 /// Writes the crate, or compares it.
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
-    let place = operand::readable_place(&here);
+    let place = operand::readable_folders(&here);
     let out = match (&args.out, checkout(&here)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),

@@ -46,7 +46,7 @@ enum Format {
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
+    let place = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::of(&place, release)?;
     let history = History::of(&apis);

@@ -85,7 +85,7 @@ struct NoRelease;
 
 /// Prints the API, or the list of APIs.
 pub fn run(args: Args) -> Result {
-    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
+    let place = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
     let release = release(&args, &place)?;
     let parsed = match &args.headers {
         Some(root) => parse(root, &args, release, &place)?,

@@ -1,35 +1,35 @@
-//! A diff as Markdown for a pull request: a table for each API, and what breaks in detail, folded.
+//! A diff as Markdown for a pull request: a table for each API, and folded details of the breaking findings.
 
 use askama::Template;
 
-use super::view::View;
-use super::{Report, word};
-use sp_diff::finding::{Finding, Shown};
+use super::view::ReportView;
+use super::{Report, display_name};
+use sp_diff::finding::{DeclarationText, Finding};
 
 #[derive(Template)]
 #[template(path = "report/diff.md.jinja", escape = "none")]
-struct Page<'a> {
-    view: View<'a>,
+struct MarkdownTemplate<'a> {
+    view: ReportView<'a>,
 }
 
-/// The Markdown, ending in one newline.
+/// Returns the Markdown, which ends with one newline.
 ///
 /// # Errors
-/// Where the template fails.
+/// Returns an error if the template cannot be rendered.
 pub fn markdown(report: &Report) -> askama::Result<String> {
-    let view = View::of(report);
-    Page { view }
+    let view = ReportView::new(report);
+    MarkdownTemplate { view }
         .render()
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-/// Text that is one cell of a table, whatever stands in it.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('<', "&lt;");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A name or type in a cell.
+/// Formats a name or type as code in a cell.
 fn code(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('`', "'");
     match text.trim() {
@@ -38,13 +38,16 @@ fn code(text: &str) -> String {
     }
 }
 
-/// What stands at a place of a struct.
+/// Formats the member of a byte range.
 fn member(name: &Option<String>) -> String {
     code(name.as_deref().unwrap_or_default())
 }
 
-/// Whether its declaration reads otherwise.
+/// Returns true if the text of the declaration differs.
 fn is_redeclared(finding: &Finding) -> bool {
-    let text = |shown: &Option<Shown>| shown.as_ref().map(|one| one.text.clone());
+    let text = |declaration: &Option<DeclarationText>| {
+        let declaration = declaration.as_ref();
+        declaration.map(|declaration| declaration.text.clone())
+    };
     text(&finding.before) != text(&finding.after)
 }

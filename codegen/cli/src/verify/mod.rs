@@ -139,7 +139,7 @@ pub fn serve() -> Result<()> {
 }
 
 fn place() -> Result<DataFolders> {
-    Ok(crate::operand::readable_place(
+    Ok(crate::operand::readable_folders(
         &std::env::current_dir().into_diagnostic()?,
     ))
 }

@@ -46,7 +46,7 @@ pub const EDITS: &[Edit] = &[
     )),
     compatible(
         "another value after a panic",
-        "neutral_changed",
+        "default_return_changed",
         |side, random| {
             member(side, random, |field| {
                 field.neutral.as_mut()?.value += " + 1";

@@ -103,7 +103,11 @@ pub const EDITS: &[Edit] = &[
         "unsized_struct_grown",
         grown,
     ),
-    breaking("a struct in arrays grown", "held_struct_grown", held_grown),
+    breaking(
+        "a struct in arrays grown",
+        "embedded_struct_grown",
+        held_grown,
+    ),
     breaking(
         "a struct packed otherwise",
         "struct_resized",
