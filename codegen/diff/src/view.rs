@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use sp_ir::{Api, Differs, Field, Item, Layout, Side, Signature, Struct, Type, Value};
+use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference, Type, Value};
 
 mod memory;
 
@@ -284,7 +284,7 @@ fn pointer_size(target: &str) -> u64 {
 }
 
 /// Returns the item with the layout of another target.
-fn with_target_layout(item: &Item, difference: &Differs) -> Item {
+fn with_target_layout(item: &Item, difference: &TargetDifference) -> Item {
     let mut item = item.clone();
     match &mut item {
         Item::Struct(item) => {

@@ -1,6 +1,7 @@
 //! A diff as Markdown for a pull request: a table for each API, and folded details of the breaking findings.
 
 use askama::Template;
+use sp_ir::Loc;
 
 use super::view::ReportView;
 use super::{Report, display_name};
@@ -23,19 +24,51 @@ pub fn markdown(report: &Report) -> askama::Result<String> {
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-/// Escapes text for a cell of a table.
+/// Returns text for a cell of a table. Text between single backticks stays code; markup elsewhere is escaped.
 fn cell(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('<', "&lt;");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let has_code = text.matches('`').count() % 2 == 0 && !text.contains("``");
+    let text = match has_code {
+        true => text,
+        false => text.replace('`', "'"),
+    };
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(index, part)| match index % 2 {
+        0 => escape_markup(part),
+        _ => escape_pipes(part),
+    });
+    parts.collect::<Vec<_>>().join("`")
 }
 
-/// Formats a name or type as code in a cell.
+/// Escapes the start of a tag, a link, an image or a cell.
+fn escape_markup(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('<', "&lt;");
+    let escaped = escaped.replace('[', "\\[").replace(']', "\\]");
+    // Some implementations end the cell at a pipe after two backslashes.
+    escaped.replace('|', "&#124;")
+}
+
+/// Escapes the pipes of code in a cell. After a backslash that is not possible: a broken bar replaces the pipe.
+fn escape_pipes(code: &str) -> String {
+    code.replace("\\|", "\\¦").replace('|', "\\|")
+}
+
+/// Returns text for the inside of an HTML tag.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// Returns a name, type or path as code.
 fn code(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('`', "'");
     match text.trim() {
         "" => "·".into(),
-        text => format!("`{text}`"),
+        text => format!("`{}`", escape_pipes(&text.replace('`', "'"))),
     }
+}
+
+/// Returns a location in a header as code.
+fn location(loc: &Loc) -> String {
+    code(&format!("{}:{}", loc.file, loc.line))
 }
 
 /// Formats the member of a byte range.

@@ -1,5 +1,6 @@
 //! Lines of a header with a caret under the name that a finding concerns.
 
+use sp_host::escape_control;
 use sp_ir::Loc;
 
 use crate::operand::Headers;
@@ -9,7 +10,7 @@ use crate::operand::Headers;
 pub struct Quote {
     /// The line number; the first line is 1.
     pub line: u32,
-    /// The line, with tabs replaced by spaces and without trailing blanks.
+    /// The line, with tabs replaced by spaces and control characters escaped.
     pub text: String,
     /// The position and the length of the name, in characters.
     pub caret: Option<(usize, usize)>,
@@ -25,7 +26,8 @@ pub fn quote<'a>(
     let text = headers.text(&loc.file)?;
     let index = usize::try_from(loc.line).ok()?.checked_sub(1)?;
     let text = text.lines().nth(index)?.replace('\t', "  ");
-    let text = text.trim_end().to_owned();
+    // A header may have the escape codes of a terminal in a comment.
+    let text = escape_control(text.trim_end());
     let caret = names.find_map(|name| {
         let start = find_word(&text, name)?;
         Some((text[..start].chars().count(), name.chars().count()))
@@ -63,7 +65,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
             folder.path().join("a.h"),
-            "// first\n\tvoid (*é)(int run);  \n",
+            "// \u{1b}[31mfirst\n\tvoid (*é)(int run);  \n",
         )
         .unwrap();
         let headers = Headers::in_folder(folder.path().to_owned());
@@ -74,6 +76,8 @@ mod tests {
         let found = quote(&headers, &loc(2), ["size", "run"].into_iter()).unwrap();
         assert_eq!(found.text, "  void (*é)(int run);");
         assert_eq!(found.caret, Some((16, 3)));
+        let found = quote(&headers, &loc(1), std::iter::empty()).unwrap();
+        assert!(!found.text.contains('\u{1b}'), "{:?}", found.text);
         assert_eq!(quote(&headers, &loc(3), ["run"].into_iter()), None);
         assert_eq!(quote(&headers, &loc(0), ["run"].into_iter()), None);
     }

@@ -97,7 +97,7 @@ fn result(finding: &Finding, reason: Option<&str>) -> Value {
     }
     if let Some((base, declaration)) = related {
         let physical = physical_location(base, &declaration.loc);
-        let text = format!("before: {}", declaration.text);
+        let text = without_links(&format!("before: {}", declaration.text));
         result["relatedLocations"] =
             json!([{"id": 1, "physicalLocation": physical, "message": {"text": text}}]);
     }
@@ -125,14 +125,20 @@ fn message(finding: &Finding) -> String {
     let target = target.map_or_else(String::new, |target| format!(" (on {target})"));
     let remedy = match finding.remedy.is_empty() {
         true => String::new(),
-        false => format!(" What to do: {}.", finding.remedy),
+        false => format!(" Remedy: {}.", finding.remedy),
     };
-    format!(
+    let text = format!(
         "{}: {}{target}. {}{remedy}",
         finding.item,
         finding.message,
         effects.join(" ")
-    )
+    );
+    without_links(&text)
+}
+
+/// Escapes text that SARIF would read as an embedded link, `[text](url)`.
+fn without_links(text: &str) -> String {
+    text.replace("](", "\\](")
 }
 
 fn location(finding: &Finding, declaration: Option<(&str, &DeclarationText)>) -> Value {
@@ -151,9 +157,19 @@ fn location(finding: &Finding, declaration: Option<(&str, &DeclarationText)>) ->
 
 fn physical_location(base: &str, loc: &Loc) -> Value {
     json!({
-        "artifactLocation": {"uri": loc.file, "uriBaseId": base},
+        "artifactLocation": {"uri": relative_uri(&loc.file), "uriBaseId": base},
         "region": {"startLine": loc.line.max(1)},
     })
+}
+
+/// Returns a path as a relative URI. Characters of a scheme, a query or a fragment are escaped.
+fn relative_uri(path: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'/' | b'.' | b'_' | b'-' | b'~' | b'+' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.trim_start_matches('/').bytes().map(escape).collect()
 }
 
 fn fingerprint(finding: &Finding) -> String {

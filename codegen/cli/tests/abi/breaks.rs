@@ -8,7 +8,7 @@ use sp_diff::change::{ChangeKind, UnreportedReason};
 use sp_diff::finding::{Effect, Impact, Outcome};
 use sp_diff::pair::SurfacePair;
 use sp_diff::{Diff, Finding, Surface, Verdict, changes, diff, rules};
-use sp_ir::{Evidence, Field, Item, Mark};
+use sp_ir::{Evidence, Field, Item, Visited};
 
 /// Returns each release with the next one.
 fn pairs(all: &[Surface]) -> impl Iterator<Item = (&Surface, &Surface)> {
@@ -169,9 +169,9 @@ fn unreported_changes_have_the_expected_reasons() {
 /// Returns the item without docs, locations, evidence, and notes for generated code.
 fn facts_only(item: &Item) -> Item {
     let mut item = item.clone();
-    item.visit_mut(&mut |mark| match mark {
-        Mark::Loc(loc) => (loc.file, loc.line) = (String::new(), 0),
-        Mark::Evidence(evidence) => *evidence = Evidence::Prefix,
+    item.visit_mut(&mut |visited| match visited {
+        Visited::Loc(loc) => (loc.file, loc.line) = (String::new(), 0),
+        Visited::Evidence(evidence) => *evidence = Evidence::Prefix,
     });
     let remove_docs = |fields: &mut Vec<Field>| {
         for field in fields {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
+use sp_ir::{Api, Constant, Item, Struct, TargetDifference, Union, Value};
 
 use super::{ExtractError, Extracted, Job, LeftOut, Read, annotate_all, headers, read};
 use crate::clang::{self, Source};
@@ -101,7 +101,7 @@ fn compare(
     api: &Api,
     other: &Items,
     target: &str,
-) -> Result<BTreeMap<String, Differs>, ExtractError> {
+) -> Result<BTreeMap<String, TargetDifference>, ExtractError> {
     let mut differing = BTreeMap::new();
     for (name, item) in &api.items {
         // What is opaque on one target is so on all.
@@ -116,7 +116,7 @@ fn compare(
                 target: target.into(),
             });
         };
-        if differs != Differs::default() {
+        if differs != TargetDifference::default() {
             differing.insert(name.clone(), differs);
         }
     }
@@ -124,23 +124,23 @@ fn compare(
 }
 
 /// How `there` differs from `here`; nothing where it cannot be compared.
-fn difference(here: &Item, there: &Item) -> Option<Differs> {
+fn difference(here: &Item, there: &Item) -> Option<TargetDifference> {
     match (here, there) {
         (Item::Struct(here), Item::Struct(there)) => structure(here, there),
         (Item::Union(here), Item::Union(there)) => Some(union(here, there)),
         (Item::Constant(here), Item::Constant(there)) => Some(constant(here, there)),
         (here, there) => {
             let same = std::mem::discriminant(here) == std::mem::discriminant(there);
-            same.then(Differs::default)
+            same.then(TargetDifference::default)
         }
     }
 }
 
-fn structure(here: &Struct, there: &Struct) -> Option<Differs> {
+fn structure(here: &Struct, there: &Struct) -> Option<TargetDifference> {
     let offsets = |item: &Struct| item.fields.iter().map(|one| one.offset).collect::<Vec<_>>();
     let size = |item: &Struct| item.struct_size.as_ref().map(|size| size.value);
     let (mine, others) = (offsets(here), offsets(there));
-    (mine.len() == others.len()).then(|| Differs {
+    (mine.len() == others.len()).then(|| TargetDifference {
         layout: (here.layout != there.layout).then_some(there.layout),
         offsets: if mine == others { Vec::new() } else { others },
         struct_size: size(there).filter(|_| size(here) != size(there)),
@@ -148,19 +148,19 @@ fn structure(here: &Struct, there: &Struct) -> Option<Differs> {
     })
 }
 
-fn union(here: &Union, there: &Union) -> Differs {
-    Differs {
+fn union(here: &Union, there: &Union) -> TargetDifference {
+    TargetDifference {
         layout: (here.layout != there.layout).then_some(there.layout),
-        ..Differs::default()
+        ..TargetDifference::default()
     }
 }
 
-fn constant(here: &Constant, there: &Constant) -> Differs {
+fn constant(here: &Constant, there: &Constant) -> TargetDifference {
     match there.value {
-        Value::Int(value) if here.value != there.value => Differs {
+        Value::Int(value) if here.value != there.value => TargetDifference {
             value: Some(value),
-            ..Differs::default()
+            ..TargetDifference::default()
         },
-        _ => Differs::default(),
+        _ => TargetDifference::default(),
     }
 }
