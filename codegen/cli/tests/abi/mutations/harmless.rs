@@ -1,45 +1,45 @@
-//! Edits that neither a binary nor a compiler sees.
+//! Edits that affect neither binaries nor compilation.
 
 use sp_diff::{Surface, Verdict};
 use sp_ir::{Alias, Api, Evidence, Item, Type, Visited};
 
 use super::names::replace;
-use super::scene::{Edit, Make, Random, choose, enumeration, loc};
+use super::scene::{Edit, Make, Random, enumeration, loc, select_items};
 
 pub const EDITS: &[Edit] = &[
-    nothing("docs said otherwise", docs),
-    nothing("another line of another header", |side, _| {
-        marks(side, |mark| {
-            if let Visited::Loc(loc) = mark {
+    harmless("other docs", docs),
+    harmless("another line of another header", |side, _| {
+        edit_visited(side, |visited| {
+            if let Visited::Loc(loc) = visited {
                 loc.line += 100;
             }
         })
     }),
-    nothing("other evidence", |side, _| {
-        marks(side, |mark| {
-            if let Visited::Evidence(evidence @ (Evidence::Notes(_) | Evidence::Prefix)) = mark {
-                *evidence = Evidence::Notes("looked at again".into());
+    harmless("other evidence", |side, _| {
+        edit_visited(side, |visited| {
+            if let Visited::Evidence(evidence @ (Evidence::Notes(_) | Evidence::Prefix)) = visited {
+                *evidence = Evidence::Notes("another note".into());
             }
         })
     }),
-    nothing(
-        "an opaque type under another name, the old one kept",
+    harmless(
+        "an opaque type renamed, with an alias for the old name",
         opaque,
     ),
-    nothing(
-        "an enumeration under another name, the old one kept",
+    harmless(
+        "an enumeration renamed, with an alias for the old name",
         enumerated,
     ),
-    nothing("values in another order", |side, random| {
-        let all = choose(side, |_, item| {
+    harmless("enumerators in another order", |side, random| {
+        let all = select_items(side, |_, item| {
             matches!(item, Item::Enum(one) if one.variants.len() > 2).then_some(())
         });
-        let (at, name, ()) = random.pick(all)?;
-        enumeration(side, at, &name).variants.reverse();
+        let (api, name, ()) = random.pick(all)?;
+        enumeration(side, api, &name).variants.reverse();
         Some(name)
     }),
-    nothing("an item in another API's header", rehomed),
-    nothing("another section", |side, _| {
+    harmless("an item in another API's header", moved_to_other_api),
+    harmless("another section", |side, _| {
         each(side, |item| {
             if let Item::Struct(item) = item {
                 item.author_trait = None;
@@ -51,13 +51,13 @@ pub const EDITS: &[Edit] = &[
     }),
 ];
 
-const fn nothing(name: &'static str, make: Make) -> Edit {
+const fn harmless(name: &'static str, make: Make) -> Edit {
     Edit {
         name,
         rule: "",
         verdict: Verdict::Identical,
-        backwards: false,
-        elsewhere: false,
+        is_reversed: false,
+        edits_other_target: false,
         make,
     }
 }
@@ -70,13 +70,13 @@ fn each(side: &mut Surface, to: impl Fn(&mut Item)) -> Option<String> {
     Some("all items".into())
 }
 
-fn marks(side: &mut Surface, to: fn(Visited)) -> Option<String> {
-    each(side, |item| item.visit_mut(&mut |mark| to(mark)))
+fn edit_visited(side: &mut Surface, edit: fn(Visited)) -> Option<String> {
+    each(side, |item| item.visit_mut(&mut |visited| edit(visited)))
 }
 
 fn docs(side: &mut Surface, _: &mut Random) -> Option<String> {
     each(side, |item| {
-        let doc = Some("said otherwise".to_string());
+        let doc = Some("other docs".to_string());
         match item {
             Item::Struct(item) => {
                 item.doc = doc.clone();
@@ -95,26 +95,30 @@ fn docs(side: &mut Surface, _: &mut Random) -> Option<String> {
     })
 }
 
-/// As TF_Status became another name for TSL_Status.
+/// Renames an opaque type and adds an alias, as TF_Status became an alias of TSL_Status.
 fn opaque(side: &mut Surface, random: &mut Random) -> Option<String> {
-    kept(side, random, |item| matches!(item, Item::Handle(_)))
+    rename_with_alias(side, random, |item| matches!(item, Item::Handle(_)))
 }
 
-/// As TF_Code became another name for TSL_Code.
+/// Renames an enumeration and adds an alias, as TF_Code became an alias of TSL_Code.
 fn enumerated(side: &mut Surface, random: &mut Random) -> Option<String> {
-    kept(side, random, |item| matches!(item, Item::Enum(_)))
+    rename_with_alias(side, random, |item| matches!(item, Item::Enum(_)))
 }
 
-fn kept(side: &mut Surface, random: &mut Random, fits: fn(&Item) -> bool) -> Option<String> {
+fn rename_with_alias(
+    side: &mut Surface,
+    random: &mut Random,
+    fits: fn(&Item) -> bool,
+) -> Option<String> {
     let texts: Vec<String> = side.apis.iter().map(Api::to_json).collect();
-    let all = choose(side, |name, item| {
-        let fresh = !texts
+    let all = select_items(side, |name, item| {
+        let is_unused = !texts
             .iter()
             .any(|text| text.contains(&format!("\"name\":\"{name}\"")));
-        let spoken = texts.iter().any(|text| text.contains(&format!("{name}::")));
-        (fits(item) && fresh && !spoken).then_some(())
+        let is_path = texts.iter().any(|text| text.contains(&format!("{name}::")));
+        (fits(item) && is_unused && !is_path).then_some(())
     });
-    let (at, name, ()) = random.pick(all)?;
+    let (api, name, ()) = random.pick(all)?;
     side.apis = texts
         .iter()
         .map(|text| Api::from_json(&replace(text, &name)).unwrap())
@@ -125,26 +129,26 @@ fn kept(side: &mut Surface, random: &mut Random, fits: fn(&Item) -> bool) -> Opt
         ty,
         loc: loc(),
     });
-    side.apis[at].items.insert(name.clone(), alias);
+    side.apis[api].items.insert(name.clone(), alias);
     Some(name)
 }
 
-fn rehomed(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |_, item| {
+fn moved_to_other_api(side: &mut Surface, random: &mut Random) -> Option<String> {
+    let all = select_items(side, |_, item| {
         matches!(item, Item::Function(_) | Item::Struct(_)).then_some(())
     });
-    let (at, name, ()) = random.pick(all)?;
-    let item = side.apis[at].items.remove(&name)?;
-    // What other targets have of it goes along.
-    let targets: Vec<_> = side.apis[at]
+    let (api, name, ()) = random.pick(all)?;
+    let item = side.apis[api].items.remove(&name)?;
+    // The layouts of other targets move too.
+    let targets: Vec<_> = side.apis[api]
         .targets
         .iter_mut()
         .filter_map(|(target, differs)| Some((target.clone(), differs.remove(&name)?)))
         .collect();
-    let to = (at + 1) % side.apis.len();
-    side.apis[to].items.insert(name.clone(), item);
+    let target_api = (api + 1) % side.apis.len();
+    side.apis[target_api].items.insert(name.clone(), item);
     for (target, differs) in targets {
-        side.apis[to]
+        side.apis[target_api]
             .targets
             .entry(target)
             .or_default()
