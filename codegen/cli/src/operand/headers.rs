@@ -11,34 +11,34 @@ use tempfile::TempDir;
 use crate::console::warning;
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_fetch::lock::{Lock, Locked};
+use sp_fetch::lock::{Lock, LockedRelease};
 use sp_fetch::store::Store;
 
 /// Headers by their path below the include root. The default has no headers.
 #[derive(Debug, Default)]
 pub struct Headers {
     root: Option<PathBuf>,
-    locked: Option<LockedRelease>,
+    locked: Option<LockedHeaders>,
     /// Removes the unpacked headers on drop.
     _unpacked: Option<TempDir>,
 }
 
 /// A release whose headers have a sha256 in the lock.
 #[derive(Debug)]
-struct LockedRelease {
+struct LockedHeaders {
     release: Release,
     folders: DataFolders,
-    entry: OnceCell<Option<Locked>>,
+    entry: OnceCell<Option<LockedRelease>>,
 }
 
 impl Headers {
     /// Returns the stored headers of a release.
     pub fn locked(folders: &DataFolders, release: Release) -> Self {
-        let store = Store::at(folders.store.clone());
+        let store = Store::new(folders.store.clone());
         let exact = store.resolve(release);
         Self {
-            root: exact.map(|exact| store.include(exact)),
-            locked: exact.map(|release| LockedRelease {
+            root: exact.map(|exact| store.include_root(exact)),
+            locked: exact.map(|release| LockedHeaders {
                 release,
                 folders: folders.clone(),
                 entry: OnceCell::new(),
@@ -80,12 +80,12 @@ impl Headers {
     }
 }
 
-impl LockedRelease {
+impl LockedHeaders {
     /// Returns true if the bytes have the sha256 of the locked header.
     fn matches(&self, name: &str, bytes: &[u8]) -> bool {
         let entry = self.entry.get_or_init(|| {
             let DataFolders { lock, inherits, .. } = &self.folders;
-            let entry = Lock::read_one(lock, *inherits, self.release);
+            let entry = Lock::read_release(lock, *inherits, self.release);
             entry.unwrap_or_else(|error| {
                 warning!("headers of {} are not quoted: {error}", self.release);
                 None
