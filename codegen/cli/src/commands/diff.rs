@@ -9,11 +9,11 @@ use miette::{IntoDiagnostic, Report};
 
 use crate::console;
 use crate::diagnostic::{self, CommandOutcome, Result};
-use crate::operand::{self, Operand, OperandError, Reading, Side};
-use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
+use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
+use crate::report::{self, Report as Findings, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
-use sp_diff::plugin::Usage;
+use sp_diff::plugin::PluginUsage;
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
@@ -84,16 +84,16 @@ enum FailOn {
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
     let current_dir = std::env::current_dir().into_diagnostic()?;
-    let folders = operand::readable_place(&current_dir);
-    let (old, new) = (Operand::find(&args.old)?, Operand::find(&args.new)?);
+    let folders = operand::readable_folders(&current_dir);
+    let (old, new) = (Operand::parse(&args.old)?, Operand::parse(&args.new)?);
     let suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
     let target = &args.target;
-    let reading = Reading {
-        place: &folders,
+    let reading = ReadOptions {
+        folders: &folders,
         target,
         apis: &args.api,
     };
-    let (mut old, mut new) = operand::both(&old, &new, reading)?;
+    let (mut old, mut new) = operand::read_both(&old, &new, reading)?;
     let is_whole = separate_unread(&mut old, &mut new, &args.api)?;
     if old.is_parsed || new.is_parsed {
         old.surface.restrict(&args.api);
@@ -117,7 +117,7 @@ pub fn run(args: Args) -> Result {
 }
 
 /// Reports the APIs that cannot be read and removes them from both sides. Returns true if there are none.
-fn separate_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<bool> {
+fn separate_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) -> Result<bool> {
     let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
     unread.retain(|unread| apis.is_empty() || apis.contains(&unread.api));
     let names: BTreeSet<String> = unread.iter().map(|unread| unread.api.clone()).collect();
@@ -166,8 +166,8 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
     })
 }
 
-fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<Usage> {
-    Ok(Usage::of(path, old.apis.iter().chain(&new.apis))?)
+fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<PluginUsage> {
+    Ok(PluginUsage::read(path, old.apis.iter().chain(&new.apis))?)
 }
 
 /// Returns the compared releases, or `None` if a side does not state its release.
@@ -185,7 +185,7 @@ fn separate_suppressed(
 ) -> Result<(Diff, Vec<Suppressed>)> {
     let reasons = suppressions.reasons(&diff.findings, releases)?;
     let mut is_active = reasons.iter().map(Option::is_none);
-    let (diff, others) = diff.part(|_| is_active.next().unwrap_or(true));
+    let (diff, others) = diff.partition(|_| is_active.next().unwrap_or(true));
     let reasons = reasons.iter().flatten().cloned();
     let suppressed = reasons.zip(others);
     let suppressed = suppressed.map(|(reason, finding)| Suppressed { reason, finding });
@@ -196,13 +196,13 @@ fn select(
     diff: Diff,
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
-    plugin: Option<Usage>,
+    plugin: Option<PluginUsage>,
 ) -> Findings {
     let is_wanted = |finding: &sp_diff::Finding| {
         let is_in_api = apis.is_empty() || apis.contains(&finding.api);
         is_in_api && plugin.as_ref().is_none_or(|usage| usage.concerns(finding))
     };
-    let (mut diff, _) = diff.part(is_wanted);
+    let (mut diff, _) = diff.partition(is_wanted);
     suppressed.retain(|suppressed| is_wanted(&suppressed.finding));
     if let Some(plugin) = &plugin {
         diff = diff.map(|finding| plugin.judge(finding));
@@ -217,15 +217,15 @@ fn select(
     }
 }
 
-fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> {
-    let page = Page {
+fn print(report: &Findings, old: LoadedSide, new: LoadedSide, format: Format) -> Result<()> {
+    let page = TextStyle {
         paint: console::paint(),
         width: console::width(),
     };
     let text = match format {
         Format::Text => {
             let (old, new) = (old.headers, new.headers);
-            report::text(report, &Quotable { old, new }, page)
+            report::text(report, &SideHeaders { old, new }, page)
         }
         Format::Json => report::json(report),
         Format::Markdown => report::markdown(report).into_diagnostic()?,

@@ -89,7 +89,7 @@ enum DocSource {
 /// Writes the generated files, or compares them with the files on disk.
 pub fn run(args: Args) -> Result {
     let current_dir = std::env::current_dir().into_diagnostic()?;
-    let folders = operand::readable_place(&current_dir);
+    let folders = operand::readable_folders(&current_dir);
     let out = match (&args.out, checkout(&current_dir)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
