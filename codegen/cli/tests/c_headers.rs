@@ -284,7 +284,7 @@ fn layout(name: &str, item: &Struct, differs: &Differs) -> String {
 }
 
 fn apis() -> Vec<Api> {
-    snapshots::read(&root().join("generated/ir"), None).unwrap()
+    snapshots::read_folder(&root().join("generated/ir"), None).unwrap()
 }
 
 /// The page's diff is that of the two plugins; `SP_BLESS=1` renews it.

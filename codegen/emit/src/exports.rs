@@ -89,14 +89,14 @@ impl<'a> Exports<'a> {
         let first_of = |known: &BTreeSet<Release>| known.first().copied();
         let is_late = oldest.as_ref().and_then(first_of) < first_of(&known);
         if *exporting == known && is_late {
-            return format!("in all that was read ({})", runs::write(&known, &known));
+            return format!("in all that was read ({})", runs::format(&known, &known));
         }
         let word = |(first, last): (Release, Release)| match () {
             () if first == last => format!("in {first}"),
             () if Some(&last) == known.last() => format!("{first} on"),
             () => format!("{first} to {last}"),
         };
-        let runs = runs::of(exporting, &known).into_iter();
+        let runs = runs::from_set(exporting, &known).into_iter();
         runs.map(word).collect::<Vec<_>>().join(" and ")
     }
 
@@ -200,7 +200,7 @@ impl<'a> Exports<'a> {
         let like = like(first);
         let exports = self.tables.iter().zip(set).map(|(table, exporting)| {
             let wheels = constant(table);
-            let spans = runs::of(exporting, &known(table));
+            let spans = runs::from_set(exporting, &known(table));
             let spans = spans.iter().map(|(first, last)| {
                 let (first, last) = (minor(*first), minor(*last));
                 quote!((#first, #last))
@@ -235,7 +235,7 @@ fn wheels(table: &Table) -> TokenStream {
 }
 
 fn known(table: &Table) -> BTreeSet<Release> {
-    table.wheels().keys().copied().collect()
+    table.wheel_names().keys().copied().collect()
 }
 
 fn minor(release: Release) -> TokenStream {

@@ -164,7 +164,7 @@ fn zip64_is_read_as_zip_is() {
 #[test]
 fn any_byte_may_be_changed() {
     for large in [false, true] {
-        let library = sp_library::sample::library(&["TF_A", "TF_B"], true, 16);
+        let library = sp_library::sample::elf_library(&["TF_A", "TF_B"], true, 16);
         let bytes = zipped(&[(OPS, b"int x;"), (CC, &library)], large);
         for at in 0..bytes.len() {
             for value in [0, 0x7f, 0xff] {

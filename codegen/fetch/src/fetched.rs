@@ -10,7 +10,7 @@ use super::lock::{Lock, Locked};
 use super::store::{self, Store};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_parse::closure::Headers;
+use sp_parse::api_headers::Headers;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -70,7 +70,7 @@ impl Fetched {
         let (release, place) = (self.done.release, &self.place);
         let _turn = Exclusive::acquire(&place.lock)?;
         // Another process may have added releases since.
-        let known = Lock::read(&place.lock, place.inherits)?;
+        let known = Lock::read(&place.lock, place.extends_embedded)?;
         let mut own = Lock::read(&place.lock, false)?;
         let appended = match admitted(&known, release, &new.entry, &place.lock)? {
             Admitted::Locked => None,

@@ -32,8 +32,8 @@ use lock::{Lock, Locked, hashes};
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
-use sp_parse::closure::{self, Closure};
-use sp_parse::source::{Identity, Moved, Source};
+use sp_parse::api_headers::{self, ApiHeaders};
+use sp_parse::source::{Identity, Source, Traffic};
 use std::path::{Path, PathBuf};
 use store::Store;
 use wheel::Wheel;
@@ -65,11 +65,11 @@ pub struct Imported {
     /// How many headers it has.
     pub headers: usize,
     /// What crossed the network, less what pip itself asked.
-    pub moved: Moved,
+    pub moved: Traffic,
     /// Whether the lock has a new entry.
     pub appended: bool,
     /// True if the wheel was fetched whole and the index states no sha256.
-    pub is_unstated: bool,
+    pub is_unverified: bool,
 }
 
 /// What an import is doing, for a progress bar.
@@ -90,7 +90,7 @@ pub fn fetch(
     index: &Index,
     watch: &mut dyn Watch,
 ) -> Result<Fetched, FetchError> {
-    let lock = Lock::read(&request.place.lock, request.place.inherits)?;
+    let lock = Lock::read(&request.place.lock, request.place.extends_embedded)?;
     let exact = lock.resolve(request.release);
     // A minor release that is locked as a pre-release may be final by now.
     let exact = exact.filter(|exact| request.locked || request.release.admits(*exact));
@@ -114,9 +114,9 @@ fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Fetched> {
         origin: None,
         include: store.include(exact),
         headers: headers.len(),
-        moved: Moved::default(),
+        moved: Traffic::default(),
         appended: false,
-        is_unstated: false,
+        is_unverified: false,
     };
     Some(Fetched {
         done,
@@ -137,18 +137,18 @@ fn read(
     let release = agree(request, &identity, exact, source.as_ref())?;
     watch.stage(
         "reading headers",
-        Some(closure::roots(source.as_ref()).0.len()),
+        Some(api_headers::find_roots(source.as_ref()).0.len()),
     );
-    let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
+    let found = api_headers::find(source.as_mut(), &mut |name| watch.step(name))?;
     let store = Store::at(request.place.store.clone());
     let mut done = Imported {
         release,
         origin: Some(source.origin()),
         include: store.include(release),
         headers: found.headers.len(),
-        moved: source.moved(),
+        moved: source.traffic(),
         appended: false,
-        is_unstated: source.is_unstated(),
+        is_unverified: source.is_unverified(),
     };
     let entry = entry(release, identity, &found);
     let new = match admit(lock, release, &entry, request)? {
@@ -250,7 +250,7 @@ fn agree(
     })
 }
 
-fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
+fn entry(release: Release, identity: Identity, found: &ApiHeaders) -> Locked {
     let package = index::package_of(release);
     Locked {
         package: identity.package.unwrap_or_else(|| package.to_owned()),
@@ -258,7 +258,7 @@ fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
         python: identity.python,
         platform: identity.platform,
         headers: hashes(&found.headers),
-        left_out: found.left_out.clone(),
+        left_out: found.excluded.clone(),
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
                     lock: home.join("sources.toml"),
                     snapshots: home.join("ir"),
                     symbols: home.join("symbols"),
-                    inherits: false,
+                    extends_embedded: false,
                 },
             };
             Self { scratch, request }

@@ -7,7 +7,7 @@
 //! The server is not trusted: a part that is not the requested one, or a length that is too large or
 //! changes, is an error, and no request asks for more than [`REQUEST_MOST`] bytes.
 
-use sp_parse::source::Moved;
+use sp_parse::source::Traffic;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -80,7 +80,7 @@ struct Blocks {
     order: VecDeque<u64>,
     next: u64,
     ahead: u64,
-    moved: Moved,
+    moved: Traffic,
 }
 
 impl RangeReader {
@@ -97,7 +97,7 @@ impl RangeReader {
             order: VecDeque::new(),
             next: 0,
             ahead: 1,
-            moved: Moved::default(),
+            moved: Traffic::default(),
         };
         let length = file.get(0..1)?.length;
         if length == 0 || length > LENGTH_MOST {
@@ -113,7 +113,7 @@ impl RangeReader {
     }
 
     /// What was moved so far.
-    pub fn moved(&self) -> Moved {
+    pub fn traffic(&self) -> Traffic {
         self.file.borrow().moved
     }
 
@@ -328,8 +328,8 @@ pub(super) mod tests {
         reader.seek(SeekFrom::Start(700_000)).unwrap();
         reader.read_exact(&mut [0; 100]).unwrap();
         assert_eq!(
-            reader.moved(),
-            Moved {
+            reader.traffic(),
+            Traffic {
                 bytes: BLOCK + 1,
                 requests: 2
             }
@@ -343,8 +343,8 @@ pub(super) mod tests {
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, body);
-        assert_eq!(reader.moved().bytes, body.len() as u64 + 1);
-        assert!(reader.moved().requests <= 6, "{:?}", reader.moved());
+        assert_eq!(reader.traffic().bytes, body.len() as u64 + 1);
+        assert!(reader.traffic().requests <= 6, "{:?}", reader.traffic());
     }
 
     #[test]
@@ -353,7 +353,7 @@ pub(super) mod tests {
         reader
             .expect(vec![900_000..900_010, 10..20, 70_000..80_000])
             .unwrap();
-        assert_eq!(reader.moved().requests, 3);
+        assert_eq!(reader.traffic().requests, 3);
     }
 
     #[test]
@@ -436,7 +436,7 @@ pub(super) mod tests {
             .expect(vec![0..LENGTH_MOST, 5..u64::MAX, u64::MAX - 1..u64::MAX])
             .unwrap();
         let kept = KEPT_MOST as u64 * BLOCK;
-        assert!(reader.moved().bytes <= kept + 1, "{:?}", reader.moved());
+        assert!(reader.traffic().bytes <= kept + 1, "{:?}", reader.traffic());
         let mut seeking = reader.clone();
         seeking.seek(SeekFrom::Start(u64::MAX)).unwrap();
         assert_eq!(seeking.read(&mut [0; 4]).unwrap(), 0);

@@ -5,8 +5,8 @@
 use super::error::FetchError;
 use super::lock::{Lock, Locked, hashes};
 use sp_data::release::Release;
-use sp_parse::closure::Headers;
-use sp_parse::source::stays_inside;
+use sp_parse::api_headers::Headers;
+use sp_parse::source::is_safe_relative_path;
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::fs;
 use std::io::{self, Write};
@@ -94,7 +94,7 @@ pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
 
 fn write_below(folder: &Path, headers: &Headers) -> io::Result<()> {
     for (name, bytes) in headers {
-        if !stays_inside(name) {
+        if !is_safe_relative_path(name) {
             return Err(io::Error::other(format!("`{name}` leads out of the store")));
         }
         let path = folder.join(name);

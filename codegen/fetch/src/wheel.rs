@@ -14,7 +14,8 @@ use super::url::Url;
 use sha2::{Digest, Sha256};
 use sp_parse::source::SourceError;
 use sp_parse::source::{
-    HEADER_MOST, Identity, Moved, Source, identity_of, open_file, stays_inside,
+    Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, open_regular_file,
+    parse_identity,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -37,8 +38,8 @@ pub struct Wheel<R> {
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
     /// Bytes and requests of a wheel that was fetched whole.
-    downloaded: Option<Moved>,
-    is_unstated: bool,
+    downloaded: Option<Traffic>,
+    is_unverified: bool,
     /// Remaining limit for the bytes of all headers.
     left: u64,
 }
@@ -47,7 +48,7 @@ impl Wheel<BufReader<File>> {
     /// Opens a wheel file.
     pub fn open(path: &Path) -> Result<Self, FetchError> {
         let origin = path.display().to_string();
-        let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+        let file = open_regular_file(path).map_err(|error| lost(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
     }
 
@@ -58,7 +59,7 @@ impl Wheel<BufReader<File>> {
     pub fn open_stated(path: &Path, link: &Found) -> Result<Self, FetchError> {
         if let Some(stated) = &link.sha256 {
             let origin = path.display().to_string();
-            let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+            let file = open_regular_file(path).map_err(|error| lost(&origin, &error))?;
             let found = sha256(file).map_err(|error| lost(&origin, &error))?;
             if found != *stated {
                 return Err(FetchError::WheelDiffers {
@@ -80,11 +81,11 @@ impl Wheel<File> {
     pub fn downloaded(link: &Found, download: Download) -> Result<Self, FetchError> {
         let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
         let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
-        wheel.downloaded = Some(Moved {
+        wheel.downloaded = Some(Traffic {
             bytes: download.length,
             requests: 1,
         });
-        wheel.is_unstated = !download.is_stated;
+        wheel.is_unverified = !download.is_stated;
         Ok(wheel)
     }
 }
@@ -141,7 +142,7 @@ impl<R: Read + Seek> Wheel<R> {
             members,
             remote,
             downloaded: None,
-            is_unstated: false,
+            is_unverified: false,
             left: HEADERS_MOST,
         })
     }
@@ -165,7 +166,7 @@ impl<R: Read + Seek> Wheel<R> {
         let member = self.archive.by_index(index);
         let member = member.map_err(|error| unreadable(origin, error))?;
         let name = member.name().map(|name| name.escape_default().to_string());
-        let limit = HEADER_MOST.min(self.left);
+        let limit = MAX_HEADER_BYTES.min(self.left);
         let mut bytes = Vec::new();
         let read = member.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
@@ -204,7 +205,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
 
     fn identity(&mut self) -> Result<Identity, FetchError> {
         let (metadata, wheel) = (self.dist_info("METADATA")?, self.dist_info("WHEEL")?);
-        Ok(identity_of(&metadata, &wheel))
+        Ok(parse_identity(&metadata, &wheel))
     }
 
     fn names(&self) -> &BTreeSet<String> {
@@ -217,7 +218,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
         self.text(index)
     }
 
-    fn expect(&mut self, names: &[&str]) -> Result<(), FetchError> {
+    fn prefetch(&mut self, names: &[&str]) -> Result<(), FetchError> {
         let Some(remote) = &self.remote else {
             return Ok(());
         };
@@ -237,16 +238,16 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map_err(|error| FetchError::from_server(&self.origin, error))
     }
 
-    fn moved(&self) -> Moved {
+    fn traffic(&self) -> Traffic {
         self.remote
             .as_ref()
-            .map(RangeReader::moved)
+            .map(RangeReader::traffic)
             .or(self.downloaded)
             .unwrap_or_default()
     }
 
-    fn is_unstated(&self) -> bool {
-        self.is_unstated
+    fn is_unverified(&self) -> bool {
+        self.is_unverified
     }
 }
 
@@ -258,7 +259,7 @@ fn members<R: Read + Seek>(
     let mut members = BTreeMap::new();
     for (index, name) in archive.file_names().enumerate() {
         let name = name.map_err(|error| unreadable(origin, error))?;
-        if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
+        if !is_safe_relative_path(name.strip_suffix('/').unwrap_or(&name)) {
             return Err(FetchError::MemberNameRefused {
                 origin: origin.to_owned(),
                 member: name.escape_default().to_string(),
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn rejects_headers_over_the_limit() {
-        let large = vec![b'x'; HEADER_MOST as usize + 1];
+        let large = vec![b'x'; MAX_HEADER_BYTES as usize + 1];
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
         let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
         assert!(matches!(
@@ -453,13 +454,13 @@ mod tests {
         ]);
         let length = bytes.len() as u64;
         let mut wheel = Wheel::over("x.whl".into(), serve(bytes, true)).unwrap();
-        wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
+        wheel.prefetch(&["tensorflow/c/ops.h"]).unwrap();
         assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));
         assert!(
-            wheel.moved().bytes < length / 4,
+            wheel.traffic().bytes < length / 4,
             "{:?} of {length}",
-            wheel.moved()
+            wheel.traffic()
         );
     }
 }

@@ -17,7 +17,7 @@ use sp_diff::plugin::Usage;
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
-use sp_parse::extract::Unread;
+use sp_parse::extract::UnreadableApi;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,7 +113,7 @@ pub fn run(args: Args) -> Result {
 
 /// Shows the APIs that cannot be read and takes them out of both sides. Returns true if there are none.
 fn set_aside_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<bool> {
-    let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
+    let mut unread: Vec<UnreadableApi> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
     unread.retain(|one| apis.is_empty() || apis.contains(&one.api));
     let names: BTreeSet<String> = unread.iter().map(|one| one.api.clone()).collect();
     let reports = unread.into_iter().map(Report::from);
@@ -155,7 +155,7 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
             api: api.clone(),
             old: old.label.clone(),
             new: new.label.clone(),
-            help: suggest::before(api, known, list),
+            help: suggest::with_suggestion(api, known, list),
         }
         .into())
     })

@@ -15,14 +15,14 @@ use crate::disk::{self, FolderKind};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use sp_data::folders::{DataFolders, checkout};
-use sp_data::release::{Release, Requested};
+use sp_data::folders::{DataFolders, find_checkout};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit, header};
 use sp_fetch::store::Store;
 use sp_parse::extract;
-use sp_parse::upstream;
+use sp_parse::header_docs;
 
 /// Lines of a drifted file's diff that are shown.
 const SHOWN: usize = 24;
@@ -43,7 +43,7 @@ pub struct Args {
     lang: Lang,
     /// The newest release that the crate shall know: 2.21, 2.22.0rc0, nightly; the newest snapshots if absent
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// Make it of the headers under this include root alone, for `--out`; --release says of which
     /// release they are, the newest known if absent
     #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
@@ -90,7 +90,7 @@ enum Docs {
 pub fn run(args: Args) -> Result {
     let here = std::env::current_dir().into_diagnostic()?;
     let place = operand::readable_place(&here);
-    let out = match (&args.out, checkout(&here)) {
+    let out = match (&args.out, find_checkout(&here)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(homeless()),
@@ -153,23 +153,23 @@ fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
 
 fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
-        return Ok(snapshots::of(place, release)?);
+        return Ok(snapshots::read_history(place, release)?);
     };
     let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
     let release = release.map_or_else(newest, |it| Ok(Some(it)))?;
-    let baseline = snapshots::newest(place, release)?;
+    let baseline = snapshots::read_newest(place, release)?;
     let release = release.map_or_else(String::new, |it| it.key().to_string());
     let extracted = extract(root, &release, DEFAULT_TARGET, baseline)?;
     extracted
-        .stray_line()
+        .format_unassigned()
         .iter()
         .for_each(|line| note!("{line}"));
-    Ok(extracted.whole()?)
+    Ok(extracted.into_apis()?)
 }
 
 /// Who exports the functions, as far as the crate's releases go.
 fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
-    let all = Symbols::at(place)?;
+    let all = Symbols::load(place)?;
     Ok(match release {
         Some(release) => all.until(release),
         None => all,
@@ -196,7 +196,7 @@ fn warn(apis: &[Api], symbols: &Symbols) {
 
 /// The committed crate is of all releases, and has none of the headers' own comments.
 fn spare_what_is_committed(out: &Path, here: &Path) -> Result<()> {
-    let committed = checkout(here).map(|root| root.join("generated"));
+    let committed = find_checkout(here).map(|root| root.join("generated"));
     if committed.is_some_and(|it| same(&it, out)) {
         return Err(miette!(
             code = "sp_gen::generate::committed",
@@ -222,7 +222,7 @@ fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &DataFolders
             place.store.display()
         ));
     };
-    let put = upstream::annotate(apis, &name, &include)?;
+    let put = header_docs::annotate(apis, &name, &include)?;
     note!("{put} comments of the headers in {}", include.display());
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::console;
 use crate::diagnostic::{Outcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
 use crate::operand;
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 
@@ -27,7 +27,7 @@ pub struct Args {
     name: Option<String>,
     /// The newest release shown: 2.21, 2.22.0rc0, nightly; the newest that is imported if absent
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -48,9 +48,9 @@ enum Format {
 pub fn run(args: Args) -> Result {
     let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
-    let apis = snapshots::of(&place, release)?;
+    let apis = snapshots::read_history(&place, release)?;
     let history = History::of(&apis);
-    let exports = Exports::of(&apis, &Symbols::at(&place)?);
+    let exports = Exports::of(&apis, &Symbols::load(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
         Format::Text => text(&history, &exports, &subject, console::paint()),

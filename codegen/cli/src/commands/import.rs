@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
 use snapshot::{SnapshotError, Written};
 use sp_data::folders::DataFolders;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::symbols::Symbols;
 use sp_fetch::error::FetchError;
 use sp_fetch::index::{Index, PACKAGE};
@@ -20,7 +20,7 @@ use sp_fetch::store::Store;
 use sp_fetch::symbols::{self, Task};
 use sp_fetch::{Fetched, Imported, Request, Watch, fetch, newest_nightly};
 use sp_parse::extract::Extracted;
-use sp_parse::source::Moved;
+use sp_parse::source::Traffic;
 use sp_system::parallel;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ enum What {
 #[derive(Clone, Copy)]
 enum Wanted {
     All,
-    One(Requested),
+    One(RequestedRelease),
 }
 
 impl FromStr for Wanted {
@@ -129,7 +129,7 @@ fn finish(
         false => report(&fetched.done, took),
     })?;
     let write = || -> Result<Written> { Ok(snapshot::write(&extracted, release, place)?) };
-    let written = match is_new && !extracted.unread.is_empty() {
+    let written = match is_new && !extracted.unreadable.is_empty() {
         true => write().inspect(|_| {
             warning!("TensorFlow {release}: not stored, since some APIs cannot be read:")
         }),
@@ -261,8 +261,8 @@ fn requests(args: &Args, place: &DataFolders, index: &Index) -> Result<Vec<Reque
     let mut releases = BTreeSet::new();
     for wanted in &args.releases {
         match wanted {
-            Wanted::One(Requested::Version(release)) => drop(releases.insert(*release)),
-            Wanted::One(Requested::Nightly) => {
+            Wanted::One(RequestedRelease::Version(release)) => drop(releases.insert(*release)),
+            Wanted::One(RequestedRelease::Nightly) => {
                 releases.insert(newest_nightly(args.from.as_deref(), index)?);
             }
             Wanted::All => releases.extend(every(args.locked, place, index)?),
@@ -287,7 +287,7 @@ fn requests(args: &Args, place: &DataFolders, index: &Index) -> Result<Vec<Reque
 /// Returns the minors that the lock has and, unless `locked`, those that the index has. A minor without a
 /// final release is its locked pre-release.
 fn every(locked: bool, place: &DataFolders, index: &Index) -> Result<BTreeSet<Release>> {
-    let lock = Lock::read(&place.lock, place.inherits)?;
+    let lock = Lock::read(&place.lock, place.extends_embedded)?;
     let (finals, previews): (Vec<Release>, Vec<Release>) =
         lock.release.keys().partition(|exact| exact.is_final());
     let mut all: BTreeSet<Release> = finals.into_iter().map(Release::minor).collect();
@@ -318,7 +318,7 @@ fn report(done: &Imported, took: Duration) {
             cost(done.moved, took)
         ),
     }
-    if done.is_unstated {
+    if done.is_unverified {
         note!("  the index states no sha256 of the wheel: only the lock tells whether it changes");
     }
     note!("  in {}", include.display());
@@ -341,7 +341,7 @@ fn describe(
     for path in &written.removed {
         note!("  removed {}: the release has no such API", path.display());
     }
-    if let Some(line) = extracted.stray_line() {
+    if let Some(line) = extracted.format_unassigned() {
         note!("  {line}; list them in headers/apis");
     }
     if let Some((last, changes)) = &written.changes {
@@ -352,15 +352,15 @@ fn describe(
             "  what its libraries export is not known: `sp-gen import tensorflow {release} --symbols` reads it"
         );
     }
-    let unread = extracted.unread.into_iter().map(Report::from);
+    let unread = extracted.unreadable.into_iter().map(Report::from);
     end(unread.collect()).map(drop)
 }
 
 /// Returns true if the exported symbols of some wheel of the release were read.
 fn has_symbols(release: Release, place: &DataFolders) -> Result<bool> {
-    let symbols = Symbols::at(place)?;
+    let symbols = Symbols::load(place)?;
     Ok(symbols
-        .cells()
+        .wheels()
         .iter()
         .any(|cell| cell.release == release.key()))
 }
@@ -376,7 +376,7 @@ fn tell(last: Release, changes: &[Change]) {
     }
 }
 
-fn cost(moved: Moved, took: Duration) -> String {
+fn cost(moved: Traffic, took: Duration) -> String {
     if moved.requests == 0 {
         return String::new();
     }

@@ -16,12 +16,12 @@ use crate::diagnostic::{Outcome, Result};
 use crate::operand;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::suggest;
 use sp_parse::clang::{DEFAULT_TARGET, Library};
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{Job, extract_with};
 
 const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ pub struct Args {
     /// The release whose snapshot is read, the newest final one if absent; with --headers, the release that they
     /// are of, if not the one that they state
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// Parse the headers under this include root instead
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
@@ -155,7 +155,7 @@ fn release(args: &Args, place: &DataFolders) -> Result<Release> {
 /// Returns the newest release whose snapshots are not of a preview.
 fn newest_final(place: &DataFolders) -> Result<Release> {
     for release in snapshots::releases(place)?.into_iter().rev() {
-        let apis = snapshots::at(place, release)?.unwrap_or_default();
+        let apis = snapshots::read_release(place, release)?.unwrap_or_default();
         if apis.iter().all(|api| api.preview.is_none()) {
             return Ok(release);
         }
@@ -170,21 +170,21 @@ fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Res
     let newest = snapshots::newest_release(place, Some(release))?;
     let only: Vec<String> = args.api.iter().cloned().collect();
     let baseline = newest.map(|newest| match &args.api {
-        Some(api) => snapshots::some(place, newest, &[api]),
-        None => snapshots::newest(place, Some(newest)),
+        Some(api) => snapshots::read_apis(place, newest, &[api]),
+        None => snapshots::read_newest(place, Some(newest)),
     });
     let baseline = baseline.transpose()?.unwrap_or_default();
-    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+    let (notes, excluded) = (Notes::all()?, ExcludedHeaders::embedded()?);
     let job = Job {
         notes: &notes,
-        left_out: &left_out,
-        known: &Known::AtHand(baseline),
+        excluded: &excluded,
+        known: &KnownNames::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
         only: &only,
     };
     let mut extracted = extract_with(&job, &args.target)?;
-    let mut unread = std::mem::take(&mut extracted.unread).into_iter();
+    let mut unread = std::mem::take(&mut extracted.unreadable).into_iter();
     if let Some(unread) = unread.find(|one| only.is_empty() || only.contains(&one.api)) {
         return Err(unread.into());
     }
@@ -194,13 +194,13 @@ fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Res
 
 /// Returns every API of the release.
 fn all(release: Release, place: &DataFolders) -> Result<Vec<Api>> {
-    let apis = snapshots::at(place, release)?;
+    let apis = snapshots::read_release(place, release)?;
     Ok(apis.ok_or_else(|| operand::unknown_release(release, place))?)
 }
 
 /// Returns the snapshot of the checkout or the cache, which may be newer than the binary's.
 fn find(api: &str, release: Release, place: &DataFolders) -> Result<Option<Api>> {
-    let apis = snapshots::some(place, release, &[api])?;
+    let apis = snapshots::read_apis(place, release, &[api])?;
     Ok(apis.into_iter().next().or_else(|| carried(api, release)))
 }
 
@@ -209,7 +209,7 @@ fn carried(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
     let api = Api::from_json(found?.1).ok()?;
-    snapshots::holds(&api, release).then_some(api)
+    snapshots::is_version(&api, release).then_some(api)
 }
 
 /// Returns the error for an API that the release does not have, or for a release that is not known.
@@ -223,7 +223,7 @@ fn unknown(api: &str, release: Release, place: &DataFolders) -> miette::Report {
     Unknown {
         api: api.into(),
         release: release.to_string(),
-        help: suggest::before(api, known.iter().copied(), list),
+        help: suggest::with_suggestion(api, known.iter().copied(), list),
     }
     .into()
 }

@@ -6,7 +6,7 @@ use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_host::JudgeOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub struct Args {
 
 /// One release or all.
 #[derive(Clone, Copy)]
-struct Wanted(Option<Requested>);
+struct Wanted(Option<RequestedRelease>);
 
 impl FromStr for Wanted {
     type Err = String;

@@ -23,7 +23,7 @@ pub fn beside(include: &Path, target: &str) -> Result<Option<Exports>> {
     let mut exports: Option<Exports> = None;
     for path in libraries(package) {
         let mut library = Library::open(&path)?;
-        if !elf::is_x86_64(&library.part(0..64)?) {
+        if !elf::is_x86_64(&library.read_range(0..64)?) {
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -97,7 +97,10 @@ impl Binary for Library {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
+    fn read_ranges(
+        &mut self,
+        ranges: &[Range<u64>],
+    ) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
         let parts = ranges.iter().map(|range| self.at(range));
         let parts: io::Result<Vec<_>> = parts.collect();
         parts.map_err(|error| {

@@ -83,8 +83,12 @@ impl Headers {
 impl Promise {
     fn holds(&self, name: &str, bytes: &[u8]) -> bool {
         let locked = self.locked.get_or_init(|| {
-            let DataFolders { lock, inherits, .. } = &self.place;
-            let found = Lock::read_one(lock, *inherits, self.release);
+            let DataFolders {
+                lock,
+                extends_embedded,
+                ..
+            } = &self.place;
+            let found = Lock::read_one(lock, *extends_embedded, self.release);
             found.unwrap_or_else(|problem| {
                 warning!("headers of {} are not quoted: {problem}", self.release);
                 None
@@ -111,7 +115,7 @@ mod tests {
             lock: scratch.path().join("sources.toml"),
             snapshots: scratch.path().join("ir"),
             symbols: scratch.path().join("symbols"),
-            inherits: false,
+            extends_embedded: false,
         };
         let include = place.store.join("2.3.1/include");
         fs::create_dir_all(&include).unwrap();

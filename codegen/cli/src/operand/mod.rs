@@ -22,10 +22,10 @@ use crate::console::note;
 use problem::OPERANDS;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_data::suggest;
 use sp_diff::Surface;
-use sp_parse::extract::Unread;
+use sp_parse::extract::UnreadableApi;
 use sp_parse::source::include_root;
 
 /// Returns the folders for a command that runs in `folder` and only reads. Without a cache, what the binary
@@ -49,7 +49,7 @@ pub struct Operand {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    Release(Requested),
+    Release(RequestedRelease),
     Snapshot(PathBuf),
     Snapshots(PathBuf),
     Wheel(PathBuf),
@@ -67,7 +67,7 @@ pub struct Side {
     /// Its headers, where a report can quote them.
     pub headers: Headers,
     /// The APIs whose headers cannot be read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadableApi>,
     /// True if headers were parsed: those of [`Reading::apis`] alone, if there are any.
     pub is_parsed: bool,
 }
@@ -175,7 +175,7 @@ fn missing(text: String) -> OperandError {
         .iter()
         .filter_map(|(file, _)| file.split_once('/'));
     let releases = files.filter_map(|(_, file)| file.strip_suffix(".json"));
-    let help = suggest::before(&text, releases, OPERANDS);
+    let help = suggest::with_suggestion(&text, releases, OPERANDS);
     OperandError::Missing { text, help }
 }
 

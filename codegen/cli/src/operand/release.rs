@@ -6,7 +6,7 @@ use super::{Headers, OperandError, Reading, Result, Side};
 use crate::console::note;
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::{snapshots, suggest, symbols};
 use sp_diff::Surface;
 use sp_diff::surface::Exports;
@@ -15,17 +15,17 @@ use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::extract::TARGETS;
 
 /// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
-pub fn resolve(asked: Requested) -> Result<Release> {
+pub fn resolve(asked: RequestedRelease) -> Result<Release> {
     match asked {
-        Requested::Version(release) => Ok(release),
-        Requested::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
+        RequestedRelease::Version(release) => Ok(release),
+        RequestedRelease::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
     }
 }
 
 /// Reads the snapshots of that minor.
 pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
     of_snapshots(label, reading.target)?;
-    let apis = snapshots::at(reading.place, release)?
+    let apis = snapshots::read_release(reading.place, release)?
         .ok_or_else(|| unknown_release(release, reading.place))?;
     let preview = apis.first().and_then(|api| api.preview.as_ref());
     if let Some(exact) = preview.filter(|exact| *exact != label) {
@@ -64,7 +64,7 @@ pub fn unknown_release(release: Release, place: &DataFolders) -> OperandError {
     let names = known.iter().map(String::as_str);
     OperandError::UnknownRelease {
         release,
-        help: suggest::before(&release.to_string(), names, list),
+        help: suggest::with_suggestion(&release.to_string(), names, list),
     }
 }
 
@@ -75,7 +75,8 @@ fn exports(apis: &[Api], release: Release, reading: Reading<'_>) -> Result<Optio
         return Ok(None);
     }
     let platform = Platform::LinuxX86_64;
-    let Some(mut exports) = symbols::exported(reading.place, PACKAGE, platform, release)? else {
+    let Some(mut exports) = symbols::exports_of_wheel(reading.place, PACKAGE, platform, release)?
+    else {
         return Ok(None);
     };
     for item in apis.iter().flat_map(|api| api.items.values()) {

@@ -12,12 +12,12 @@ use sp_diff::Surface;
 use sp_fetch::error::FetchError;
 use sp_fetch::store::unpack;
 use sp_fetch::wheel::Wheel;
-use sp_parse::closure;
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
+use sp_parse::api_headers;
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
-use sp_parse::source::{Identity, Source, identity_beside};
+use sp_parse::source::{Identity, Source, find_identity};
 
 /// The headers below `include`.
 pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side> {
@@ -32,7 +32,7 @@ pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side>
     Ok(Side {
         surface,
         headers: Headers::at(include.to_owned()),
-        unread: extracted.unread,
+        unread: extracted.unreadable,
         is_parsed: true,
     })
 }
@@ -40,7 +40,7 @@ pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side>
 /// Returns the release that the headers below `include` are of, by the package around them, their place in a store,
 /// or their version macros.
 pub fn release_of_headers(include: &Path) -> Option<Release> {
-    release_of(&identity_beside(include))
+    release_of(&find_identity(include))
         .or_else(|| stored_as(include))
         .or_else(|| written_in(include))
 }
@@ -49,7 +49,7 @@ pub fn release_of_headers(include: &Path) -> Option<Release> {
 pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
     let mut wheel = Wheel::open(path)?;
     let release = release_of(&wheel.identity()?);
-    let found = closure::of(&mut wheel, &mut |_| {})?;
+    let found = api_headers::find(&mut wheel, &mut |_| {})?;
     let folder = unpack(&found.headers).map_err(|error| {
         FetchError::from(SourceError::Unreadable {
             origin: label.into(),
@@ -66,7 +66,7 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
     Ok(Side {
         surface,
         headers: Headers::unpacked(folder),
-        unread: extracted.unread,
+        unread: extracted.unreadable,
         is_parsed: true,
     })
 }
@@ -85,19 +85,19 @@ fn parse(
     if release.is_none() {
         note!("{label} does not say which release it is; its facts are taken as {name}'s");
     }
-    let baseline = snapshots::newest(reading.place, release)?;
+    let baseline = snapshots::read_newest(reading.place, release)?;
     let notes = Notes::all().map_err(ExtractError::from)?;
-    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let excluded = ExcludedHeaders::embedded().map_err(ExtractError::from)?;
     let job = Job {
         notes: &notes,
-        left_out: &left_out,
-        known: &Known::AtHand(baseline),
+        excluded: &excluded,
+        known: &KnownNames::AtHand(baseline),
         include_root: include,
         release: &name,
         only: reading.apis,
     };
     let mut extracted = extract_with(&job, reading.target)?;
-    if let Some(line) = extracted.stray_line() {
+    if let Some(line) = extracted.format_unassigned() {
         note!("{label}: {line}");
     }
     if let Some(release) = release {

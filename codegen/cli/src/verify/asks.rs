@@ -9,7 +9,7 @@ use sp_data::symbols::Symbols;
 use sp_fetch::symbols::is_wanted;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -51,13 +51,13 @@ pub struct Function {
 /// What stands in the file, and in the libraries that came with it.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
     let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
-    Closure::of(plugin, bytes, &wanted, Names::read)
+    Closure::of(plugin, bytes, &wanted, LibraryNames::read)
 }
 
 /// The C++ symbols of TensorFlow's that the file wants; none where it cannot be read.
 pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
     let bytes = fs::read(plugin).ok();
-    let read = |bytes| Closure::of(plugin, bytes, &is_cplusplus, Names::linked).ok();
+    let read = |bytes| Closure::of(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
     let closure = bytes.and_then(read);
     closure.map_or_else(BTreeSet::new, |closure| closure.wanted())
 }
@@ -65,14 +65,14 @@ pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
 /// Sorts the names.
 pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result<Asked> {
     let (names, wanted) = (&closure.names, closure.wanted());
-    let symbols = Symbols::at(place)?;
+    let symbols = Symbols::load(place)?;
     let function = |name: &String| Function {
         name: escape_control(name),
         api: declaring(apis, name),
         releases: exporting(&symbols, name),
         imported: wanted.contains(name),
     };
-    let all = wanted.union(&names.carried);
+    let all = wanted.union(&names.literals);
     let functions = all.filter(|name| is_wanted(name)).map(function);
     // A name in the data is a function's only where some header or library says so.
     let known = functions.filter(|it| it.imported || it.api.is_some());

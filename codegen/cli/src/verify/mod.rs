@@ -126,8 +126,8 @@ pub fn serve() -> Result<()> {
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let place = place()?;
-    let apis = snapshots::some(&place, release, &PLAYED)?;
-    let exports = exports(&Symbols::at(&place)?, release);
+    let apis = snapshots::read_apis(&place, release, &PLAYED)?;
+    let exports = exports(&Symbols::load(&place)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
     let played = sp_host::Release::new(&apis).assuming(&assumed);
@@ -150,7 +150,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     let table =
         tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
     let release = release.key();
-    table.wheels().contains_key(&release).then(|| {
+    table.wheel_names().contains_key(&release).then(|| {
         let exported = |function: &str| {
             Some((
                 function.to_owned(),
@@ -184,7 +184,7 @@ pub fn verify(
     let path = plugin.canonicalize().into_diagnostic()?;
     // A nightly build is no release of the checkout.
     let nightly = release.filter(|release| release.is_nightly());
-    let apis = snapshots::of(&place, nightly)?;
+    let apis = snapshots::read_history(&place, nightly)?;
     let history = played(&apis);
     let imports = closure.wanted();
     let options = JudgeOptions {
@@ -217,7 +217,7 @@ fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String,
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
         // Every API of a release says the same.
-        let apis = snapshots::some(place, parsed, &["stream_executor"])?;
+        let apis = snapshots::read_apis(place, parsed, &["stream_executor"])?;
         let exact = apis.into_iter().find_map(|api| api.preview);
         previews.extend(exact.map(|exact| (release.clone(), exact)));
     }
@@ -239,14 +239,15 @@ pub fn checks(releases: usize) -> usize {
 pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
-        known.extend(snapshots::at(place, nightly)?.map(|_| nightly));
+        known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
     }
     let played = known.into_iter().filter(|release| *release >= FIRST);
     let all: Vec<Release> = played.collect();
     let chosen = match asked {
         None => all,
         Some(release)
-            if all.contains(&release.key()) && snapshots::at(place, release)?.is_some() =>
+            if all.contains(&release.key())
+                && snapshots::read_release(place, release)?.is_some() =>
         {
             vec![release.key()]
         }

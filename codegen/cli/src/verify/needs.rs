@@ -5,9 +5,9 @@ use crate::diagnostic::Result;
 use serde::Serialize;
 use sp_host::escape_control;
 use sp_library::binary::LibraryError;
-use sp_library::binary::Wanted;
+use sp_library::binary::NameFilter;
 use sp_library::elf;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,14 +50,15 @@ pub enum Found {
     Nowhere,
 }
 
-/// How the names in a file are read: [`Names::read`] or [`Names::linked`].
-pub type Read = fn(&str, Vec<u8>, Wanted<'_>) -> std::result::Result<Names, LibraryError>;
+/// How the names in a file are read: [`LibraryNames::read`] or [`LibraryNames::read_linked`].
+pub type Read =
+    fn(&str, Vec<u8>, NameFilter<'_>) -> std::result::Result<LibraryNames, LibraryError>;
 
 /// A plugin with all that came with it.
 #[derive(Debug, Default)]
 pub struct Closure {
     /// The names in all of its files.
-    pub names: Names,
+    pub names: LibraryNames,
     /// What they need, in the order in which it is met.
     pub libraries: Vec<Library>,
 }
@@ -67,11 +68,11 @@ impl Closure {
     ///
     /// # Errors
     /// Where the plugin is no library that can be read.
-    pub fn of(plugin: &Path, bytes: Vec<u8>, wanted: Wanted<'_>, read: Read) -> Result<Self> {
+    pub fn of(plugin: &Path, bytes: Vec<u8>, wanted: NameFilter<'_>, read: Read) -> Result<Self> {
         let mut closure = Self::default();
         let mut waiting = vec![(plugin.to_owned(), bytes)];
         while let Some((path, bytes)) = waiting.pop() {
-            let needs = elf::needs(&bytes).unwrap_or_default();
+            let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
             closure.add(read(&name, bytes, wanted)?);
             for name in &needs.needed {
@@ -86,10 +87,10 @@ impl Closure {
         Ok(closure)
     }
 
-    fn add(&mut self, names: Names) {
+    fn add(&mut self, names: LibraryNames) {
         self.names.exported.extend(names.exported);
         self.names.imported.extend(names.imported);
-        self.names.carried.extend(names.carried);
+        self.names.literals.extend(names.literals);
     }
 
     /// Whether the library is a new one.

@@ -46,8 +46,9 @@ pub fn headers() -> PathBuf {
 /// A folder with the headers as they are made of what is known up to a release.
 pub fn headers_of(release: Option<Release>) -> PathBuf {
     let generated = root().join("generated");
-    let apis = snapshots::read(&generated.join("ir"), release).expect("the snapshots are read");
-    let symbols = Symbols::read(&generated.join("symbols")).expect("the symbols are read");
+    let apis =
+        snapshots::read_folder(&generated.join("ir"), release).expect("the snapshots are read");
+    let symbols = Symbols::read_folder(&generated.join("symbols")).expect("the symbols are read");
     let symbols = match release {
         Some(release) => symbols.until(release),
         None => symbols,

@@ -266,7 +266,7 @@ fn assigns(host: &Host, exports: Option<&Exports>) {
 }
 
 fn exports(place: &DataFolders, release: &str) -> Option<Exports> {
-    let symbols = Symbols::at(place).expect("the symbols are read");
+    let symbols = Symbols::load(place).expect("the symbols are read");
     verify::exports(&symbols, parsed(release))
 }
 
@@ -276,7 +276,9 @@ fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
             let is_played = |api: &Api| PLAYED.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
-        None => snapshots::some(place, parsed(release), &PLAYED).expect("its snapshots are there"),
+        None => {
+            snapshots::read_apis(place, parsed(release), &PLAYED).expect("its snapshots are there")
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::Finding;
 use reach::{Known, reach};
 use sp_library::binary::LibraryError;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 
 /// What a plugin uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -85,7 +85,7 @@ impl Usage {
             source,
         })?;
         let wanted = |name: &str| known.is_entry_point(name).is_some();
-        let names = Names::read(&path.display().to_string(), bytes, &wanted)?;
+        let names = LibraryNames::read(&path.display().to_string(), bytes, &wanted)?;
         let usage = Self::from(path, &known, &names, apis);
         match usage.apis.is_empty() {
             true => Err(PluginError::Unrelated {
@@ -99,7 +99,7 @@ impl Usage {
     fn from<'a>(
         path: &Path,
         known: &Known,
-        names: &Names,
+        names: &LibraryNames,
         apis: impl Iterator<Item = &'a Api> + Clone,
     ) -> Self {
         let of = |names: &BTreeSet<String>, entry: bool| -> BTreeSet<String> {
@@ -107,7 +107,7 @@ impl Usage {
             names.iter().filter(is).cloned().collect()
         };
         let (entry_points, imports) = (of(&names.exported, true), of(&names.imported, false));
-        let lookups: BTreeSet<String> = of(&names.carried, false)
+        let lookups: BTreeSet<String> = of(&names.literals, false)
             .difference(&imports)
             .cloned()
             .collect();

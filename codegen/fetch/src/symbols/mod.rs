@@ -13,11 +13,11 @@ use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
 use sp_data::platform::Platform;
 use sp_data::release::Release;
-use sp_data::symbols::table::{Column, Table};
+use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, Exports};
 use sp_library::{elf, macho, prefix};
-use sp_parse::source::{Identity, Moved, Source};
+use sp_parse::source::{Identity, Source, Traffic};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
@@ -87,7 +87,7 @@ pub struct Found {
     /// How many fields core's messages demand; 0 if they were not looked for.
     pub demands: usize,
     /// What crossed the network.
-    pub moved: Moved,
+    pub moved: Traffic,
 }
 
 /// The wheels whose symbols are read for a release: one, or four for a recent one.
@@ -114,7 +114,7 @@ pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found
     match &request.from {
         Some(wheel) => read(task, Wheel::open(wheel)?, watch),
         None => {
-            let lock = Lock::read(&request.place.lock, request.place.inherits)?;
+            let lock = Lock::read(&request.place.lock, request.place.extends_embedded)?;
             let exact = lock.resolve(request.release);
             let exact = exact.filter(|exact| request.release.admits(*exact));
             let python = exact.and_then(|exact| lock.release[&exact].python.clone());
@@ -148,7 +148,7 @@ fn read<R: Read + Seek>(
         &format!("reading symbols of {package} {release}"),
         Some(libraries.len()),
     );
-    let (mut column, mut seen, mut counts) = (Column::default(), BTreeSet::new(), Vec::new());
+    let (mut column, mut seen, mut counts) = (WheelExports::default(), BTreeSet::new(), Vec::new());
     // What core demands is in its sources, the same for every package and platform.
     let is_first = platform == Platform::LinuxX86_64 && [PACKAGE, NIGHTLY].contains(&&*package);
     let mut demands = Demands::default();
@@ -178,7 +178,7 @@ fn read<R: Read + Seek>(
         libraries: counts,
         functions,
         demands: count,
-        moved: wheel.moved(),
+        moved: wheel.traffic(),
     })
 }
 
@@ -194,7 +194,7 @@ fn agree<R: Read + Seek>(
     let platform = identity
         .platform
         .as_deref()
-        .and_then(Platform::of_tag)
+        .and_then(Platform::from_wheel_tag)
         .ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
@@ -221,7 +221,7 @@ pub fn is_wanted(name: &str) -> bool {
 /// The exports that have names of TensorFlow's C functions.
 pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error> {
     let wanted = is_wanted;
-    let head = library.part(0..4)?;
+    let head = library.read_range(0..4)?;
     if macho::is_macho(&head) {
         return macho::exports(library, &wanted);
     }
@@ -231,7 +231,7 @@ pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error>
     }
 }
 
-fn add(column: &mut Column, library: &str, exports: Exports) {
+fn add(column: &mut WheelExports, library: &str, exports: Exports) {
     if exports.names.is_empty() {
         return;
     }
@@ -254,20 +254,20 @@ fn keep(
     release: Release,
     package: &str,
     platform: Platform,
-    column: Column,
+    column: WheelExports,
 ) -> Result<(), StepError> {
     let _turn = Exclusive::acquire(&request.place.lock)?;
-    let known = Symbols::at(&request.place)?;
+    let known = Symbols::load(&request.place)?;
     let is_it = |table: &&Table| table.package == package && table.platform == platform;
     let table = known.tables().iter().find(is_it).cloned();
     let mut table = table.unwrap_or_else(|| Table::new(package, platform));
-    table.put(release, column);
+    table.insert(release, column);
     let folder = request.place.symbols.join(package);
     let path = folder.join(format!("{platform}.json"));
     let write = || {
         std::fs::create_dir_all(&folder)?;
         let mut file = sp_system::temporary::staged_file(&folder)?;
-        file.write_all(table.text().as_bytes())?;
+        file.write_all(table.to_json().as_bytes())?;
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
     write().map_err(|source| {
@@ -287,7 +287,7 @@ fn file_name(path: &str) -> &str {
 mod tests {
     use super::*;
     use sp_data::folders::DataFolders;
-    use sp_library::sample::library;
+    use sp_library::sample::elf_library;
     use std::fs::File;
     use std::path::PathBuf;
     use zip::write::SimpleFileOptions;
@@ -330,7 +330,7 @@ mod tests {
                 lock: folder.join("sources.toml"),
                 snapshots: folder.join("ir"),
                 symbols: folder.join("symbols"),
-                inherits: false,
+                extends_embedded: false,
             },
         };
         Task {
@@ -348,26 +348,26 @@ mod tests {
             &[
                 (
                     "tensorflow/libtensorflow_framework.so.2",
-                    library(&["TF_A", "_ZN"], true, 99),
+                    elf_library(&["TF_A", "_ZN"], true, 99),
                 ),
                 (
                     "tensorflow/libtensorflow_cc.so.2",
-                    library(&["TF_B", "PJRT_C"], false, 99),
+                    elf_library(&["TF_B", "PJRT_C"], false, 99),
                 ),
                 (
                     "tensorflow/libtensorflow_cc.so",
-                    library(&["TF_B", "PJRT_C"], false, 99),
+                    elf_library(&["TF_B", "PJRT_C"], false, 99),
                 ),
                 (
                     "tensorflow/python/_pywrap_tfe.so",
-                    library(&["TF_No"], false, 99),
+                    elf_library(&["TF_No"], false, 99),
                 ),
             ],
         );
         let found = import(&task(scratch.path(), from), &Index::default(), &mut Silent).unwrap();
         assert_eq!(found.functions, 3);
         assert_eq!(found.libraries.len(), 2, "{found:?}");
-        let symbols = Symbols::read(&scratch.path().join("symbols")).unwrap();
+        let symbols = Symbols::read_folder(&scratch.path().join("symbols")).unwrap();
         assert_eq!(
             symbols.functions(),
             BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
@@ -379,11 +379,11 @@ mod tests {
     fn writes_what_messages_in_the_libraries_of_a_wheel_demand() {
         let scratch = tempfile::tempdir().unwrap();
         let framework = with_text(
-            library(&["TF_A"], true, 999),
+            elf_library(&["TF_A"], true, 999),
             b"\0'open' field in SP_S must be set.\0",
         );
         let other = with_text(
-            library(&["TF_B"], false, 999),
+            elf_library(&["TF_B"], false, 999),
             b"\0'run' field in TP_T must be set.\0",
         );
         let members = [

@@ -2,7 +2,7 @@
 
 use super::{Wheel, unreadable};
 use crate::error::FetchError;
-use sp_library::binary::{Binary, PART};
+use sp_library::binary::{Binary, PART_BYTES};
 use sp_parse::source::SourceError;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -70,7 +70,7 @@ impl<R: Read + Seek> Binary for Library<'_, R> {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
         let origin = &self.wheel.origin;
         let lost = |error| unreadable(origin, ZipError::Io(error));
         let mut member = self
@@ -106,14 +106,18 @@ impl<R: Read + Seek> Binary for Library<'_, R> {
     }
 
     /// Inflates the member once; reading part by part would begin anew for each.
-    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), FetchError> {
+    fn stream_range(
+        &mut self,
+        range: Range<u64>,
+        see: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), FetchError> {
         let origin = &self.wheel.origin;
         let lost = |error| unreadable(origin, ZipError::Io(error));
         let member = self.wheel.archive.by_index(self.index);
         let mut member = member.map_err(|error| unreadable(origin, error))?;
         io::copy(&mut member.by_ref().take(range.start), &mut io::sink()).map_err(lost)?;
         let mut rest = member.take(range.end.saturating_sub(range.start));
-        let mut part = vec![0; PART as usize];
+        let mut part = vec![0; PART_BYTES as usize];
         loop {
             match rest.read(&mut part).map_err(lost)? {
                 0 => return Ok(()),

@@ -1,4 +1,4 @@
-//! Small headers of our own through the parser.
+//! Tests of the parser with small headers of our own.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use sp_ir::{Field, Item, Layout, Signature, StructSize, Type, Value};
 
 use super::*;
 
-/// Parses `header`; says why not and gives nothing where there is no libclang.
+/// Parses `header`. Without libclang it reports the test as skipped and returns `None`.
 fn parse(header: &str) -> Option<Result<Declarations, ClangError>> {
     parse_for(header, DEFAULT_TARGET)
 }
@@ -19,12 +19,12 @@ fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangErr
     }
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("demo.h"), header).unwrap();
-    let source = Source {
+    let input = ParseInput {
         include_root: root.path().into(),
         headers: vec!["demo.h".into()],
         target: target.into(),
     };
-    Some(declarations(&source, &|header| header == "demo.h"))
+    Some(declarations(&input, &|header| header == "demo.h"))
 }
 
 fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {
@@ -36,13 +36,13 @@ fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {
 
 fn field<'d>(found: &'d Declarations, name: &str, field: &str) -> &'d Field {
     let fields = &structure(found, name).fields;
-    fields.iter().find(|one| one.name == field).unwrap()
+    fields.iter().find(|known| known.name == field).unwrap()
 }
 
 fn function(ty: &Type) -> &Signature {
     match ty {
         Type::Function(signature) => signature,
-        other => panic!("{other:?} is no function"),
+        other => panic!("{other:?} is not a function"),
     }
 }
 
@@ -68,7 +68,7 @@ const OFFSET_OF_END: &str = "
 ";
 
 #[test]
-fn a_typedef_names_an_anonymous_struct_and_a_field_what_is_inside() {
+fn typedef_names_anonymous_struct_and_field_names_nested_one() {
     let Some(found) = parse(
         "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;",
     ) else {
@@ -87,7 +87,7 @@ fn a_typedef_names_an_anonymous_struct_and_a_field_what_is_inside() {
 }
 
 #[test]
-fn callbacks_keep_their_parameters_names_and_types() {
+fn callbacks_keep_names_and_types_of_parameters() {
     let Some(found) = parse(
         "#include <stdint.h>
         typedef struct Host Host;
@@ -121,12 +121,12 @@ fn callbacks_keep_their_parameters_names_and_types() {
     assert!(matches!(&found.items["Done"], Item::Callback(_)));
     assert!(
         !found.items.contains_key("Queue_st"),
-        "a struct only a handle points to is no item"
+        "a struct that only a handle points to is not an item"
     );
 }
 
 #[test]
-fn what_c_leaves_nameless_is_called_anonymous() {
+fn names_anonymous_members_in_order() {
     let Some(found) = parse(
         "struct S { char a; union { const char* text; double number; };
           struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };",
@@ -157,7 +157,7 @@ fn what_c_leaves_nameless_is_called_anonymous() {
 }
 
 #[test]
-fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
+fn typedef_of_function_is_a_callback() {
     let Some(found) = parse(
         "typedef struct Error Error;
         struct Run_Args { int x; };
@@ -190,7 +190,7 @@ fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
 }
 
 #[test]
-fn typedef_chains_keep_their_names_and_enums_their_gaps() {
+fn keeps_typedef_chains_and_gaps_of_enums() {
     let Some(found) = parse(
         "typedef unsigned char Byte; typedef Byte Flag; typedef struct P_st* P; typedef P Q;
         typedef enum Gap { G_A = -2, G_B = 5, G_C } Gap;
@@ -216,7 +216,7 @@ fn typedef_chains_keep_their_names_and_enums_their_gaps() {
 }
 
 #[test]
-fn a_wrong_guess_of_a_number_costs_only_time() {
+fn reports_header_error_after_wrong_guess_of_a_number() {
     let Some(found) =
         parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
     else {
@@ -227,7 +227,7 @@ fn a_wrong_guess_of_a_number_costs_only_time() {
 }
 
 #[test]
-fn scalars_are_told_apart() {
+fn distinguishes_scalar_types() {
     let Some(found) = parse(
         "#include <stddef.h>
         #include <stdint.h>
@@ -264,7 +264,7 @@ fn scalars_are_told_apart() {
 }
 
 #[test]
-fn enums_keep_their_order_and_their_synonyms() {
+fn keeps_order_and_synonyms_of_enumerators() {
     let Some(found) =
         parse("typedef enum Kind { K_ONE = 1, K_SAME = 1, K_NEXT } Kind; enum { PLAIN = 7 };")
     else {
@@ -285,7 +285,7 @@ fn enums_keep_their_order_and_their_synonyms() {
 }
 
 #[test]
-fn the_spellings_of_a_size_are_bound_by_their_body() {
+fn assigns_sizes_to_structs_by_their_arguments() {
     let header = format!(
         "{OFFSET_OF_END}
         typedef struct A {{ size_t struct_size; char last;
@@ -326,18 +326,18 @@ fn the_spellings_of_a_size_are_bound_by_their_body() {
         );
         assert!(
             !found.items.contains_key(symbol),
-            "a size is no constant: {symbol}"
+            "a size is not a constant: {symbol}"
         );
     }
     assert_eq!(
         structure(&found, "A").layout.size,
         16,
-        "the unpadded size is not sizeof"
+        "struct_size is unpadded, sizeof is not"
     );
 }
 
 #[test]
-fn macros_become_numbers_names_and_aliases() {
+fn converts_macros_to_numbers_names_and_aliases() {
     let Some(found) = parse(
         "#define GUARD
         #define TWO 2
@@ -372,7 +372,7 @@ fn macros_become_numbers_names_and_aliases() {
 }
 
 #[test]
-fn aliases_stay_names() {
+fn keeps_names_of_aliases() {
     let Some(found) = parse(
         "extern \"C\" { typedef struct Raw Raw; typedef struct Raw Status; void Set(Status* status, const Raw* from); }",
     ) else {
@@ -389,7 +389,7 @@ fn aliases_stay_names() {
 }
 
 #[test]
-fn comments_go_to_what_they_stand_beside() {
+fn attaches_comments_by_position() {
     let Some(found) = parse(
         "struct S {
           // [Optional]
@@ -412,7 +412,7 @@ fn comments_go_to_what_they_stand_beside() {
     let texts = |member: &str| -> Vec<String> {
         found
             .comments
-            .of("S", member)
+            .get("S", member)
             .iter()
             .map(|one| one.text.clone())
             .collect()
@@ -429,11 +429,11 @@ fn comments_go_to_what_they_stand_beside() {
         field(&found, "S", "d").section.as_deref(),
         Some("SOME CALLBACKS")
     );
-    assert_eq!(found.comments.of("S", "c")[0].loc.line, 12);
+    assert_eq!(found.comments.get("S", "c")[0].loc.line, 12);
 }
 
 #[test]
-fn the_target_decides_the_layout() {
+fn layout_depends_on_target() {
     let header = "#include <stddef.h>\nstruct S { char a; double b; size_t c; };";
     let sizes = [
         ("x86_64-unknown-linux-gnu", 24),
@@ -453,7 +453,7 @@ fn the_target_decides_the_layout() {
 }
 
 #[test]
-fn every_builtin_header_parses_in_any_order() {
+fn builtin_headers_parse_for_every_target() {
     let all = sp_data::embedded::BUILTIN_HEADERS.iter();
     let includes: String = all
         .map(|(name, _)| format!("#include <{name}>\n"))
@@ -472,19 +472,19 @@ fn every_builtin_header_parses_in_any_order() {
     }
 }
 
-fn drawn(error: &dyn Diagnostic) -> String {
-    let mut page = String::new();
+fn rendered(error: &dyn Diagnostic) -> String {
+    let mut report = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-    handler.render_report(&mut page, error).unwrap();
-    page
+    handler.render_report(&mut report, error).unwrap();
+    report
 }
 
 #[test]
-fn an_error_shows_the_headers_line_with_a_caret() {
+fn error_shows_line_of_header_with_caret() {
     let Some(found) = parse("struct Fine { int a; };\nstruct Broken { Missing b; };\n") else {
         return;
     };
-    let page = drawn(&found.unwrap_err());
+    let report = rendered(&found.unwrap_err());
     for part in [
         "unknown type name 'Missing'",
         "demo.h:2:17",
@@ -492,34 +492,34 @@ fn an_error_shows_the_headers_line_with_a_caret() {
         "┬",
         "sp_gen::clang::parse",
     ] {
-        assert!(page.contains(part), "{part} is not in\n{page}");
+        assert!(report.contains(part), "{part} is not in\n{report}");
     }
 }
 
 #[test]
-fn a_missing_include_is_an_error() {
+fn rejects_missing_include() {
     let Some(found) = parse("#include \"nowhere.h\"\nstruct S { int a; };\n") else {
         return;
     };
-    let page = drawn(&found.unwrap_err());
-    assert!(page.contains("'nowhere.h' file not found"), "{page}");
+    let report = rendered(&found.unwrap_err());
+    assert!(report.contains("'nowhere.h' file not found"), "{report}");
 }
 
 #[test]
-fn an_error_inside_a_size_points_into_the_header() {
+fn error_in_size_is_at_the_macro_in_the_header() {
     let header = format!(
         "{OFFSET_OF_END}struct S {{ int a; }};\n#define S_SIZE TF_OFFSET_OF_END(S, gone)\n"
     );
     let Some(found) = parse(&header) else { return };
-    let page = drawn(&found.unwrap_err());
+    let report = rendered(&found.unwrap_err());
     assert!(
-        page.contains("no member named 'gone'") && page.contains("#define S_SIZE"),
-        "{page}"
+        report.contains("no member named 'gone'") && report.contains("#define S_SIZE"),
+        "{report}"
     );
 }
 
 #[test]
-fn what_the_ir_cannot_say_is_refused_by_name() {
+fn rejects_declarations_that_the_ir_cannot_describe() {
     for (header, what) in [
         ("struct S { int a : 3; };", "a bit-field"),
         ("struct S { long double a; };", "the type `long double`"),

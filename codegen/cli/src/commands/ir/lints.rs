@@ -49,7 +49,7 @@ impl Lints {
     /// # Errors
     /// Returns an error if a snapshot or a table of symbols cannot be read.
     pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &DataFolders) -> Result<Self> {
-        let mut apis = snapshots::until(place, release)?;
+        let mut apis = snapshots::read_up_to(place, release)?;
         if !parsed.is_empty() {
             apis.retain(|known| known.release != api.release);
             apis.extend(parsed);
@@ -58,7 +58,7 @@ impl Lints {
         Ok(Self {
             api: api.name.clone(),
             release: api.release.clone(),
-            found: lint::all(api, &History::of(&apis), &Symbols::at(place)?),
+            found: lint::all(api, &History::of(&apis), &Symbols::load(place)?),
             accepted: stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it)),
         })
     }
