@@ -2,96 +2,96 @@
 //! Which wheels export which functions. One static for all functions that the same wheels
 //! export, named after the first of them; a wheel that is not listed was not read.
 
-use sp_runtime::Mark;
-use sp_runtime::availability::{Availability, Exports, Wheels};
+use sp_runtime::ReleaseSymbol;
+use sp_runtime::availability::{Availability, Exports, WheelSet};
 
 /// One function of each kind: which of them a process has tells its release, where
 /// nothing else does.
-pub static MARKS: &[Mark] = &[
-    Mark {
+pub static RELEASE_SYMBOLS: &[ReleaseSymbol] = &[
+    ReleaseSymbol {
         symbol: c"TF_AllocateOutput",
-        exported: &LIKE_TF_AllocateOutput,
+        availability: &LIKE_TF_AllocateOutput,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_GetGrapplerItem",
-        exported: &LIKE_TF_GetGrapplerItem,
+        availability: &LIKE_TF_GetGrapplerItem,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_AppendWritableFile",
-        exported: &LIKE_TF_AppendWritableFile,
+        availability: &LIKE_TF_AppendWritableFile,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_AssignUpdateVariable",
-        exported: &LIKE_TF_AssignUpdateVariable,
+        availability: &LIKE_TF_AssignUpdateVariable,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_SetPayload",
-        exported: &LIKE_TF_SetPayload,
+        availability: &LIKE_TF_SetPayload,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_OpKernelConstruction_GetAttrTensor",
-        exported: &LIKE_TF_OpKernelConstruction_GetAttrTensor,
+        availability: &LIKE_TF_OpKernelConstruction_GetAttrTensor,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_IsRefInput",
-        exported: &LIKE_TF_IsRefInput,
+        availability: &LIKE_TF_IsRefInput,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_GetOpKernelName",
-        exported: &LIKE_TF_GetOpKernelName,
+        availability: &LIKE_TF_GetOpKernelName,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_AddNVariant",
-        exported: &LIKE_TF_AddNVariant,
+        availability: &LIKE_TF_AddNVariant,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_GetFrameId",
-        exported: &LIKE_TF_GetFrameId,
+        availability: &LIKE_TF_GetFrameId,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_GetDeviceId",
-        exported: &LIKE_TF_GetDeviceId,
+        availability: &LIKE_TF_GetDeviceId,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_AllocateTempForVariableInfo",
-        exported: &LIKE_TF_AllocateTempForVariableInfo,
+        availability: &LIKE_TF_AllocateTempForVariableInfo,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_NewAsyncKernelBuilder",
-        exported: &LIKE_TF_NewAsyncKernelBuilder,
+        availability: &LIKE_TF_NewAsyncKernelBuilder,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_ForEachPayload",
-        exported: &LIKE_TF_ForEachPayload,
+        availability: &LIKE_TF_ForEachPayload,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_ResetPjRtCClient",
-        exported: &LIKE_TF_ResetPjRtCClient,
+        availability: &LIKE_TF_ResetPjRtCClient,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_DecNumDeferredOps",
-        exported: &LIKE_TF_DecNumDeferredOps,
+        availability: &LIKE_TF_DecNumDeferredOps,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_DestroyTemporaryVariable",
-        exported: &LIKE_TF_DestroyTemporaryVariable,
+        availability: &LIKE_TF_DestroyTemporaryVariable,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_CoordinationServiceGetKeyValueWithTimeout",
-        exported: &LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
+        availability: &LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_GetDeviceName",
-        exported: &LIKE_TF_GetDeviceName,
+        availability: &LIKE_TF_GetDeviceName,
     },
-    Mark {
+    ReleaseSymbol {
         symbol: c"TF_TensorDefaultAlignment",
-        exported: &LIKE_TF_TensorDefaultAlignment,
+        availability: &LIKE_TF_TensorDefaultAlignment,
     },
 ];
 
 /// Each function's by the function's name.
-pub mod of {
+pub mod functions {
     pub use super::LIKE_TF_AddNVariant as TF_AddNVariant;
     pub use super::LIKE_TF_AllocateOutput as TF_AllocateOutput;
     pub use super::LIKE_TF_AllocateOutput as TF_AllocateTemp;
@@ -314,10 +314,10 @@ pub mod of {
 }
 
 /// `tensorflow-cpu` for x86_64-unknown-linux-gnu, as far as it was read.
-pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
+pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: WheelSet = WheelSet {
     package: "tensorflow-cpu",
     platform: "x86_64-unknown-linux-gnu",
-    read: &[
+    releases: &[
         (2, 4),
         (2, 5),
         (2, 6),
@@ -341,24 +341,24 @@ pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
 };
 
 /// `tensorflow` for aarch64-apple-darwin, as far as it was read.
-pub static TENSORFLOW_AARCH64_APPLE_DARWIN: Wheels = Wheels {
+pub static TENSORFLOW_AARCH64_APPLE_DARWIN: WheelSet = WheelSet {
     package: "tensorflow",
     platform: "aarch64-apple-darwin",
-    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
+    releases: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// `tensorflow` for aarch64-unknown-linux-gnu, as far as it was read.
-pub static TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
+pub static TENSORFLOW_AARCH64_UNKNOWN_LINUX_GNU: WheelSet = WheelSet {
     package: "tensorflow",
     platform: "aarch64-unknown-linux-gnu",
-    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
+    releases: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// `tensorflow` for x86_64-unknown-linux-gnu, as far as it was read.
-pub static TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU: Wheels = Wheels {
+pub static TENSORFLOW_X86_64_UNKNOWN_LINUX_GNU: WheelSet = WheelSet {
     package: "tensorflow",
     platform: "x86_64-unknown-linux-gnu",
-    read: &[(2, 19), (2, 20), (2, 21), (2, 22)],
+    releases: &[(2, 19), (2, 20), (2, 21), (2, 22)],
 };
 
 /// Where `TF_AllocateOutput` and 84 more functions are exported.

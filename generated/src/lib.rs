@@ -19,6 +19,12 @@
 //! - `tf_tensor`: TensorFlow 2.22.0rc0 (preview)
 //! - `tf_tstring`: TensorFlow 2.22.0rc0 (preview)
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::dbg_macro,
+    reason = "a print panics if its stream cannot be written"
+)]
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -34,10 +40,10 @@
 pub const NEWEST: sp_runtime::Release = sp_runtime::Release::new(2, 21);
 
 /// The releases that this crate was made of, for the decision about a host.
-pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
+pub static KNOWN_RELEASES: sp_runtime::KnownReleases = sp_runtime::KnownReleases {
     newest: NEWEST,
     previews: PREVIEWS,
-    marks: availability::MARKS,
+    release_symbols: availability::RELEASE_SYMBOLS,
 };
 
 /// The pre-releases that this crate was made of: what `TF_Version()` returns there, and the release

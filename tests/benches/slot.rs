@@ -76,8 +76,8 @@ fn device(handle: *mut c_void) -> SP_Device {
 fn through_shims() -> (GetGflops, Synchronize) {
     // SAFETY: both are tables of nullable pointers and numbers, of which zero is one.
     let (mut fns, mut executor): (SP_DeviceFns, SP_StreamExecutor) = unsafe { zeroed() };
-    SP_DeviceFns::fill::<Mine>(&mut PrefixMut::of(&mut fns));
-    SP_StreamExecutor::fill::<CpuDevice>(&mut PrefixMut::of(&mut executor));
+    SP_DeviceFns::fill::<Mine>(&mut PrefixMut::from_mut(&mut fns));
+    SP_StreamExecutor::fill::<CpuDevice>(&mut PrefixMut::from_mut(&mut executor));
     let synchronize = executor.synchronize_all_activity.expect("it is required");
     (fns.get_gflops.expect("it is written"), synchronize)
 }
@@ -89,8 +89,8 @@ fn slots(bench: &mut Criterion) {
     // What is loaded stays loaded.
     let _ = std::fs::remove_dir_all(&folder);
     let rust = through_shims();
-    let mine = device(handle::give(Mine));
-    let cpu = device(handle::give(CpuDevice::open(0).expect("a device")));
+    let mine = device(handle::into_raw(Mine));
+    let cpu = device(handle::into_raw(CpuDevice::open(0).expect("a device")));
     let sides = match c {
         Ok(c) => vec![("C", c), ("shim", rust)],
         Err(why) => {

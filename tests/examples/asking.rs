@@ -23,7 +23,7 @@ impl Optimizer for Asking {
             "it was told to"
         );
         let mut graph = item.graph()?;
-        let (preserved, fetched) = (item.preserved()?, item.fetched()?);
+        let (preserved, fetched) = (item.preserved_nodes()?, item.fetched_outputs()?);
         let (shapes, functions) = (item.infer(Inference::default())?, item.functions()?);
         for node in &mut graph.nodes {
             let heard = format!(

@@ -51,10 +51,10 @@ impl StreamExecutor for Far {
         // SAFETY: a region of our own to describe.
         unsafe {
             self.reference
-                .allocate(size, space, PrefixMut::of(&mut real))
+                .allocate(size, space, PrefixMut::from_mut(&mut real))
         };
         let start = real.opaque;
-        mem.announce();
+        mem.set_struct_size();
         mem.set(
             SP_DeviceMemoryBase::opaque,
             if start.is_null() {
@@ -69,7 +69,7 @@ impl StreamExecutor for Far {
     unsafe fn deallocate(&self, memory: PrefixMut<'_, SP_DeviceMemoryBase>) {
         let mut real = near(memory.as_prefix());
         // SAFETY: the region that `allocate` gave.
-        unsafe { self.reference.deallocate(PrefixMut::of(&mut real)) };
+        unsafe { self.reference.deallocate(PrefixMut::from_mut(&mut real)) };
     }
 
     unsafe fn memcpy_dtoh(
@@ -114,7 +114,7 @@ impl StreamExecutor for Far {
         // SAFETY: passed on, from where it really is.
         unsafe {
             self.reference
-                .sync_memcpy_dtoh(host_dst, Prefix::of(&near(device_src)), size)
+                .sync_memcpy_dtoh(host_dst, Prefix::from_ref(&near(device_src)), size)
         }
     }
 
@@ -128,7 +128,7 @@ impl StreamExecutor for Far {
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .sync_memcpy_htod(Prefix::of(&real), host_src, size)
+                .sync_memcpy_htod(Prefix::from_ref(&real), host_src, size)
         }
     }
 
@@ -142,7 +142,7 @@ impl StreamExecutor for Far {
         // SAFETY: passed on, from and to where they really are.
         unsafe {
             self.reference
-                .sync_memcpy_dtod(Prefix::of(&to), Prefix::of(&from), size)
+                .sync_memcpy_dtod(Prefix::from_ref(&to), Prefix::from_ref(&from), size)
         }
     }
 
@@ -154,7 +154,10 @@ impl StreamExecutor for Far {
     ) -> Result<()> {
         let real = near(location);
         // SAFETY: passed on, to where it really is.
-        unsafe { self.reference.mem_zero(stream, Prefix::of(&real), size) }
+        unsafe {
+            self.reference
+                .mem_zero(stream, Prefix::from_ref(&real), size)
+        }
     }
 
     unsafe fn memset(
@@ -168,7 +171,7 @@ impl StreamExecutor for Far {
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .memset(stream, Prefix::of(&real), pattern, size)
+                .memset(stream, Prefix::from_ref(&real), pattern, size)
         }
     }
 
@@ -183,7 +186,7 @@ impl StreamExecutor for Far {
         // SAFETY: passed on, to where it really is.
         unsafe {
             self.reference
-                .memset32(stream, Prefix::of(&real), pattern, size)
+                .memset32(stream, Prefix::from_ref(&real), pattern, size)
         }
     }
 }

@@ -36,7 +36,7 @@ unsafe impl HostAddressable for Rough {}
 #[vtable(fallback = self.reference: CpuDevice)]
 impl StreamExecutor for Rough {
     unsafe fn allocate(&self, size: u64, space: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
-        let own = PrefixMut::fixed(&mut mem);
+        let own = PrefixMut::fixed_fields(&mut mem);
         // SAFETY: passed on as it came.
         unsafe { self.reference.allocate(size, space, own) };
         poison(mem.get(SP_DeviceMemoryBase::opaque), size);

@@ -3,18 +3,21 @@ impl SP_Table {
     pub const struct_size: ::sp_runtime::Field<
         Self,
         usize,
-        ::sp_runtime::writer::Announce,
+        ::sp_runtime::writer::StructSize,
     > = unsafe {
-        ::sp_runtime::Field::at(0, ::core::mem::offset_of!(Self, struct_size))
+        ::sp_runtime::Field::with_fixed_offset(
+            0,
+            ::core::mem::offset_of!(Self, struct_size),
+        )
     };
     pub const ext: ::sp_runtime::Field<Self, *mut c_void> = unsafe {
-        ::sp_runtime::Field::at(1, ::core::mem::offset_of!(Self, ext))
+        ::sp_runtime::Field::with_fixed_offset(1, ::core::mem::offset_of!(Self, ext))
     };
     pub const start: ::sp_runtime::Field<
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
-        ::sp_runtime::Field::moved(
+        ::sp_runtime::Field::with_offsets(
             2,
             ::core::mem::offset_of!(Self, start),
             &[::core::option::Option::None, ::core::option::Option::Some(16)],
@@ -24,7 +27,7 @@ impl SP_Table {
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
-        ::sp_runtime::Field::moved(
+        ::sp_runtime::Field::with_offsets(
             3,
             ::core::mem::offset_of!(Self, run),
             &[::core::option::Option::Some(16), ::core::option::Option::Some(24)],
@@ -34,7 +37,7 @@ impl SP_Table {
         Self,
         Option<unsafe extern "C" fn(device: *const SP_Device)>,
     > = unsafe {
-        ::sp_runtime::Field::moved(
+        ::sp_runtime::Field::with_offsets(
             4,
             ::core::mem::offset_of!(Self, flush),
             &[::core::option::Option::Some(24), ::core::option::Option::Some(32)],
@@ -45,7 +48,10 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
     const NAME: &'static str = "SP_Table";
     const STRUCT_SIZE: usize = SP_Table::flush.end();
     const EPOCHS: &'static [::sp_runtime::Epoch] = {
-        assert!(Self::STRUCT_SIZE == 40, "the newest of `epochs` is the type's own");
+        assert!(
+            Self::STRUCT_SIZE == 40,
+            "the last of `epochs` must have the size of the type"
+        );
         &[
             ::sp_runtime::Epoch {
                 size: 32,
@@ -67,16 +73,16 @@ unsafe impl ::sp_runtime::Versioned for SP_Table {
         "run",
         "flush",
     ];
-    fn host_layout() -> &'static ::sp_runtime::declared::HostLayoutCell {
-        static LAYOUT: ::sp_runtime::declared::HostLayoutCell = ::sp_runtime::declared::HostLayoutCell::new();
+    fn host_layout() -> &'static ::sp_runtime::declarations::HostLayoutCell {
+        static LAYOUT: ::sp_runtime::declarations::HostLayoutCell = ::sp_runtime::declarations::HostLayoutCell::new();
         &LAYOUT
     }
 }
 impl SP_Table {
-    /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
-    /// optional slots become null.
+    /// Stores `struct_size` and the slots of `T` that the host's table has. Optional slots that `T`
+    /// does not implement become null.
     pub fn fill<T: super::traits::Table>(table: &mut ::sp_runtime::PrefixMut<'_, Self>) {
-        table.announce();
+        table.set_struct_size();
         table
             .set(
                 Self::start,

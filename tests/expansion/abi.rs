@@ -3,10 +3,10 @@
 pub struct SP_Table {
     pub struct_size: usize,
     pub ext: *mut c_void,
-    #[abi(presence = "required", at = "40 = 16")]
+    #[abi(presence = "required", offsets = "40 = 16")]
     pub start: Option<unsafe extern "C" fn(device: *const SP_Device)>,
-    #[abi(presence = "required", at = "32 = 16, 40 = 24")]
+    #[abi(presence = "required", offsets = "32 = 16, 40 = 24")]
     pub run: Option<unsafe extern "C" fn(device: *const SP_Device)>,
-    #[abi(presence = "optional", at = "32 = 24, 40 = 32")]
+    #[abi(presence = "optional", offsets = "32 = 24, 40 = 32")]
     pub flush: Option<unsafe extern "C" fn(device: *const SP_Device)>,
 }

@@ -5,8 +5,8 @@ fn sum<T: Element + Number, I: Element>(cx: &Host<'_>, attributes: &Sum) -> Resu
 pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
     ::sp_plugin::kernel::Entry<D>,
 > {
-    struct Body0;
-    impl ::sp_plugin::kernel::HostKernel for Body0 {
+    struct Kernel0;
+    impl ::sp_plugin::kernel::HostKernel for Kernel0 {
         type Attributes = Sum;
         #[allow(unused_variables)]
         fn compute(
@@ -16,8 +16,8 @@ pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
             sum::<f32, i32>(cx, attributes)
         }
     }
-    struct Body1;
-    impl ::sp_plugin::kernel::HostKernel for Body1 {
+    struct Kernel1;
+    impl ::sp_plugin::kernel::HostKernel for Kernel1 {
         type Attributes = Sum;
         #[allow(unused_variables)]
         fn compute(
@@ -28,10 +28,10 @@ pub fn entries<D: ::sp_plugin::Device>() -> ::std::vec::Vec<
         }
     }
     ::std::vec![
-        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body0 > >
+        ::sp_plugin::kernel::Entry::new:: < ::sp_plugin::kernel::OnHost < Kernel0 > >
         (c"Sum").constrain:: < f32 > (c"T").constrain:: < i32 > (c"Tidx")
         .in_host_memory(c"reduction_indices").priority(2),
-        ::sp_plugin::kernel::Entry::of:: < ::sp_plugin::kernel::OnHost < Body1 > >
+        ::sp_plugin::kernel::Entry::new:: < ::sp_plugin::kernel::OnHost < Kernel1 > >
         (c"Sum").constrain:: < i64 > (c"T").constrain:: < i32 > (c"Tidx")
         .in_host_memory(c"reduction_indices").priority(2)
     ]

@@ -62,6 +62,6 @@ fn variable(ty: &Type, name: &str) -> String {
         }
         Type::Array { elem, len } => variable(elem, &format!("{name}[{len}]")),
         Type::Function(signature) => function(signature, &format!("(*{name})")),
-        simple => format!("{} {name}", simple.word().unwrap_or_default()),
+        simple => format!("{} {name}", simple.c_name().unwrap_or_default()),
     }
 }

@@ -206,7 +206,7 @@ pub const FUTURES: &[Future] = &[
         release: "2.44",
         changes: &[Revalue("SE_EventStatus", "SE_EVENT_COMPLETE", 7)],
         headers: Headers::True,
-        rust: Declines("SE_EventStatus is declared otherwise"),
+        rust: Declines("the declaration of SE_EventStatus has changed"),
         c: Unnoticed,
     },
     Future {

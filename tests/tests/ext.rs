@@ -8,7 +8,7 @@ use sp_abi::stream_executor::{
     SP_PlatformFns, StreamExecutor, TimerFns,
 };
 use sp_cpu::CpuDevice;
-use sp_plugin::platform::{self, About};
+use sp_plugin::platform::{self, PluginInfo};
 use sp_plugin::{Device, HostAddressable, InPlace, Result, vtable};
 use sp_runtime::{UnknownRelease, Versioned};
 
@@ -67,11 +67,11 @@ fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
     let (mut platform, mut fns) = (zeroed::<SP_Platform>(), zeroed::<SP_PlatformFns>());
     let mut params = zeroed::<SE_PlatformRegistrationParams>();
     (params.platform, params.platform_fns) = (&raw mut platform, &raw mut fns);
-    let about = About {
+    let info = PluginInfo {
         name: "demo",
         device_type: c"DEMO",
         platform_name: c"DEMO",
-        min_release: sp_plugin::FIRST,
+        min_release: sp_plugin::FIRST_SUPPORTED,
         unknown_release: UnknownRelease::ReadHost,
     };
     let mut device = zeroed::<SP_Device>();
@@ -79,7 +79,7 @@ fn set_up<D: Device>() -> (SP_Platform, SP_PlatformFns, SP_Device) {
     (create.ordinal, create.device) = (2, &raw mut device);
     // SAFETY: as a host calls them; no status is needed if nothing fails.
     unsafe {
-        platform::register::<D>(about, &raw mut params, ptr::null_mut());
+        platform::register::<D>(info, &raw mut params, ptr::null_mut());
         fns.create_device.unwrap()(&raw const platform, &raw mut create, ptr::null_mut());
     }
     (platform, fns, device)

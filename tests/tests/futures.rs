@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sp_host::{Exports, Host, Installation, Op, Release, Tensor};
+use sp_host::{Exports, Host, Installation, Op, PlayedRelease, Tensor};
 use sp_ir::{Api, Item};
 use sp_tests::futures::{Expected, FUTURES, Future, Headers};
 
@@ -44,12 +44,12 @@ fn plays_one_future() {
     let (future, folder) = (Future::named(&name), std::env::var("SP_FOLDER").unwrap());
     let apis = future.apis();
     let exports = without_version(&apis);
-    let release = Release::new(&apis).installed(Installation {
+    let release = PlayedRelease::new(&apis).with_installation(Installation {
         folder: Path::new(&folder),
         has_messages: future.headers != Headers::WithoutMessages,
     });
     let release = match future.release {
-        "" => release.exporting(&exports),
+        "" => release.with_exports(&exports),
         _ => release,
     };
     match Host::open(release, &plugin()).and_then(|host| add(&host)) {

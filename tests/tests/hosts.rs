@@ -9,10 +9,17 @@ use sp_abi::stream_executor::{
     SP_StreamExecutor, SP_TimerFns, epochs::v2_5,
 };
 use sp_cpu::CpuDevice;
-use sp_plugin::platform::{self, About};
+use sp_plugin::platform::{self, PluginInfo};
 use sp_runtime::{Field, PrefixMut, UnknownRelease, Versioned};
 
 const POISON: u8 = 0xA5;
+
+/// sp-runtime does not depend on sp-ir, so that a plugin's build stays small: both have the constant.
+#[test]
+fn ir_and_runtime_agree_on_first_supported_release() {
+    let runtime = sp_runtime::FIRST_SUPPORTED.to_string();
+    assert_eq!(runtime, sp_ir::Release::FIRST_SUPPORTED.to_string());
+}
 
 /// Memory of a host, aligned as structs are, of which the first `size` bytes are the struct.
 struct Memory {
@@ -92,15 +99,15 @@ fn register(size: usize) -> (Memory, Memory, c_int) {
         destroy_platform: None,
         destroy_platform_fns: None,
     };
-    let about = About {
+    let info = PluginInfo {
         name: "demo",
         device_type: c"DEMO",
         platform_name: c"DEMO",
-        min_release: sp_plugin::FIRST,
+        min_release: sp_plugin::FIRST_SUPPORTED,
         unknown_release: UnknownRelease::ReadHost,
     };
     // SAFETY: as a host calls it; no status is needed where nothing fails.
-    unsafe { platform::register::<CpuDevice>(about, &raw mut params, ptr::null_mut()) };
+    unsafe { platform::register::<CpuDevice>(info, &raw mut params, ptr::null_mut()) };
     assert!(params.destroy_platform.is_some() && params.destroy_platform_fns.is_some());
     let mut devices = -1;
     // SAFETY: the table has just been filled, and is whole.

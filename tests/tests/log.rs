@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 
-use sp_host::{Error, Host, Op, Release, Tensor};
+use sp_host::{Error, Host, Op, PlayedRelease, Tensor};
 use sp_tests::{example, exports_without, snapshots};
 
 /// Returns a stderr for a child that fails every write, or `None` for one that the child closes itself.
@@ -77,7 +77,11 @@ fn declines() {
 fn registers_less() {
     let apis = snapshots("2.21");
     let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
-    let host = Host::open(Release::new(&apis).exporting(&exports), &example("rough")).unwrap();
+    let host = Host::open(
+        PlayedRelease::new(&apis).with_exports(&exports),
+        &example("rough"),
+    )
+    .unwrap();
     assert_eq!(host.kernels().count(), 0);
 }
 

@@ -10,27 +10,27 @@ use sp_abi::pluggable_profiler::{TF_ProfilerRegistrationParams, TP_Profiler, TP_
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_plugin::graph::{Graph, Item, Node};
 use sp_plugin::optimizer::{self, Pass, Switch};
-use sp_plugin::platform::About;
+use sp_plugin::platform::PluginInfo;
 use sp_plugin::profiler::{self, Space};
-use sp_plugin::{Error, FIRST, Optimizer, Profiler, Release, Releases, Result};
-use sp_runtime::{Host, Terms, UnknownRelease, Versioned};
+use sp_plugin::{Error, FIRST_SUPPORTED, Optimizer, Profiler, Release, Releases, Result};
+use sp_runtime::{Host, HostRequirements, UnknownRelease, Versioned};
 
-const ABOUT: About = About {
+const PLUGIN_INFO: PluginInfo = PluginInfo {
     name: "demo",
     device_type: c"DEMO",
     platform_name: c"DEMO",
-    min_release: FIRST,
+    min_release: FIRST_SUPPORTED,
     unknown_release: UnknownRelease::ReadHost,
 };
 
 /// The host that the device's entry point has found: one that later parts can rely on, or not.
 fn host(clue: Result<Releases>) {
-    let terms = Terms {
-        plugin: ABOUT.name,
-        oldest: FIRST,
-        unknown_release: ABOUT.unknown_release,
+    let terms = HostRequirements {
+        plugin: PLUGIN_INFO.name,
+        oldest: FIRST_SUPPORTED,
+        unknown_release: PLUGIN_INFO.unknown_release,
     };
-    Host::enter(&terms, &sp_abi::KNOWLEDGE, || vec![clue]);
+    Host::get_or_decide(&terms, &sp_abi::KNOWN_RELEASES, || vec![clue]);
 }
 
 fn of_2_7() -> Result<Releases> {
@@ -88,7 +88,7 @@ fn register(longer: usize) -> Registered {
     params.known.optimizer_configs = &raw mut configs.known;
     params.known.optimizer = &raw mut table.known;
     // SAFETY: as a host calls it; no status is needed where nothing fails.
-    unsafe { optimizer::register::<Empty>(ABOUT, &raw mut params.known, ptr::null_mut()) };
+    unsafe { optimizer::register::<Empty>(PLUGIN_INFO, &raw mut params.known, ptr::null_mut()) };
     // SAFETY: the plugin's name for a device type lives for ever.
     let device_type = unsafe { CStr::from_ptr(params.known.device_type) };
     Registered {
@@ -223,7 +223,7 @@ impl Profiler for Failing {
         let mut space = Space::default();
         if std::mem::take(&mut self.recorded) {
             let mut line = space.device("DEMO", 0).line(1, "queue");
-            line.event("work", SystemTime::now(), Duration::from_micros(5));
+            line.add_event("work", SystemTime::now(), Duration::from_micros(5));
         }
         Ok(space)
     }
@@ -243,7 +243,7 @@ impl<P: Profiler> Profiling<P> {
         params.known.profiler = &raw mut profiler.known;
         params.known.profiler_fns = &raw mut fns.known;
         // SAFETY: as a host calls it; no status is needed where nothing fails.
-        unsafe { profiler::register::<P>(ABOUT, &raw mut params.known, ptr::null_mut()) };
+        unsafe { profiler::register::<P>(PLUGIN_INFO, &raw mut params.known, ptr::null_mut()) };
         assert!(params.known.destroy_profiler.is_some());
         Self {
             profiler,

@@ -1,6 +1,6 @@
 //! Registration of kernels where TensorFlow does not cooperate, and what a registration allows its kernel.
 
-use sp_host::{Host, Kind, Op, Release, Tensor};
+use sp_host::{Host, ObjectKind, Op, PlayedRelease, Tensor};
 use sp_tests::{alone, example, exports_without, snapshots};
 
 /// Runs one op with `x` as its input and output.
@@ -18,9 +18,12 @@ fn deletes_kernel_builder_if_registration_fails() {
     alone("deletes_kernel_builder_if_registration_fails", || {
         let apis = snapshots("2.21");
         let exports = exports_without(&apis, "TF_KernelBuilder_TypeConstraint");
-        let host = Host::open(Release::new(&apis).exporting(&exports), &example("rough"));
+        let host = Host::open(
+            PlayedRelease::new(&apis).with_exports(&exports),
+            &example("rough"),
+        );
         let tally = host.unwrap().close().unwrap();
-        assert_eq!(tally.unreturned.get(&Kind::KernelBuilder), None);
+        assert_eq!(tally.unreturned.get(&ObjectKind::KernelBuilder), None);
     });
 }
 

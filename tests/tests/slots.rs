@@ -58,7 +58,7 @@ fn device(object: Mine) -> SP_Device {
         struct_size: SP_Device::STRUCT_SIZE,
         ext: ptr::null_mut(),
         ordinal: 0,
-        device_handle: handle::give(object),
+        device_handle: handle::into_raw(object),
         hardware_name: ptr::null(),
         device_vendor: ptr::null(),
         pci_bus_id: ptr::null(),
@@ -93,7 +93,7 @@ fn slots_find_the_authors_object_and_a_panic_is_the_neutral_value() {
         assert_eq!(table.get_numa_node.unwrap()(&device), 1);
         assert_eq!(table.get_gflops.unwrap()(&device), 3.0);
         assert_eq!(table.get_memory_bandwidth.unwrap()(&device), -1);
-        handle::take::<Mine>(device.device_handle);
+        handle::from_raw::<Mine>(device.device_handle);
     }
 }
 
@@ -104,12 +104,15 @@ fn a_handle_is_lent_and_null_is_survived() {
         ext: ptr::null_mut(),
         nanoseconds: None,
     };
-    SP_TimerFns::fill::<Reference>(&mut PrefixMut::of(&mut table));
-    let (nanoseconds, timer) = (table.nanoseconds.unwrap(), SP_Timer(handle::give(7_u64)));
+    SP_TimerFns::fill::<Reference>(&mut PrefixMut::from_mut(&mut table));
+    let (nanoseconds, timer) = (
+        table.nanoseconds.unwrap(),
+        SP_Timer(handle::into_raw(7_u64)),
+    );
     // SAFETY: the handle holds the `u64` that a `Reference` timer is; null is answered with 0.
     unsafe {
         assert_eq!(nanoseconds(timer), 7);
         assert_eq!(nanoseconds(SP_Timer(ptr::null_mut())), 0);
-        handle::take::<u64>(timer.0);
+        handle::from_raw::<u64>(timer.0);
     }
 }

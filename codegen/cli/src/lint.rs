@@ -175,14 +175,14 @@ mod tests {
                 .collect()
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
-        let found = all(&known[1], &History::of(&known), &symbols);
+        let found = all(&known[1], &History::from_apis(&known), &symbols);
         let told: Vec<(&str, &str)> = found.iter().map(|it| (it.id, it.item.as_str())).collect();
         assert_eq!(
             told,
             [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
         );
         let known = apis(["kernels_experimental/2.20.json", ""]);
-        let found = all(&known[0], &History::of(&known), &symbols);
+        let found = all(&known[0], &History::from_apis(&known), &symbols);
         assert_eq!(found.len(), 14);
         assert!(found.iter().all(|it| it.id == "function_unexported"));
         assert_eq!(found[0].message, "no library of 2.20 exports it");

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     end_with_the_reader();
     diagnostic::install();
     sp_system::temporary::call_on_signal(sp_host::kill_children);
-    if let Err(report) = verify::serve() {
+    if let Err(report) = verify::run_child() {
         return diagnostic::exit(Err(report));
     }
     match Cli::try_parse() {

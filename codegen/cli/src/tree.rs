@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use sp_ir::{
-    Api, Differs, Evidence, Field, Function, Item, Param, Signature, Stated, Struct, Type,
+    Api, Evidence, Field, Function, Item, Param, Signature, Stated, Struct, TargetDifference, Type,
 };
 
 /// Draws the whole API.
@@ -26,7 +26,7 @@ pub fn draw(api: &Api) -> String {
 fn draw_target(
     out: &mut String,
     triple: &str,
-    items: &BTreeMap<String, Differs>,
+    items: &BTreeMap<String, TargetDifference>,
 ) -> std::fmt::Result {
     writeln!(out, "├─ on {triple}")?;
     for (name, differs) in items {

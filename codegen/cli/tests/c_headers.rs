@@ -17,7 +17,7 @@ use compiler::{
 use similar::TextDiff;
 use sp_data::snapshots;
 use sp_expand::structure::is_versioned;
-use sp_ir::{Api, Differs, Item, Struct};
+use sp_ir::{Api, Item, Struct, TargetDifference};
 
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
 const CPP: [&str; 3] = ["c++", "g++", "clang-14"];
@@ -264,7 +264,7 @@ fn asserted(api: &Api) -> String {
     lines.collect()
 }
 
-fn layout(name: &str, item: &Struct, differs: &Differs) -> String {
+fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
     let name = match is_versioned(item) {
         true => format!("{name}_newest"),
         false => name.to_owned(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sp_data::embedded::BUILTIN_HEADERS;
-use sp_ir::{Api, Differs, Field, Item, Struct, Value};
+use sp_ir::{Api, Field, Item, Struct, TargetDifference, Value};
 use sp_parse::extract::TARGETS;
 
 fn root() -> PathBuf {
@@ -55,7 +55,7 @@ fn probe(apis: &[Api], target: &str) -> (String, usize) {
     (includes.chain(asserts).collect(), claims.len())
 }
 
-fn claims_of(name: &str, item: &Item, differs: &Differs) -> Vec<String> {
+fn claims_of(name: &str, item: &Item, differs: &TargetDifference) -> Vec<String> {
     match item {
         Item::Struct(item) => structure(name, item, differs),
         Item::Union(item) => {
@@ -77,7 +77,7 @@ fn claims_of(name: &str, item: &Item, differs: &Differs) -> Vec<String> {
     }
 }
 
-fn structure(name: &str, item: &Struct, differs: &Differs) -> Vec<String> {
+fn structure(name: &str, item: &Struct, differs: &TargetDifference) -> Vec<String> {
     let layout = differs.layout.unwrap_or(item.layout);
     let mut claims = vec![
         format!("sizeof({name}) == {}", layout.size),

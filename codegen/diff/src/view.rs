@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use sp_ir::{Api, Differs, Field, Item, Layout, Side, Signature, Struct, Type, Value};
+use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference, Type, Value};
 
 mod memory;
 
@@ -279,7 +279,7 @@ fn pointer(target: &str) -> u64 {
 }
 
 /// The item as another target has it.
-fn relaid(item: &Item, differs: &Differs) -> Item {
+fn relaid(item: &Item, differs: &TargetDifference) -> Item {
     let mut item = item.clone();
     match &mut item {
         Item::Struct(item) => {

@@ -30,7 +30,7 @@ pub fn of(name: &str, newest: &Function, context: &Context<'_>) -> Option<Adapte
     let older = forms.iter().map(|it| it.older(name));
     (!forms.is_empty()).then(|| Adapted {
         functions: functions.collect(),
-        before: quote!(.before(&[#(#older),*])),
+        before: quote!(.with_older_signatures(&[#(#older),*])),
         told: told.join(" "),
     })
 }
@@ -101,7 +101,7 @@ impl<'a> Form<'a> {
             None => quote!(None),
         };
         quote! {
-            Older { releases: Releases::between(#first, #last), adapter: #adapter }
+            OlderSignature { releases: Releases::between(#first, #last), adapter: #adapter }
         }
     }
 

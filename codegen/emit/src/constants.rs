@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use sp_expand::structure::{Dates, print_doc};
+use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::ident;
 use sp_ir::{Constant, Item, Value};
 
@@ -34,7 +34,7 @@ fn constant(name: &str, item: &Constant, context: &Context<'_>) -> Result<TokenS
     let doc = print_doc(
         item.doc.as_ref().unwrap_or(&line),
         &item.loc,
-        context.timeline.of(name, ""),
+        context.timeline.release_text(name, ""),
     );
     let name = ident(name);
     Ok(quote!(#doc pub const #name: #ty = #value;))

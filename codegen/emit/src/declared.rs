@@ -13,7 +13,7 @@ use super::closure;
 use super::comment::safety;
 use crate::context::Context;
 
-/// Emits the static `DECLARED`, if the plugin registers itself through this API with a struct that has a
+/// Emits the static `DECLARATIONS`, if the plugin registers itself through this API with a struct that has a
 /// `struct_size`.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let Some(header) = entry_header(context.api, context) else {
@@ -29,9 +29,9 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
     let why = safety("the members are those of the Rust structs.");
     quote! {
         #why
-        const STRUCTS: &[declared::Struct] = unsafe { &[#(#structs),*] };
+        const STRUCTS: &[declarations::KnownStruct] = unsafe { &[#(#structs),*] };
         #[doc = #doc]
-        pub static DECLARED: declared::Api = declared::Api {
+        pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
             name: #name,
             header: #header,
             structs: STRUCTS,
@@ -68,12 +68,12 @@ fn structure(name: &str, item: &Struct, context: &Context<'_>) -> TokenStream {
     let members = item.fields.iter().map(|field| {
         let (name, ty) = (&field.name, field.ty.canonical());
         match is_needed(item, field, context) {
-            true => quote!(declared::Member::needed(#name, #ty)),
-            false => quote!(declared::Member::optional(#name, #ty)),
+            true => quote!(declarations::KnownMember::needed(#name, #ty)),
+            false => quote!(declarations::KnownMember::optional(#name, #ty)),
         }
     });
     let name = ident(name);
-    quote!(declared::Struct::of::<#name>(&[#(#members),*]))
+    quote!(declarations::KnownStruct::new::<#name>(&[#(#members),*]))
 }
 
 /// A plugin needs what the host stores, and what the host requires of it.
@@ -82,7 +82,7 @@ fn is_needed(item: &Struct, field: &Field, context: &Context<'_>) -> bool {
     let is_versioned = |ty: &Type| context.catalog.is_versioned(ty);
     match item.writer(field, is_versioned) {
         Some(Writer::Core) => true,
-        Some(Writer::Nobody) => false,
+        Some(Writer::Reserved) => false,
         Some(Writer::Plugin) | None => !is_optional,
     }
 }
@@ -101,7 +101,7 @@ fn types(api: &Api, structs: &[(&String, &Struct)]) -> Vec<TokenStream> {
             Item::Alias(item) => Some(typedef(name, &item.ty.canonical())),
             Item::Callback(item) => Some(typedef(name, &item.signature.canonical())),
             Item::Handle(item) if item.pointer => {
-                Some(quote!(declared::Type::Handle { name: #name }))
+                Some(quote!(declarations::KnownType::Handle { name: #name }))
             }
             _ => None,
         });
@@ -113,9 +113,9 @@ fn enumeration(name: &str, item: &Enum) -> TokenStream {
         let (name, value) = (&variant.name, Literal::i64_unsuffixed(variant.value));
         quote!((#name, #value))
     });
-    quote!(declared::Type::Enum { name: #name, enumerators: &[#(#enumerators),*] })
+    quote!(declarations::KnownType::Enum { name: #name, enumerators: &[#(#enumerators),*] })
 }
 
 fn typedef(name: &str, ty: &str) -> TokenStream {
-    quote!(declared::Type::Typedef { name: #name, ty: #ty })
+    quote!(declarations::KnownType::Typedef { name: #name, ty: #ty })
 }

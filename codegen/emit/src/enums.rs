@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use sp_expand::structure::{Dates, print_doc};
+use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::{InScope, ident, print_type};
 use sp_ir::{Enum, Item, Variant};
 
@@ -23,7 +23,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn enumeration(name: &str, item: &Enum, dates: &dyn Dates) -> TokenStream {
+fn enumeration(name: &str, item: &Enum, dates: &dyn ItemReleases) -> TokenStream {
     let line = format!(
         "An open enumeration; {} values are known.",
         item.variants.len()
@@ -31,14 +31,14 @@ fn enumeration(name: &str, item: &Enum, dates: &dyn Dates) -> TokenStream {
     let doc = print_doc(
         item.doc.as_ref().unwrap_or(&line),
         &item.loc,
-        dates.of(name, ""),
+        dates.release_text(name, ""),
     );
     let repr = print_type(&item.repr, &InScope);
     let ident = ident(name);
     let constants = item
         .variants
         .iter()
-        .map(|variant| constant(variant, dates.of(name, &variant.name)));
+        .map(|variant| constant(variant, dates.release_text(name, &variant.name)));
     let names = names(&item.variants);
     let unknown = format!("{name}({{}})");
     quote! {

@@ -58,7 +58,7 @@ impl<'a> Exports<'a> {
     /// `.exported(..)` of a function, where something is known.
     pub fn attach(&self, symbol: &str) -> Option<TokenStream> {
         let like = like(self.sets.get(self.of.get(symbol)?)?);
-        Some(quote!(.exported(&crate::availability::#like)))
+        Some(quote!(.with_availability(&crate::availability::#like)))
     }
 
     /// `Exported by tensorflow-cpu 2.6 to 2.18, tensorflow in 2.19.`
@@ -168,15 +168,15 @@ impl<'a> Exports<'a> {
             Some(quote!(pub use super::#like as #name;))
         });
         let items = quote! {
-            use sp_runtime::Mark;
-            use sp_runtime::availability::{Availability, Exports, Wheels};
+            use sp_runtime::ReleaseSymbol;
+            use sp_runtime::availability::{Availability, Exports, WheelSet};
 
             /// One function of each kind: which of them a process has tells its release, where
             /// nothing else does.
-            pub static MARKS: &[Mark] = &[#(#marks),*];
+            pub static RELEASE_SYMBOLS: &[ReleaseSymbol] = &[#(#marks),*];
 
             /// Each function's by the function's name.
-            pub mod of {
+            pub mod functions {
                 #(#each)*
             }
             #(#wheels)*
@@ -217,7 +217,7 @@ impl<'a> Exports<'a> {
 fn mark(function: &str) -> TokenStream {
     let symbol = Literal::c_string(&CString::new(function).unwrap_or_default());
     let like = like(function);
-    quote!(Mark { symbol: #symbol, exported: &#like })
+    quote!(ReleaseSymbol { symbol: #symbol, availability: &#like })
 }
 
 fn wheels(table: &Table) -> TokenStream {
@@ -226,10 +226,10 @@ fn wheels(table: &Table) -> TokenStream {
     let doc = format!(" `{package}` for {platform}, as far as it was read.");
     quote! {
         #[doc = #doc]
-        pub static #name: Wheels = Wheels {
+        pub static #name: WheelSet = WheelSet {
             package: #package,
             platform: #platform,
-            read: &[#(#read),*],
+            releases: &[#(#read),*],
         };
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use sp_expand::structure::{Dates, print_doc};
+use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type};
 use sp_ir::{Function, Item, Items, Side};
 
@@ -39,7 +39,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
 /// signatures that it had.
 pub fn print(
     items: &Items,
-    dates: &dyn Dates,
+    dates: &dyn ItemReleases,
     exports: &Exports<'_>,
     gate: &dyn Fn(&str) -> TokenStream,
     before: &dyn Fn(&str, &Function) -> Option<Adapted>,
@@ -50,7 +50,7 @@ pub fn print(
     });
     functions
         .map(|(name, item)| {
-            let (releases, gate) = (dates.of(name, ""), gate(name));
+            let (releases, gate) = (dates.release_text(name, ""), gate(name));
             match item.exported_by.as_ref().map(|it| it.value) {
                 Some(Side::Plugin) => entry_point(name, item, releases, &gate),
                 Some(Side::Core) | None => {
@@ -104,14 +104,14 @@ fn import(
 
 fn instead(item: &Function) -> Option<TokenStream> {
     let other = &item.instead.as_ref()?.value;
-    Some(quote!(.instead(#other)))
+    Some(quote!(.with_replacement(#other)))
 }
 
 /// Returns the call that makes a newer host prove the signature: TensorFlow calls the function
 /// experimental, or it had another signature before.
 fn unstable(item: &Function, had_other: bool) -> Option<TokenStream> {
     let (header, signature) = (&*item.loc.file, item.signature.canonical());
-    let unstable = quote!(.unstable(crate::NEWEST, #header, #signature));
+    let unstable = quote!(.with_unstable_signature(crate::NEWEST, #header, #signature));
     (had_other || is_experimental(item)).then_some(unstable)
 }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_expand::structure::{Dates, print_doc};
+use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type, print_type};
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
@@ -15,7 +15,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Handle(item) => Some(handle(name, item, context.timeline.of(name, ""))),
+            Item::Handle(item) => Some(handle(name, item, context.timeline.release_text(name, ""))),
             _ => None,
         })
         .collect()
@@ -27,7 +27,7 @@ pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Alias(item) => Some(alias(name, item, context.timeline.of(name, ""))),
+            Item::Alias(item) => Some(alias(name, item, context.timeline.release_text(name, ""))),
             _ => None,
         })
         .collect()
@@ -39,11 +39,11 @@ pub fn emit_callbacks(context: &Context<'_>) -> TokenStream {
 }
 
 /// The callbacks among `items`.
-pub fn print_callbacks(items: &Items, dates: &dyn Dates) -> TokenStream {
+pub fn print_callbacks(items: &Items, dates: &dyn ItemReleases) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Callback(item) => Some(callback(name, item, dates.of(name, ""))),
+            Item::Callback(item) => Some(callback(name, item, dates.release_text(name, ""))),
             _ => None,
         })
         .collect()

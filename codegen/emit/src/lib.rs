@@ -36,12 +36,12 @@ mod traits;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use miette::Diagnostic;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
-use sp_ir::Api;
+use sp_ir::{Api, Item};
 use thiserror::Error;
 
 use sp_data::symbols::Symbols;
@@ -130,6 +130,7 @@ fn with_contexts<R>(
     let features = Features::of(&newest, &catalog);
     let broken = epochs::broken(apis, &catalog, &timeline);
     let exports = Exports::of(&newest, symbols);
+    problems.extend(unnamed_members(apis));
     problems.extend(places::ambiguous(&timeline.history));
     let contexts: Vec<Context<'_>> = newest
         .iter()
@@ -150,6 +151,22 @@ fn with_contexts<R>(
     }
 }
 
+/// Returns a problem for each struct and union with a member that has no name.
+fn unnamed_members(apis: &[Api]) -> Vec<String> {
+    let items = apis.iter().flat_map(|api| &api.items);
+    let unnamed = items.filter(|(_, item)| {
+        let fields = match item {
+            Item::Struct(item) => &item.fields,
+            Item::Union(item) => &item.fields,
+            _ => return false,
+        };
+        fields.iter().any(|field| field.name.is_empty())
+    });
+    let problem = |(name, _): (&String, _)| format!("a member of `{name}` has no name");
+    let problems: BTreeSet<String> = unnamed.map(problem).collect();
+    problems.into_iter().collect()
+}
+
 fn root<'a>(
     apis: impl Iterator<Item = &'a Api>,
     versions: &Option<TokenStream>,
@@ -161,6 +178,12 @@ fn root<'a>(
         module(feature, Some(quote!(#[cfg(feature = #feature)])))
     });
     quote! {
+        #![deny(
+            clippy::print_stderr,
+            clippy::print_stdout,
+            clippy::dbg_macro,
+            reason = "a print panics if its stream cannot be written"
+        )]
         #![allow(
             non_camel_case_types,
             non_snake_case,
@@ -195,17 +218,17 @@ fn versions(timeline: &Timeline, has_marks: bool) -> TokenStream {
             release(newest),
         );
         let marks = match has_marks {
-            true => quote!(availability::MARKS),
+            true => quote!(availability::RELEASE_SYMBOLS),
             false => quote!(&[]),
         };
         quote! {
             #[doc = #doc]
             pub const NEWEST: sp_runtime::Release = #newest;
             #[doc = " The releases that this crate was made of, for the decision about a host."]
-            pub static KNOWLEDGE: sp_runtime::Knowledge = sp_runtime::Knowledge {
+            pub static KNOWN_RELEASES: sp_runtime::KnownReleases = sp_runtime::KnownReleases {
                 newest: NEWEST,
                 previews: PREVIEWS,
-                marks: #marks,
+                release_symbols: #marks,
             };
         }
     });

@@ -6,7 +6,10 @@ use sp_ir::Release;
 pub type Minor = (u32, u32);
 
 /// The first release that loads plugins.
-pub const FIRST_LOADER: Minor = (2, 5);
+pub const FIRST_LOADER: Minor = (
+    Release::FIRST_SUPPORTED.major,
+    Release::FIRST_SUPPORTED.minor,
+);
 
 /// The release as numbers; what is no release counts as before all.
 pub fn minor(release: &str) -> Minor {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use sp_expand::structure::Dates;
+use sp_expand::structure::ItemReleases;
 use sp_expand::ty::ident;
 use sp_ir::{Item, Items};
 
@@ -97,8 +97,8 @@ fn item_of(old: &Old<'_>) -> Item {
 /// When these forms held.
 struct Epoch<'a>(&'a [Old<'a>]);
 
-impl Dates for Epoch<'_> {
-    fn of(&self, item: &str, member: &str) -> &str {
+impl ItemReleases for Epoch<'_> {
+    fn release_text(&self, item: &str, member: &str) -> &str {
         let found = self
             .0
             .iter()

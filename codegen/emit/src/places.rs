@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_expand::layout::{Epoch, Epochs, Places, Span};
+use sp_expand::layout::{Epoch, Epochs, FieldOffsets, ReleaseSpan};
 use sp_expand::structure::Layouts;
 use sp_ir::{Field, History, Record};
 
@@ -101,7 +101,7 @@ impl<'a> Sizes<'a> {
                 None => (Vec::new(), minor(epoch.first())),
             };
             records.push(&epoch.shape);
-            let releases = Span { first, last };
+            let releases = ReleaseSpan { first, last };
             by_size.push((size, records, Epoch { releases, size }));
         }
         Some(Self { newest, by_size })
@@ -118,11 +118,11 @@ impl<'a> Sizes<'a> {
             let known = places
                 .into_iter()
                 .filter_map(|(size, place)| Some((size, place?)));
-            (!fixed).then(|| (field.name.clone(), Places(known.collect())))
+            (!fixed).then(|| (field.name.clone(), FieldOffsets(known.collect())))
         });
         Some(Layouts {
             epochs: Epochs(self.by_size.iter().map(|it| it.2).collect()),
-            moved: fields.collect(),
+            field_offsets: fields.collect(),
         })
     }
 
@@ -139,7 +139,7 @@ impl<'a> Sizes<'a> {
     /// Where an older form has a field of the newest, under whatever name.
     fn offset(&self, older: &Record, field: &Field) -> Option<u64> {
         let same = |it: &&Field| {
-            let renamed = || older.renamed(it, self.newest).map(|it| &it.name);
+            let renamed = || older.renamed_field(it, self.newest).map(|it| &it.name);
             it.name == field.name || renamed() == Some(&field.name)
         };
         let found = older.fields.iter().find(same)?;

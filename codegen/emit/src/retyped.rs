@@ -197,7 +197,7 @@ impl Retyped<'_> {
                     let older: #older_type = #shim::<T>;
                     #same_size
                     let older: #newest_type = unsafe { core::mem::transmute(older) };
-                    let slot = match Host::running().is(Releases::between(#first, #last)) {
+                    let slot = match Host::running().is_in(Releases::between(#first, #last)) {
                         Some(true) => older,
                         Some(false) => newest,
                         None => return Err(Error::unimplemented(#untold)),

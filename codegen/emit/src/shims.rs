@@ -115,7 +115,7 @@ fn conversion(Parameter { name, role, .. }: &Parameter<'_>, fails: bool) -> Toke
                 safety("a handle that `T` made, given back for good."),
                 associated(handle),
             );
-            quote!(#why let #name = unsafe { handle::take::<T::#ty>(#name.0) };)
+            quote!(#why let #name = unsafe { handle::from_raw::<T::#ty>(#name.0) };)
         }
         Role::View(_, mutable) => {
             let why = safety("the host lends this struct for the call.");
@@ -124,7 +124,7 @@ fn conversion(Parameter { name, role, .. }: &Parameter<'_>, fails: bool) -> Toke
             } else {
                 quote!(Prefix)
             };
-            let known = fails.then(|| quote!(.known()?));
+            let known = fails.then(|| quote!(.check_known()?));
             quote!(#why let #name = unsafe { #view::new(#name) } #known;)
         }
         Role::Status | Role::Made(_) | Role::Plain => TokenStream::new(),
@@ -169,7 +169,7 @@ fn guarded(slot: &Slot<'_>, full: &str, body: &Body) -> TokenStream {
         let statements = statements(slot, body);
         return quote! {
             let body = || { #statements };
-            guard::value(#full, #neutral, body)
+            guard::run_with_default(#full, #neutral, body)
         };
     };
     let (status, why) = (
@@ -181,7 +181,7 @@ fn guarded(slot: &Slot<'_>, full: &str, body: &Body) -> TokenStream {
         return quote! {
             let body = || { #statements };
             #why
-            unsafe { guard::status(#full, #status, body) }
+            unsafe { guard::run_with_status(#full, #status, body) }
         };
     }
     let Body { before, call } = body;
@@ -193,7 +193,7 @@ fn guarded(slot: &Slot<'_>, full: &str, body: &Body) -> TokenStream {
             Ok(())
         };
         #why
-        unsafe { guard::status(#full, #status, body) };
+        unsafe { guard::run_with_status(#full, #status, body) };
         returned
     }
 }
@@ -215,8 +215,8 @@ fn statements(slot: &Slot<'_>, Body { before, call }: &Body) -> TokenStream {
         (quote!(), quote!())
     };
     let given = match slot.has_receiver() {
-        true => quote!(handle::give_by(this, made)),
-        false => quote!(handle::give(made)),
+        true => quote!(handle::into_raw_with_owner(this, made)),
+        false => quote!(handle::into_raw(made)),
     };
     quote! {
         #before

@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use sp_expand::print_struct;
-use sp_expand::structure::{Dates, is_versioned, print_doc, print_field, told_apart};
+use sp_expand::structure::{
+    ItemReleases, is_versioned, print_doc, print_field, with_discriminator_note,
+};
 use sp_expand::ty::{InScope, ident, print_type};
 use sp_ir::{Item, Items, Struct, Type, Union};
 
@@ -16,7 +18,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
 }
 
 /// The structs and unions among `items`.
-pub fn print(items: &Items, dates: &dyn Dates, catalog: &Catalog<'_>) -> TokenStream {
+pub fn print(items: &Items, dates: &dyn ItemReleases, catalog: &Catalog<'_>) -> TokenStream {
     let is_versioned = |ty: &Type| catalog.is_versioned(ty);
     items
         .iter()
@@ -47,14 +49,14 @@ fn size_of_base(name: &str, item: &Struct) -> Option<TokenStream> {
     })
 }
 
-fn union(name: &str, item: &Union, dates: &dyn Dates) -> TokenStream {
+fn union(name: &str, item: &Union, dates: &dyn ItemReleases) -> TokenStream {
     let line = format!("A union of {} bytes.", item.layout.size);
-    let text = told_apart(item.doc.as_ref().unwrap_or(&line), &item.discriminator);
-    let doc = print_doc(&text, &item.loc, dates.of(name, ""));
+    let text = with_discriminator_note(item.doc.as_ref().unwrap_or(&line), &item.discriminator);
+    let doc = print_doc(&text, &item.loc, dates.release_text(name, ""));
     let fields = item
         .fields
         .iter()
-        .map(|field| print_field(field, dates.of(name, &field.name)));
+        .map(|field| print_field(field, dates.release_text(name, &field.name)));
     let ident = ident(name);
     quote! {
         #doc

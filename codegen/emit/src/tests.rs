@@ -258,7 +258,10 @@ fn the_owner_becomes_self_and_a_status_a_result() {
     has(&text, ".get(SP_Device::device_handle)");
     has(&text, "receiver::<T>(device)");
     has(&text, "handle::borrow::<T::Stream>(stream.0)");
-    has(&text, "guard::status(\"SP_Table.run\", status, body)");
+    has(
+        &text,
+        "guard::run_with_status(\"SP_Table.run\", status, body)",
+    );
 }
 
 #[test]
@@ -278,7 +281,7 @@ fn a_handle_that_goes_out_is_the_result() {
     );
     has(
         &shims(create()),
-        "stream.write(SP_Stream(handle::give_by(this, made)))",
+        "stream.write(SP_Stream(handle::into_raw_with_owner(this, made)))",
     );
 }
 
@@ -291,8 +294,11 @@ fn a_handle_given_back_comes_by_value() {
         &traits(destroy()),
         "fn destroy(&self, stream: Self::Stream);",
     );
-    has(&shims(destroy()), "handle::take::<T::Stream>(stream.0)");
-    has(&shims(destroy()), "guard::value(\"SP_Table.destroy\", ()");
+    has(&shims(destroy()), "handle::from_raw::<T::Stream>(stream.0)");
+    has(
+        &shims(destroy()),
+        "guard::run_with_default(\"SP_Table.destroy\", ()",
+    );
 }
 
 #[test]
@@ -406,6 +412,13 @@ fn a_name_that_nobody_declares_is_refused() {
     };
     let refused = emit(&[api("demo", vec![("TF_Lose", Item::Function(function))])]).unwrap_err();
     has(&refused.to_string(), "`TF_Lose` uses `TF_Lost`");
+}
+
+#[test]
+fn a_member_without_a_name_is_refused() {
+    let item = Item::Struct(versioned(vec![field("", Type::Bool, 0)]));
+    let refused = emit(&[api("demo", vec![("SP_Table", item)])]).unwrap_err();
+    has(&refused.to_string(), "a member of `SP_Table` has no name");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_expand::structure::{Dates, Layouts};
+use sp_expand::structure::{ItemReleases, Layouts};
 use sp_ir::{Api, Enum, History, Item, Presence, Release, Struct};
 
 use crate::minor::{FIRST_LOADER, Minor, dotted, minor};
@@ -19,8 +19,8 @@ pub struct Timeline {
     pub history: History,
 }
 
-impl Dates for Timeline {
-    fn of(&self, item: &str, member: &str) -> &str {
+impl ItemReleases for Timeline {
+    fn release_text(&self, item: &str, member: &str) -> &str {
         let key = (item.to_owned(), member.to_owned());
         self.dates.get(&key).map_or("", String::as_str)
     }
@@ -47,7 +47,7 @@ impl Timeline {
         let loaders = apis
             .iter()
             .filter(|api| minor(&api.release) >= FIRST_LOADER);
-        let history = History::of(&loaders.cloned().collect::<Vec<_>>());
+        let history = History::from_apis(&loaders.cloned().collect::<Vec<_>>());
         let mut timeline = Self {
             known,
             dates: BTreeMap::new(),

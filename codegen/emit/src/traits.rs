@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use sp_expand::structure::{Dates, field_doc, print_doc};
+use sp_expand::structure::{ItemReleases, field_doc, print_doc};
 use sp_expand::ty::InScope;
 use sp_ir::Type;
 
@@ -22,7 +22,11 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
 fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
     let name = &table.author;
     let line = format!("What fills a [`{}`]: one method per slot.", table.name);
-    let doc = print_doc(&line, &table.item.loc, context.timeline.of(table.name, ""));
+    let doc = print_doc(
+        &line,
+        &table.item.loc,
+        context.timeline.release_text(table.name, ""),
+    );
     let types = table.handles.iter().map(|handle| {
         let doc = format!(" What stands behind a [`{handle}`].");
         let name = associated(handle);
@@ -40,7 +44,7 @@ fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
 
 fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
     let catalog = context.catalog;
-    let releases = context.timeline.of(table.name, &slot.field.name);
+    let releases = context.timeline.release_text(table.name, &slot.field.name);
     let doc = print_doc(&field_doc(slot.field), &slot.field.loc, releases);
     let safety = slot.is_unsafe(catalog).then(|| {
         quote! {

@@ -1,7 +1,7 @@
-//! The `#[abi(..)]` grammar: printer and parser of the facts that a generated struct carries.
+//! The `#[abi(..)]` grammar: printer and parser of the facts about a generated struct.
 //!
-//! Each key stands once, in the two `facts!` tables below; its value is a string whose form the
-//! [`Word`] of its type knows. Only what is stated is printed.
+//! The two `facts!` tables below define the keys. Each value is a string; [`AttributeValue`] of its type
+//! parses and prints it. Facts that are not stated are not printed.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -9,13 +9,13 @@ use sp_ir::{Direction, Presence, Side, Stated, Struct, Writer};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, LitStr};
 
-use crate::layout::{Epochs, Places};
+use crate::layout::{Epochs, FieldOffsets};
 use crate::ty::ident;
 
-/// A value's form inside the quotes.
-trait Word: Sized {
-    fn read(literal: &LitStr) -> syn::Result<Self>;
-    fn write(&self) -> String;
+/// A value of a key, parsed from and printed to the text inside the quotes.
+trait AttributeValue: Sized {
+    fn parse(literal: &LitStr) -> syn::Result<Self>;
+    fn print(&self) -> String;
 }
 
 macro_rules! facts {
@@ -32,31 +32,32 @@ macro_rules! facts {
         impl $Facts {
             const KEYS: &[&str] = &[$(stringify!($key)),+];
 
-            /// Reads every `#[abi(..)]` among `attributes`; others are left alone.
+            /// Parses every `#[abi(..)]` among `attributes` and ignores other attributes.
             ///
             /// # Errors
-            /// At the key or value: an unknown key, a key given twice, a value of another form.
+            /// Returns an error, with the span of the key or value, if a key is unknown or given twice, or if
+            /// a value is malformed.
             pub fn parse(attributes: &[Attribute]) -> syn::Result<Self> {
                 let mut facts = Self::default();
                 for attribute in attributes.iter().filter(|a| a.path().is_ident("abi")) {
-                    attribute.parse_nested_meta(|meta| facts.read(&meta))?;
+                    attribute.parse_nested_meta(|meta| facts.parse_key(&meta))?;
                 }
                 Ok(facts)
             }
 
-            fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+            fn parse_key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
                 $( if meta.path.is_ident(stringify!($key)) {
-                    return read_once(meta, &mut self.$key);
+                    return parse_once(meta, &mut self.$key);
                 } )+
                 let keys = Self::KEYS.join("`, `");
-                Err(meta.error(format!("unknown key; the keys here are `{keys}`")))
+                Err(meta.error(format!("unknown key: expected one of `{keys}`")))
             }
 
-            /// The attribute that states these facts; nothing where there are none.
+            /// Prints the attribute that states these facts, or no tokens if there are none.
             pub fn to_tokens(&self) -> TokenStream {
                 let mut stated = Vec::new();
                 $( if let Some(value) = &self.$key {
-                    let text = value.write();
+                    let text = value.print();
                     stated.push(quote!($key = #text));
                 } )+
                 if stated.is_empty() { TokenStream::new() } else { quote!(#[abi(#(#stated),*)]) }
@@ -66,53 +67,53 @@ macro_rules! facts {
 }
 
 facts! {
-    /// What is stated of a struct.
+    /// The facts about a struct.
     pub struct StructFacts {
-        /// Which side fills it: `"core"` or `"plugin"`.
+        /// The side that fills the struct: `"core"` or `"plugin"`.
         filled_by: Side,
-        /// The C name of its `struct_size` constant.
+        /// The C name of the struct's `struct_size` constant.
         struct_size: String,
         /// The last field that `struct_size` covers.
         last: Ident,
         /// The trait that an author implements to fill this table.
         author_trait: Ident,
-        /// Where the table's callbacks find the author's object: `"SP_Device.device_handle"`.
+        /// The field that holds the author's object for the table's callbacks: `"SP_Device.device_handle"`.
         receiver: Receiver,
-        /// Its sizes, where releases differ: `"2.5..2.6 = 264, 2.7.. = 288"`.
+        /// The struct's sizes, if releases differ: `"2.5..2.6 = 264, 2.7.. = 288"`.
         epochs: Epochs,
     }
 }
 
 facts! {
-    /// What is stated of a field.
+    /// The facts about a field.
     pub struct FieldFacts {
-        /// Which side fills it: `"core"` or `"plugin"`.
+        /// The side that fills the field: `"core"` or `"plugin"`.
         filled_by: Side,
-        /// Which party stores its value, if not the plugin: `"core"`, or `"nobody"` for a reserved field.
+        /// The party that stores the value, if not the plugin: `"core"`, or `"reserved"` for a reserved field.
         writer: Writer,
-        /// Which way it travels: `"in"`, `"out"` or `"inout"`.
+        /// The direction of the value: `"in"`, `"out"` or `"inout"`.
         direction: Direction,
         /// `"required"` or `"optional"`.
         presence: Presence,
-        /// What a callback without a status returns after a panic: a Rust expression.
+        /// The default return value of a callback without a status, after a panic: a Rust expression.
         neutral: TokenStream,
-        /// Its offset by the struct's size, where layouts differ: `"264 = 256, 288 = 280"`.
-        at: Places,
+        /// The field's offset by the struct's size, if layouts differ: `"264 = 256, 288 = 280"`.
+        offsets: FieldOffsets,
     }
 }
 
-/// Where a table's callbacks find the object they act on; the Rust names of [`sp_ir::Receiver`].
+/// The field that holds the object of a table's callbacks: [`sp_ir::Receiver`] with Rust names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receiver {
-    /// The struct that every callback is handed.
+    /// The struct that every callback receives.
     pub owner: Ident,
-    /// Its free-form pointer.
+    /// The struct's free-form pointer.
     pub field: Ident,
 }
 
 impl StructFacts {
-    /// The facts that the IR has of `item`.
-    pub fn of(item: &Struct) -> Self {
+    /// Returns the facts that the IR states about `item`.
+    pub fn from_struct(item: &Struct) -> Self {
         Self {
             filled_by: value(&item.filled_by),
             struct_size: item.struct_size.as_ref().map(|it| it.symbol.clone()),
@@ -128,11 +129,11 @@ impl StructFacts {
 }
 
 impl FieldFacts {
-    /// The facts that the IR has of `field`.
+    /// Returns the facts that the IR states about `field`.
     ///
     /// # Errors
-    /// Where `neutral` is not a Rust expression.
-    pub fn of(field: &sp_ir::Field) -> syn::Result<Self> {
+    /// Returns an error if `neutral` is not a Rust expression.
+    pub fn from_field(field: &sp_ir::Field) -> syn::Result<Self> {
         let neutral = field
             .neutral
             .as_ref()
@@ -143,7 +144,7 @@ impl FieldFacts {
             direction: value(&field.direction),
             presence: value(&field.presence).filter(|it| *it != Presence::Unstated),
             neutral: neutral.transpose()?.map(|it| it.to_token_stream()),
-            at: None,
+            offsets: None,
         })
     }
 }
@@ -152,16 +153,19 @@ fn value<T: Copy>(stated: &Option<Stated<T>>) -> Option<T> {
     stated.as_ref().map(|it| it.value)
 }
 
-fn read_once<T: Word>(meta: &ParseNestedMeta<'_>, slot: &mut Option<T>) -> syn::Result<()> {
+fn parse_once<T: AttributeValue>(
+    meta: &ParseNestedMeta<'_>,
+    slot: &mut Option<T>,
+) -> syn::Result<()> {
     if slot.is_some() {
         return Err(meta.error("this key is given twice"));
     }
-    *slot = Some(T::read(&meta.value()?.parse()?)?);
+    *slot = Some(T::parse(&meta.value()?.parse()?)?);
     Ok(())
 }
 
-/// One of a closed list of words.
-fn choose<T: Copy>(literal: &LitStr, words: &[(&str, T)]) -> syn::Result<T> {
+/// Parses one of a list of keywords.
+fn parse_keyword<T: Copy>(literal: &LitStr, words: &[(&str, T)]) -> syn::Result<T> {
     let found = words.iter().find(|(word, _)| *word == literal.value());
     found.map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -170,14 +174,14 @@ fn choose<T: Copy>(literal: &LitStr, words: &[(&str, T)]) -> syn::Result<T> {
     })
 }
 
-macro_rules! words {
+macro_rules! keyword_values {
     ($Type:ident { $($word:literal => $variant:ident),+ $(,)? }) => {
-        impl Word for $Type {
-            fn read(literal: &LitStr) -> syn::Result<Self> {
-                choose(literal, &[$(($word, $Type::$variant)),+])
+        impl AttributeValue for $Type {
+            fn parse(literal: &LitStr) -> syn::Result<Self> {
+                parse_keyword(literal, &[$(($word, $Type::$variant)),+])
             }
 
-            fn write(&self) -> String {
+            fn print(&self) -> String {
                 [$(($Type::$variant, $word)),+]
                     .into_iter()
                     .find_map(|(value, word)| (value == *self).then(|| word.to_owned()))
@@ -187,83 +191,83 @@ macro_rules! words {
     };
 }
 
-words!(Side { "core" => Core, "plugin" => Plugin });
-words!(Writer { "core" => Core, "plugin" => Plugin, "nobody" => Nobody });
-words!(Direction { "in" => In, "out" => Out, "inout" => InOut });
-words!(Presence { "required" => Required, "optional" => Optional, "unstated" => Unstated });
+keyword_values!(Side { "core" => Core, "plugin" => Plugin });
+keyword_values!(Writer { "core" => Core, "plugin" => Plugin, "reserved" => Reserved });
+keyword_values!(Direction { "in" => In, "out" => Out, "inout" => InOut });
+keyword_values!(Presence { "required" => Required, "optional" => Optional, "unstated" => Unstated });
 
-impl Word for String {
-    fn read(literal: &LitStr) -> syn::Result<Self> {
+impl AttributeValue for String {
+    fn parse(literal: &LitStr) -> syn::Result<Self> {
         Ok(literal.value())
     }
 
-    fn write(&self) -> String {
+    fn print(&self) -> String {
         self.clone()
     }
 }
 
-impl Word for Ident {
-    fn read(literal: &LitStr) -> syn::Result<Self> {
-        read_ident(&literal.value(), literal)
+impl AttributeValue for Ident {
+    fn parse(literal: &LitStr) -> syn::Result<Self> {
+        parse_ident(&literal.value(), literal)
     }
 
-    fn write(&self) -> String {
-        plain(self)
+    fn print(&self) -> String {
+        c_name(self)
     }
 }
 
-/// A value that reads and writes itself.
-macro_rules! words_of_their_own {
+/// Implements [`AttributeValue`] through `FromStr` and `Display`.
+macro_rules! from_str_values {
     ($($Type:ident),+) => {$(
-        impl Word for $Type {
-            fn read(literal: &LitStr) -> syn::Result<Self> {
-                let read = literal.value().parse();
-                read.map_err(|message: String| syn::Error::new(literal.span(), message))
+        impl AttributeValue for $Type {
+            fn parse(literal: &LitStr) -> syn::Result<Self> {
+                let parsed = literal.value().parse();
+                parsed.map_err(|message: String| syn::Error::new(literal.span(), message))
             }
 
-            fn write(&self) -> String {
+            fn print(&self) -> String {
                 self.to_string()
             }
         }
     )+};
 }
 
-words_of_their_own!(Epochs, Places);
+from_str_values!(Epochs, FieldOffsets);
 
-impl Word for Receiver {
-    fn read(literal: &LitStr) -> syn::Result<Self> {
+impl AttributeValue for Receiver {
+    fn parse(literal: &LitStr) -> syn::Result<Self> {
         let text = literal.value();
         let Some((owner, field)) = text.split_once('.') else {
             let message = "expected `Struct.field`, such as `SP_Device.device_handle`";
             return Err(syn::Error::new(literal.span(), message));
         };
         Ok(Self {
-            owner: read_ident(owner, literal)?,
-            field: read_ident(field, literal)?,
+            owner: parse_ident(owner, literal)?,
+            field: parse_ident(field, literal)?,
         })
     }
 
-    fn write(&self) -> String {
-        format!("{}.{}", plain(&self.owner), plain(&self.field))
+    fn print(&self) -> String {
+        format!("{}.{}", c_name(&self.owner), c_name(&self.field))
     }
 }
 
 /// A Rust expression.
-impl Word for TokenStream {
-    fn read(literal: &LitStr) -> syn::Result<Self> {
+impl AttributeValue for TokenStream {
+    fn parse(literal: &LitStr) -> syn::Result<Self> {
         literal.parse::<Expr>().map(|it| it.to_token_stream())
     }
 
-    fn write(&self) -> String {
+    fn print(&self) -> String {
         self.to_string().replace(" :: ", "::")
     }
 }
 
-/// A C name as a Rust one, at the place of the literal that has it.
-fn read_ident(name: &str, literal: &LitStr) -> syn::Result<Ident> {
+/// Converts a C name to a Rust identifier with the span of `literal`.
+fn parse_ident(name: &str, literal: &LitStr) -> syn::Result<Ident> {
     let starts = |c: char| c == '_' || c.is_ascii_alphabetic();
-    let goes_on = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    if !name.starts_with(starts) || !name.chars().all(goes_on) {
+    let continues = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    if !name.starts_with(starts) || !name.chars().all(continues) {
         let message = format!("expected a name, found `{name}`");
         return Err(syn::Error::new(literal.span(), message));
     }
@@ -272,8 +276,8 @@ fn read_ident(name: &str, literal: &LitStr) -> syn::Result<Ident> {
     Ok(found)
 }
 
-/// The C name of a Rust name.
-fn plain(name: &Ident) -> String {
+/// Returns the C name of a Rust identifier.
+fn c_name(name: &Ident) -> String {
     let text = name.to_string();
     text.strip_prefix("r#").unwrap_or(&text).to_owned()
 }
@@ -283,12 +287,12 @@ mod tests {
     use super::*;
     use syn::parse_quote;
 
-    fn error_of(attribute: Attribute) -> String {
+    fn parse_error(attribute: Attribute) -> String {
         StructFacts::parse(&[attribute]).unwrap_err().to_string()
     }
 
     #[test]
-    fn struct_facts_read_what_they_print() {
+    fn struct_facts_round_trip() {
         let attribute: Attribute = parse_quote!(#[abi(
             filled_by = "plugin",
             struct_size = "SP_DEVICE_STRUCT_SIZE",
@@ -306,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn field_facts_read_what_they_print() {
+    fn field_facts_round_trip() {
         let attribute: Attribute = parse_quote!(#[abi(
             filled_by = "core",
-            writer = "nobody",
+            writer = "reserved",
             direction = "inout",
             presence = "optional",
             neutral = "SE_EventStatus::SE_EVENT_ERROR",
-            at = "264 = 256, 288 = 280"
+            offsets = "264 = 256, 288 = 280"
         )]);
         let facts = FieldFacts::parse(std::slice::from_ref(&attribute)).unwrap();
         assert_eq!(facts.presence, Some(Presence::Optional));
@@ -324,25 +328,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stated_prints_nothing() {
+    fn prints_no_attribute_without_facts() {
         let facts = StructFacts::parse(&[parse_quote!(#[repr(C)])]).unwrap();
         assert!(facts.to_tokens().is_empty());
     }
 
     #[test]
-    fn errors_say_what_is_wanted() {
-        let unknown = error_of(parse_quote!(#[abi(fill = "core")]));
+    fn errors_state_expected_key_or_value() {
+        let unknown = parse_error(parse_quote!(#[abi(fill = "core")]));
         assert!(unknown.contains("`filled_by`, `struct_size`"), "{unknown}");
-        let twice = error_of(parse_quote!(#[abi(last = "a", last = "b")]));
+        let twice = parse_error(parse_quote!(#[abi(last = "a", last = "b")]));
         assert_eq!(twice, "this key is given twice");
-        let word = error_of(parse_quote!(#[abi(filled_by = "host")]));
+        let word = parse_error(parse_quote!(#[abi(filled_by = "host")]));
         assert_eq!(word, "expected `core` or `plugin`");
-        let receiver = error_of(parse_quote!(#[abi(receiver = "SP_Device")]));
+        let receiver = parse_error(parse_quote!(#[abi(receiver = "SP_Device")]));
         assert!(receiver.contains("Struct.field"), "{receiver}");
-        let epochs = error_of(parse_quote!(#[abi(epochs = "2.5 = 264")]));
+        let epochs = parse_error(parse_quote!(#[abi(epochs = "2.5 = 264")]));
         assert_eq!(epochs, "expected `2.5..2.6 = 264`, found `2.5 = 264`");
-        let name = error_of(parse_quote!(#[abi(last = "a b")]));
+        let name = parse_error(parse_quote!(#[abi(last = "a b")]));
         assert_eq!(name, "expected a name, found `a b`");
-        assert!(!error_of(parse_quote!(#[abi(last)])).is_empty());
+        assert!(!parse_error(parse_quote!(#[abi(last)])).is_empty());
     }
 }

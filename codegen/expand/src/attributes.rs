@@ -1,6 +1,6 @@
-//! `#[derive(Attributes)]`: a struct whose fields are an op's attributes, by name.
+//! `#[derive(Attributes)]`: reads an op's attributes into the fields of the same names.
 //!
-//! `#[attribute("name")]` on a field says another name than the field's.
+//! `#[attribute("name")]` on a field states the attribute's name if it differs from the field's.
 
 use std::ffi::CString;
 
@@ -11,7 +11,7 @@ use syn::{Data, DeriveInput, Field, Fields, LitStr};
 /// Expands the derive.
 ///
 /// # Errors
-/// Where the input is not a struct with named fields.
+/// Returns an error if the input is not a struct with named fields.
 pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let Data::Struct(data) = &input.data else {
@@ -24,7 +24,7 @@ pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let reads = fields
         .named
         .iter()
-        .map(read)
+        .map(read_expression)
         .collect::<syn::Result<Vec<_>>>()?;
     Ok(quote! {
         impl ::sp_plugin::kernel::Attributes for #name {
@@ -39,7 +39,7 @@ fn needs_fields(input: &DeriveInput) -> syn::Error {
     syn::Error::new_spanned(&input.ident, "Attributes needs a struct with named fields")
 }
 
-fn read(field: &Field) -> syn::Result<TokenStream> {
+fn read_expression(field: &Field) -> syn::Result<TokenStream> {
     let name = &field.ident;
     let attribute = Literal::c_string(&attribute_name(field)?);
     Ok(quote! { #name: construction.attribute(#attribute)? })
@@ -55,7 +55,8 @@ fn attribute_name(field: &Field) -> syn::Result<CString> {
         (None, Some(ident)) => ident.to_string().trim_start_matches("r#").to_owned(),
         (None, None) => String::new(),
     };
-    CString::new(name).map_err(|_| syn::Error::new_spanned(field, "a name has no NUL in it"))
+    CString::new(name)
+        .map_err(|_| syn::Error::new_spanned(field, "an attribute's name must not contain NUL"))
 }
 
 #[cfg(test)]
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_by_name() {
+    fn reads_fields_by_attribute_name() {
         let text = derive(quote! {
             struct BiasAdd { #[attribute("data_format")] format: String, transpose_a: bool }
         });

@@ -1,7 +1,7 @@
-//! `#[derive(Abi)]`: what a struct of the ABI gets from its fields and their `#[abi(..)]` facts.
+//! `#[derive(Abi)]`: expands a struct of the ABI by its fields and their `#[abi(..)]` facts.
 //!
-//! `STRUCT_SIZE`, one [`Field`] constant per field under the field's own name, and for a function
-//! table `fill`, which stores an author's slots as far as the host's struct goes.
+//! The struct gets `STRUCT_SIZE` and one [`Field`] constant per field, with the field's name. A function
+//! table also gets `fill`, which stores an author's slots as far as the host's struct has them.
 //!
 //! [`Field`]: https://docs.rs/sp-runtime
 
@@ -10,13 +10,13 @@ use quote::quote;
 use sp_ir::{Presence, Writer};
 use syn::{Data, DeriveInput, Field, Fields, PathArguments, Type};
 
-use crate::layout::{Epoch, Epochs, Places};
+use crate::layout::{Epoch, Epochs, FieldOffsets};
 use crate::{FieldFacts, StructFacts};
 
 /// Expands the derive.
 ///
 /// # Errors
-/// Spanned, where the struct cannot take part in the `struct_size` protocol.
+/// Returns a spanned error if the struct cannot take part in the `struct_size` protocol.
 pub fn derive(input: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let facts = StructFacts::parse(&input.attrs)?;
@@ -59,7 +59,7 @@ fn members(input: &DeriveInput) -> syn::Result<Vec<Member<'_>>> {
     };
     fields
         .iter()
-        .map(|field| Member::of(field, input))
+        .map(|field| Member::parse(field, input))
         .collect()
 }
 
@@ -89,7 +89,7 @@ fn check_repr(input: &DeriveInput) -> syn::Result<()> {
 }
 
 impl<'a> Member<'a> {
-    fn of(field: &'a Field, input: &DeriveInput) -> syn::Result<Self> {
+    fn parse(field: &'a Field, input: &DeriveInput) -> syn::Result<Self> {
         let name = field.ident.as_ref().ok_or_else(|| needs_fields(input))?;
         Ok(Self {
             name,
@@ -102,51 +102,56 @@ impl<'a> Member<'a> {
         let (name, ty, visibility) = (self.name, &self.field.ty, &self.field.vis);
         let offset = quote!(::core::mem::offset_of!(Self, #name));
         let index = Literal::usize_unsuffixed(index);
-        let made = match &self.facts.at {
+        let field = match &self.facts.offsets {
             None => quote! {
-                // SAFETY: the compiler gives the offset of exactly this field, and fields are counted in order.
-                unsafe { ::sp_runtime::Field::at(#index, #offset) }
+                // SAFETY: `offset_of!` gives the offset of this field, of type `F`, which the struct has in
+                // every layout that is long enough. The index counts the fields in order, as FIELDS does.
+                unsafe { ::sp_runtime::Field::with_fixed_offset(#index, #offset) }
             },
-            Some(at) => {
-                let places = self.places(at, epochs)?;
+            Some(offsets) => {
+                let offsets = self.epoch_offsets(offsets, epochs)?;
                 quote! {
-                    // SAFETY: the compiler gives the newest offset, its headers the older ones, and fields are
-                    // counted in order.
-                    unsafe { ::sp_runtime::Field::moved(#index, #offset, &[#(#places),*]) }
+                    // SAFETY: `offset_of!` gives the newest offset. The headers of the older releases give
+                    // theirs, one for each epoch. The index counts the fields in order, as FIELDS does.
+                    unsafe { ::sp_runtime::Field::with_offsets(#index, #offset, &[#(#offsets),*]) }
                 }
             }
         };
         let writer = self.writer();
-        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty #writer> = #made; })
+        Ok(quote! { #visibility const #name: ::sp_runtime::Field<Self, #ty #writer> = #field; })
     }
 
-    /// Returns the argument of `Field` that says who stores the field, unless it is the plugin.
+    /// Returns the argument of `Field` for the party that stores the field, or `None` for the plugin.
     fn writer(&self) -> Option<TokenStream> {
         if self.name == "struct_size" {
-            return Some(quote!(, ::sp_runtime::writer::Announce));
+            return Some(quote!(, ::sp_runtime::writer::StructSize));
         }
         match self.facts.writer? {
             Writer::Core => Some(quote!(, ::sp_runtime::writer::TensorFlow)),
-            Writer::Nobody => Some(quote!(, ::sp_runtime::writer::Nobody)),
+            Writer::Reserved => Some(quote!(, ::sp_runtime::writer::Reserved)),
             Writer::Plugin => None,
         }
     }
 
-    /// The field's place in each epoch.
-    fn places(&self, at: &Places, epochs: &[Epoch]) -> syn::Result<Vec<TokenStream>> {
+    /// Returns the field's offset in each epoch, as expressions of type `Option<usize>`.
+    fn epoch_offsets(
+        &self,
+        offsets: &FieldOffsets,
+        epochs: &[Epoch],
+    ) -> syn::Result<Vec<TokenStream>> {
         let known = |size| epochs.iter().any(|epoch| epoch.size == size);
-        if let Some((size, _)) = at.0.iter().find(|(size, _)| !known(*size)) {
-            let message = format!("`epochs` of the struct names no layout of {size} bytes");
+        if let Some((size, _)) = offsets.0.iter().find(|(size, _)| !known(*size)) {
+            let message = format!("`epochs` of the struct has no layout of {size} bytes");
             return Err(syn::Error::new_spanned(self.name, message));
         }
-        let place = |epoch: &Epoch| match at.of(epoch.size) {
+        let offset_in = |epoch: &Epoch| match offsets.offset_in(epoch.size) {
             Some(offset) => {
                 let offset = Literal::u64_unsuffixed(offset);
                 quote!(::core::option::Option::Some(#offset))
             }
             None => quote!(::core::option::Option::None),
         };
-        Ok(epochs.iter().map(place).collect())
+        Ok(epochs.iter().map(offset_in).collect())
     }
 
     /// Returns the field's name as C spells it, without `r#`.
@@ -154,7 +159,7 @@ impl<'a> Member<'a> {
         self.name.to_string().trim_start_matches("r#").to_owned()
     }
 
-    /// Whether this is a slot: an `Option` of a function pointer.
+    /// Returns true if this is a slot: an `Option` of a function pointer.
     fn is_slot(&self) -> bool {
         let Type::Path(path) = &self.field.ty else {
             return false;
@@ -165,7 +170,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    fn store(&self, table: &Ident) -> TokenStream {
+    fn store_slot(&self, table: &Ident) -> TokenStream {
         let name = self.name;
         let shim = quote! { ::core::option::Option::Some(super::shims::#table::#name::<T>) };
         if self.facts.presence != Some(Presence::Optional) {
@@ -179,7 +184,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// `struct_size` protocol: only a struct that says its last field takes part in it.
+/// Returns the impl of `Versioned`, or `None` if the attributes name no last field.
 fn versioned(
     input: &DeriveInput,
     facts: &StructFacts,
@@ -197,7 +202,7 @@ fn versioned(
         _ => {
             return Err(syn::Error::new_spanned(
                 &input.ident,
-                "a versioned struct opens with `struct_size: usize`",
+                "the first field of a versioned struct must be `struct_size: usize`",
             ));
         }
     }
@@ -206,23 +211,24 @@ fn versioned(
     let epochs = epochs(facts);
     let fields = members.iter().map(Member::c_name);
     Ok(Some(quote! {
-        // SAFETY: repr(C), `struct_size` comes first, and the size is the end of the last field.
+        // SAFETY: the derive has checked that the type is repr(C) and that its first field is `struct_size`.
+        // STRUCT_SIZE is the end of the last field, and an assertion compares it with the last epoch.
         unsafe impl ::sp_runtime::Versioned for #name {
             const NAME: &'static str = #text;
             const STRUCT_SIZE: usize = #name::#last.end();
             const EPOCHS: &'static [::sp_runtime::Epoch] = #epochs;
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
 
-            fn host_layout() -> &'static ::sp_runtime::declared::HostLayoutCell {
-                static LAYOUT: ::sp_runtime::declared::HostLayoutCell =
-                    ::sp_runtime::declared::HostLayoutCell::new();
+            fn host_layout() -> &'static ::sp_runtime::declarations::HostLayoutCell {
+                static LAYOUT: ::sp_runtime::declarations::HostLayoutCell =
+                    ::sp_runtime::declarations::HostLayoutCell::new();
                 &LAYOUT
             }
         }
     }))
 }
 
-/// Its layouts by size; one that never changed is of every release.
+/// Returns the struct's epochs. A struct without `epochs` has one, of every release.
 fn epochs(facts: &StructFacts) -> TokenStream {
     let Some(Epochs(epochs)) = &facts.epochs else {
         return quote! {
@@ -235,29 +241,29 @@ fn epochs(facts: &StructFacts) -> TokenStream {
     let newest = epochs.last().map_or(0, |epoch| epoch.size);
     let (newest, epochs) = (Literal::u64_unsuffixed(newest), epochs.iter().map(epoch));
     quote! {{
-        assert!(Self::STRUCT_SIZE == #newest, "the newest of `epochs` is the type's own");
+        assert!(Self::STRUCT_SIZE == #newest, "the last of `epochs` must have the size of the type");
         &[#(#epochs),*]
     }}
 }
 
 fn epoch(epoch: &Epoch) -> TokenStream {
     let size = Literal::u64_unsuffixed(epoch.size);
-    let releases = epoch.releases.print(&quote!(::sp_runtime));
+    let releases = epoch.releases.to_tokens(&quote!(::sp_runtime));
     quote!(::sp_runtime::Epoch { size: #size, releases: #releases })
 }
 
-/// How an author's trait becomes the table: every slot that the host's struct has room for.
+/// Returns `fill`, which stores the slots of an author's trait in the table.
 fn fill(table: &Ident, author: &Ident, members: &[Member<'_>]) -> TokenStream {
     let slots = members
         .iter()
         .filter(|member| member.is_slot())
-        .map(|member| member.store(table));
+        .map(|member| member.store_slot(table));
     quote! {
         impl #table {
-            /// Stores the slots of `T`, and `struct_size`, as far as the host's table goes. Absent
-            /// optional slots become null.
+            /// Stores `struct_size` and the slots of `T` that the host's table has. Optional slots that `T`
+            /// does not implement become null.
             pub fn fill<T: super::traits::#author>(table: &mut ::sp_runtime::PrefixMut<'_, Self>) {
-                table.announce();
+                table.set_struct_size();
                 #(#slots)*
             }
         }
@@ -273,28 +279,28 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_breaks_the_protocol() {
+    fn rejects_struct_that_breaks_protocol() {
         let no_repr = quote! { struct A { struct_size: usize } };
         assert!(error(no_repr).contains("repr(C)"));
         let wrong_last = quote! { #[repr(C)] #[abi(last = "b")] struct A { struct_size: usize } };
         assert!(error(wrong_last).contains("names no field"));
         let no_size = quote! { #[repr(C)] #[abi(last = "a")] struct A { a: usize } };
-        assert!(error(no_size).contains("opens with"));
+        assert!(error(no_size).contains("first field"));
         let no_epoch = quote! {
             #[repr(C)]
             #[abi(epochs = "2.5..2.6 = 16, 2.7.. = 24")]
-            struct A { struct_size: usize, #[abi(at = "17 = 8")] a: usize }
+            struct A { struct_size: usize, #[abi(offsets = "17 = 8")] a: usize }
         };
         assert!(error(no_epoch).contains("no layout of 17 bytes"));
     }
 
     #[test]
-    fn a_field_names_its_writer_unless_it_is_the_plugin() {
+    fn field_type_names_writer_other_than_plugin() {
         let text = derive(quote! {
             #[repr(C)]
             struct A {
                 struct_size: usize,
-                #[abi(writer = "nobody")]
+                #[abi(writer = "reserved")]
                 ext: *mut c_void,
                 #[abi(writer = "core")]
                 ordinal: i32,
@@ -303,8 +309,8 @@ mod tests {
         });
         let text = text.unwrap().to_string();
         for (name, writer) in [
-            ("struct_size", ", :: sp_runtime :: writer :: Announce"),
-            ("ext", ", :: sp_runtime :: writer :: Nobody"),
+            ("struct_size", ", :: sp_runtime :: writer :: StructSize"),
+            ("ext", ", :: sp_runtime :: writer :: Reserved"),
             ("ordinal", ", :: sp_runtime :: writer :: TensorFlow"),
             ("handle", ""),
         ] {
@@ -316,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fills_required_slots_always_and_optional_ones_if_present() {
+    fn fill_stores_required_slots_and_present_optional_slots() {
         let text = derive(quote! {
             #[repr(C)]
             #[abi(last = "flush", author_trait = "Table")]

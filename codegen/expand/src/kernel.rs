@@ -1,10 +1,10 @@
 //! `#[kernel(op = "MatMul", T = [f32, f64])]` on the function that computes an op.
 //!
-//! The function stays as it is. Beside it appears `entries()`, the registrations of the op: one for
-//! each combination of the listed types, in the order of the function's type parameters. A function
-//! over `Host` serves every device; one over `OnDevice<'_, D>` serves `D`.
+//! The function does not change. The expansion adds `entries()`, which returns the registrations of the op:
+//! one for each combination of the listed types, in the order of the function's type parameters. A function
+//! that takes `Host` works for every device, one that takes `OnDevice<'_, D>` for `D`.
 
-use crate::layout::Span;
+use crate::layout::ReleaseSpan;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -17,52 +17,61 @@ use syn::{
 /// Expands the attribute.
 ///
 /// # Errors
-/// Spanned, where the arguments or the function do not have the form above.
+/// Returns a spanned error if the arguments or the function do not have the form above.
 pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: Arguments = syn::parse2(arguments)?;
     let function: ItemFn = syn::parse2(item)?;
-    let shape = Shape::of(&function)?;
+    let signature = KernelSignature::parse(&function)?;
     arguments.check_generics(&function)?;
-    let entries = entries(&arguments, &function, &shape);
+    let entries = entries(&arguments, &function, &signature);
     Ok(quote! { #function #entries })
 }
 
-fn entries(arguments: &Arguments, function: &ItemFn, shape: &Shape) -> TokenStream {
+fn entries(arguments: &Arguments, function: &ItemFn, signature: &KernelSignature) -> TokenStream {
     let doc = format!("The registrations of `{}`.", arguments.op.value());
     let combinations = arguments.combinations();
-    let bodies = combinations
+    let kernel_types = combinations
         .iter()
         .enumerate()
-        .map(|(n, types)| body(n, types, function, shape));
-    let rows = combinations
+        .map(|(index, types)| kernel_type(index, types, function, signature));
+    let entries = combinations
         .iter()
         .enumerate()
-        .map(|(n, types)| arguments.row(n, types, shape));
-    let (generics, device) = match &shape.device {
+        .map(|(index, types)| arguments.entry(index, types, signature));
+    let (generics, device) = match &signature.device {
         Some(device) => (None, quote! { #device }),
         None => (Some(quote! { <D: ::sp_plugin::Device> }), quote! { D }),
     };
     quote! {
         #[doc = #doc]
         pub fn entries #generics () -> ::std::vec::Vec<::sp_plugin::kernel::Entry<#device>> {
-            #(#bodies)*
-            ::std::vec![#(#rows),*]
+            #(#kernel_types)*
+            ::std::vec![#(#entries),*]
         }
     }
 }
 
-/// The function with these types, as a type of its own, so that it can be a set of `extern "C"`
-/// callbacks. It is not generic: the computation is compiled here, once, and not again in each
-/// plugin that registers it.
-fn body(n: usize, types: &[&Type], function: &ItemFn, shape: &Shape) -> TokenStream {
-    let (body, name) = (body_name(n), &function.sig.ident);
+/// Prints a type for the function with these type arguments; `extern "C"` callbacks are made from it.
+///
+/// The type is not generic, so that the computation is compiled once, in the author's crate, and not in
+/// each plugin that registers it.
+fn kernel_type(
+    index: usize,
+    types: &[&Type],
+    function: &ItemFn,
+    signature: &KernelSignature,
+) -> TokenStream {
+    let (kernel, name) = (kernel_type_name(index), &function.sig.ident);
     let turbofish = (!types.is_empty()).then(|| quote! { ::<#(#types),*> });
-    let attributes = match &shape.attributes {
+    let attributes = match &signature.attributes {
         Some(ty) => quote! { #ty },
         None => quote! { () },
     };
-    let pass = shape.attributes.is_some().then(|| quote! { attributes });
-    let (kind, cx) = match &shape.device {
+    let pass = signature
+        .attributes
+        .is_some()
+        .then(|| quote! { attributes });
+    let (kind, cx) = match &signature.device {
         Some(device) => (
             quote! { ::sp_plugin::kernel::Kernel<#device> },
             quote! { ::sp_plugin::kernel::OnDevice<'_, #device> },
@@ -73,8 +82,8 @@ fn body(n: usize, types: &[&Type], function: &ItemFn, shape: &Shape) -> TokenStr
         ),
     };
     quote! {
-        struct #body;
-        impl #kind for #body {
+        struct #kernel;
+        impl #kind for #kernel {
             type Attributes = #attributes;
             #[allow(unused_variables)]
             fn compute(cx: &#cx, attributes: &#attributes) -> ::sp_plugin::Result<()> {
@@ -84,38 +93,38 @@ fn body(n: usize, types: &[&Type], function: &ItemFn, shape: &Shape) -> TokenStr
     }
 }
 
-fn body_name(n: usize) -> Ident {
-    quote::format_ident!("Body{n}")
+fn kernel_type_name(index: usize) -> Ident {
+    quote::format_ident!("Kernel{index}")
 }
 
-/// What the function's parameters say: `(cx: &Host<'_>)` or `(cx: &OnDevice<'_, D>)`, and
-/// `attributes: &A` where the op has any.
-struct Shape {
+/// The types in the function's parameters: `(cx: &Host<'_>)` or `(cx: &OnDevice<'_, D>)`, and
+/// `attributes: &A` if the kernel reads attributes.
+struct KernelSignature {
     device: Option<Type>,
     attributes: Option<Type>,
 }
 
-impl Shape {
-    fn of(function: &ItemFn) -> syn::Result<Self> {
+impl KernelSignature {
+    fn parse(function: &ItemFn) -> syn::Result<Self> {
         let inputs: Vec<&FnArg> = function.sig.inputs.iter().collect();
         let (cx, attributes) = match inputs[..] {
             [cx] => (cx, None),
-            [cx, attributes] => (cx, Some(referent(attributes)?.clone())),
+            [cx, attributes] => (cx, Some(referenced_type(attributes)?.clone())),
             _ => {
                 return Err(syn::Error::new_spanned(
                     &function.sig,
-                    "a kernel takes `cx: &Host<'_>` or `cx: &OnDevice<'_, D>`, and then `attributes: &A` if it has any",
+                    "expected the parameters `cx: &Host<'_>` or `cx: &OnDevice<'_, D>`, and then optionally `attributes: &A`",
                 ));
             }
         };
         Ok(Self {
-            device: device(referent(cx)?)?,
+            device: parse_device(referenced_type(cx)?)?,
             attributes,
         })
     }
 }
 
-fn referent(input: &FnArg) -> syn::Result<&Type> {
+fn referenced_type(input: &FnArg) -> syn::Result<&Type> {
     if let FnArg::Typed(typed) = input
         && let Type::Reference(reference) = &*typed.ty
     {
@@ -123,11 +132,11 @@ fn referent(input: &FnArg) -> syn::Result<&Type> {
     }
     Err(syn::Error::new_spanned(
         input,
-        "a kernel's parameters are shared references",
+        "expected a shared reference, such as `&Host<'_>`",
     ))
 }
 
-fn device(cx: &Type) -> syn::Result<Option<Type>> {
+fn parse_device(cx: &Type) -> syn::Result<Option<Type>> {
     let segment = match cx {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
@@ -154,14 +163,14 @@ fn type_argument(segment: &PathSegment) -> syn::Result<Type> {
     types.next().ok_or_else(missing)
 }
 
-/// `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1, releases = "2.6..2.10",
-/// needs = [TF_AssignVariable]`.
+/// The arguments of the attribute: `op = "Sum", T = [f32], host = ["reduction_indices"], priority = 1,
+/// releases = "2.6..2.10", needs = [TF_AssignVariable]`.
 struct Arguments {
     op: LitStr,
     types: Vec<(Ident, Vec<Type>)>,
     host: Vec<LitStr>,
     priority: Option<LitInt>,
-    releases: Option<Span>,
+    releases: Option<ReleaseSpan>,
     needs: Vec<Path>,
 }
 
@@ -175,12 +184,12 @@ impl Parse for Arguments {
             input.parse::<Token![=]>()?;
             match key.to_string().as_str() {
                 "op" => op = Some(input.parse()?),
-                "host" => host = list(input)?,
+                "host" => host = parse_list(input)?,
                 "priority" => priority = Some(input.parse()?),
-                "releases" => releases = Some(span(&input.parse()?)?),
-                "needs" => needs = list(input)?,
+                "releases" => releases = Some(parse_releases(&input.parse()?)?),
+                "needs" => needs = parse_list(input)?,
                 name if name.starts_with(char::is_uppercase) || name == "dtype" => {
-                    types.push((key, list(input)?))
+                    types.push((key, parse_list(input)?))
                 }
                 _ => {
                     return Err(syn::Error::new(
@@ -193,9 +202,8 @@ impl Parse for Arguments {
                 input.parse::<Token![,]>()?;
             }
         }
-        let op = op.ok_or_else(|| {
-            syn::Error::new(start, "say which op this computes: `op = \"MatMul\"`")
-        })?;
+        let op =
+            op.ok_or_else(|| syn::Error::new(start, "the op is missing: add `op = \"MatMul\"`"))?;
         Ok(Self {
             op,
             types,
@@ -207,13 +215,13 @@ impl Parse for Arguments {
     }
 }
 
-/// `"2.6..2.10"`, or `"2.6.."` without an end.
-fn span(literal: &LitStr) -> syn::Result<Span> {
+/// Parses `"2.6..2.10"`, or `"2.6.."` for an open-ended run.
+fn parse_releases(literal: &LitStr) -> syn::Result<ReleaseSpan> {
     let span = literal.value().parse();
     span.map_err(|message: String| syn::Error::new(literal.span(), message))
 }
 
-fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
+fn parse_list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
     let inner;
     bracketed!(inner in input);
     Ok(Punctuated::<T, Token![,]>::parse_terminated(&inner)?
@@ -240,7 +248,7 @@ impl Arguments {
         Err(syn::Error::new_spanned(&function.sig.ident, message))
     }
 
-    /// Every choice of one type from each list.
+    /// Returns every combination of one type from each list.
     fn combinations(&self) -> Vec<Vec<&Type>> {
         self.types
             .iter()
@@ -255,11 +263,11 @@ impl Arguments {
             })
     }
 
-    fn row(&self, n: usize, types: &[&Type], shape: &Shape) -> TokenStream {
-        let body = body_name(n);
-        let kernel = match shape.device {
-            Some(_) => quote! { #body },
-            None => quote! { ::sp_plugin::kernel::OnHost<#body> },
+    fn entry(&self, index: usize, types: &[&Type], signature: &KernelSignature) -> TokenStream {
+        let kernel_type = kernel_type_name(index);
+        let kernel = match signature.device {
+            Some(_) => quote! { #kernel_type },
+            None => quote! { ::sp_plugin::kernel::OnHost<#kernel_type> },
         };
         let op = c_string(&self.op);
         let names = self.types.iter().map(|(name, _)| {
@@ -271,17 +279,17 @@ impl Arguments {
             .as_ref()
             .map(|value| quote! { .priority(#value) });
         let releases = self.releases.map(|span| {
-            let releases = span.print(&quote! { ::sp_plugin });
-            quote! { .on(#releases) }
+            let releases = span.to_tokens(&quote! { ::sp_plugin });
+            quote! { .in_releases(#releases) }
         });
         let needs = &self.needs;
         quote! {
-            ::sp_plugin::kernel::Entry::of::<#kernel>(#op)
+            ::sp_plugin::kernel::Entry::new::<#kernel>(#op)
                 #(.constrain::<#types>(#names))*
                 #(.in_host_memory(#host))*
                 #priority
                 #releases
-                #(.by_means_of(&#needs))*
+                #(.requires_function(&#needs))*
         }
     }
 }
@@ -293,7 +301,7 @@ fn c_string(text: &LitStr) -> TokenStream {
             literal.set_span(text.span());
             quote! { #literal }
         }
-        Err(_) => syn::Error::new(text.span(), "a name has no NUL in it").to_compile_error(),
+        Err(_) => syn::Error::new(text.span(), "the name must not contain NUL").to_compile_error(),
     }
 }
 
@@ -302,32 +310,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_entry_for_each_combination_of_types() {
+    fn adds_entry_for_each_combination_of_types() {
         let text = attribute(
             quote! { op = "Cast", SrcT = [f32, i64], DstT = [f32, bool, u8] },
             quote! { fn cast<S: Element, D: Element>(cx: &Host<'_>) -> Result<()> { todo() } },
         );
-        assert_eq!(text.unwrap().to_string().matches("Entry :: of").count(), 6);
+        assert_eq!(text.unwrap().to_string().matches("Entry :: new").count(), 6);
     }
 
     #[test]
-    fn what_it_needs_stands_in_each_entry() {
+    fn adds_required_functions_to_each_entry() {
         let text = attribute(
             quote! { op = "Assign", T = [f32, i64], needs = [TF_AssignVariable, means::OTHER] },
             quote! { fn assign<T: Element>(cx: &Host<'_>) -> Result<()> { Ok(()) } },
         );
         let text = text.unwrap().to_string();
-        assert_eq!(text.matches("by_means_of (& TF_AssignVariable)").count(), 2);
-        assert_eq!(text.matches("by_means_of (& means :: OTHER)").count(), 2);
+        assert_eq!(
+            text.matches("requires_function (& TF_AssignVariable)")
+                .count(),
+            2
+        );
+        assert_eq!(
+            text.matches("requires_function (& means :: OTHER)").count(),
+            2
+        );
     }
 
     #[test]
-    fn refusals_say_what_is_wanted() {
+    fn errors_state_expected_form() {
         let cases = [
             (
                 quote! { T = [f32] },
                 quote! { fn f<T>(cx: &Host<'_>) {} },
-                "which op",
+                "op is missing",
             ),
             (
                 quote! { op = "A", T = [f32] },

@@ -1,6 +1,6 @@
-//! Where a struct's fields lie in each of its layouts, as text that stands in an attribute:
-//! `epochs = "2.5..2.6 = 264, 2.7.. = 288"` of the struct, `at = "264 = 256, 288 = 280"` of a field.
-//! A layout is told by its `struct_size`, so no two of a struct have the same.
+//! The layouts of a struct over the releases, as text in an attribute:
+//! `epochs = "2.5..2.6 = 264, 2.7.. = 288"` on the struct, `offsets = "264 = 256, 288 = 280"` on a field.
+//! The `struct_size` identifies a layout, so no two layouts of a struct have the same size.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,18 +11,18 @@ use quote::quote;
 /// A minor release, `(2, 21)`.
 pub type Minor = (u32, u32);
 
-/// A run of releases, `2.5..2.6`, or `2.7..` where it goes on.
+/// A run of releases: `2.5..2.6`, or `2.7..` if it is open-ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The first.
+pub struct ReleaseSpan {
+    /// The first release.
     pub first: Minor,
-    /// The last, if it has ended.
+    /// The last release, or `None` if the run is open-ended.
     pub last: Option<Minor>,
 }
 
-impl Span {
-    /// As a `Releases` of sp-runtime, which is reached through `root`.
-    pub fn print(self, root: &TokenStream) -> TokenStream {
+impl ReleaseSpan {
+    /// Prints the run as a `Releases` of sp-runtime; `root` is the path of the crate that exports it.
+    pub fn to_tokens(self, root: &TokenStream) -> TokenStream {
         let release = |(major, minor): Minor| {
             let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
             quote!(#root::Release::new(#major, #minor))
@@ -35,12 +35,12 @@ impl Span {
     }
 }
 
-/// A layout that a struct had.
+/// A layout version of a struct: a run of releases with one layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch {
-    /// The releases that have it; the newest layout's go on.
-    pub releases: Span,
-    /// Its `struct_size`.
+    /// The releases that have the layout; those of the newest layout are open-ended.
+    pub releases: ReleaseSpan,
+    /// The layout's `struct_size`.
     pub size: u64,
 }
 
@@ -48,15 +48,17 @@ pub struct Epoch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Epochs(pub Vec<Epoch>);
 
-/// A field's offset by the struct's size; a layout that is not here lacks the field.
+/// A field's offset by the struct's size. A layout without an entry lacks the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places(pub Vec<(u64, u64)>);
+pub struct FieldOffsets(pub Vec<(u64, u64)>);
 
-impl Places {
-    /// The offset in the layout of this size.
-    pub fn of(&self, size: u64) -> Option<u64> {
-        let mut places = self.0.iter();
-        places.find(|place| place.0 == size).map(|place| place.1)
+impl FieldOffsets {
+    /// Returns the offset in the layout of this size, or `None` if that layout lacks the field.
+    pub fn offset_in(&self, size: u64) -> Option<u64> {
+        let mut offsets = self.0.iter();
+        offsets
+            .find(|(known, _)| *known == size)
+            .map(|(_, offset)| *offset)
     }
 }
 
@@ -72,7 +74,7 @@ impl fmt::Display for Epoch {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for ReleaseSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}..", self.first.0, self.first.1)?;
         match self.last {
@@ -82,34 +84,34 @@ impl fmt::Display for Span {
     }
 }
 
-impl FromStr for Span {
+impl FromStr for ReleaseSpan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        read_span(text).ok_or_else(|| format!("expected `2.5..2.6` or `2.7..`, found `{text}`"))
+        parse_span(text).ok_or_else(|| format!("expected `2.5..2.6` or `2.7..`, found `{text}`"))
     }
 }
 
-fn read_span(text: &str) -> Option<Span> {
+fn parse_span(text: &str) -> Option<ReleaseSpan> {
     let (first, last) = text.split_once("..")?;
     let last = match last {
         "" => None,
-        last => Some(read_minor(last)?),
+        last => Some(parse_minor(last)?),
     };
-    Some(Span {
-        first: read_minor(first)?,
+    Some(ReleaseSpan {
+        first: parse_minor(first)?,
         last,
     })
 }
 
-impl fmt::Display for Places {
+impl fmt::Display for FieldOffsets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places: Vec<_> = self
+        let entries: Vec<_> = self
             .0
             .iter()
             .map(|it| format!("{} = {}", it.0, it.1))
             .collect();
-        write_list(f, &places)
+        write_list(f, &entries)
     }
 }
 
@@ -122,42 +124,42 @@ impl FromStr for Epochs {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        read_list(text, "2.5..2.6 = 264", |releases, size| {
-            let releases = read_span(releases)?;
+        parse_list(text, "2.5..2.6 = 264", |releases, size| {
+            let releases = parse_span(releases)?;
             Some(Epoch { releases, size })
         })
         .map(Self)
     }
 }
 
-impl FromStr for Places {
+impl FromStr for FieldOffsets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        read_list(text, "264 = 256", |size, offset| {
+        parse_list(text, "264 = 256", |size, offset| {
             Some((size.parse().ok()?, offset))
         })
         .map(Self)
     }
 }
 
-/// `key = number, key = number`; `form` is what an error asks for.
-fn read_list<T>(
+/// Parses `key = number, key = number`; `form` is an example for error messages.
+fn parse_list<T>(
     text: &str,
     form: &str,
-    read: impl Fn(&str, u64) -> Option<T>,
+    parse: impl Fn(&str, u64) -> Option<T>,
 ) -> Result<Vec<T>, String> {
-    let read = |part: &str| {
+    let parse_part = |part: &str| {
         let (key, number) = part.split_once('=')?;
-        read(key.trim(), number.trim().parse().ok()?)
+        parse(key.trim(), number.trim().parse().ok()?)
     };
     let parts = text.split(',').map(str::trim);
     parts
-        .map(|part| read(part).ok_or_else(|| format!("expected `{form}`, found `{part}`")))
+        .map(|part| parse_part(part).ok_or_else(|| format!("expected `{form}`, found `{part}`")))
         .collect()
 }
 
-pub(crate) fn read_minor(text: &str) -> Option<Minor> {
+pub(crate) fn parse_minor(text: &str) -> Option<Minor> {
     let (major, minor) = text.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }

@@ -1,7 +1,9 @@
-//! The `#[abi(..)]` grammar and what the macros expand to.
+//! The `#[abi(..)]` grammar and the expansions of the macros.
 //!
-//! Printer and parser of the grammar stand in one file, so that sp-abi's committed structs and the
-//! derive that reads them cannot drift apart.
+//! Printer and parser of the grammar are in one file, so that the committed structs of sp-abi and the
+//! derive that reads them cannot diverge.
+
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 mod attribute;
 mod attributes;

@@ -1,7 +1,6 @@
-//! A struct of the IR as an annotated Rust struct; [`crate::attribute`] is what its attributes say.
+//! Prints structs of the IR as annotated Rust structs; [`crate::attribute`] has the grammar.
 //!
-//! A struct with a `struct_size` derives `Abi`; one without has nothing that a derive could use,
-//! and is plain `repr(C)`.
+//! A struct with a `struct_size` derives `Abi`. Other structs are plain `repr(C)`.
 
 use std::collections::BTreeMap;
 
@@ -10,52 +9,51 @@ use quote::quote;
 use sp_ir::{Discriminator, Field, Loc, Presence, Side, Stated, Struct, Type, Writer};
 
 use crate::attribute::{FieldFacts, StructFacts};
-use crate::layout::{Epochs, Places};
+use crate::layout::{Epochs, FieldOffsets};
 use crate::ty::{InScope, ident, print_type};
 
-/// The releases that have an item or a member of it, in words: `2.7 on`. Empty where nothing is
-/// known, and for a member whose releases are the item's own.
-pub trait Dates {
-    /// Of the item, or of its member where `member` is not empty.
-    fn of(&self, item: &str, member: &str) -> &str;
+/// The releases and layouts of items, for their documentation.
+pub trait ItemReleases {
+    /// Returns the releases that have `item`, or its member if `member` is not empty, such as `2.7 on`.
+    /// The text is empty if the releases are not known, or if those of a member are the item's.
+    fn release_text(&self, item: &str, member: &str) -> &str;
 
-    /// The layouts that a struct has had, where they differ.
+    /// Returns the layouts of a struct, or `None` if all releases have the same.
     fn layouts(&self, _item: &str) -> Option<&Layouts> {
         None
     }
 }
 
-/// The layouts of a struct, and what fields they have moved.
+/// The layouts of a struct, and the offsets of its fields in them.
 #[derive(Debug, Clone)]
 pub struct Layouts {
     /// The layouts.
     pub epochs: Epochs,
-    /// The fields that not all of them have in one place.
-    pub moved: BTreeMap<String, Places>,
+    /// The fields that do not have the same offset in all layouts.
+    pub field_offsets: BTreeMap<String, FieldOffsets>,
 }
 
-/// Prints `item` as it stands in sp-abi; `is_versioned` tells a struct with a `struct_size` from other
-/// types.
+/// Prints `item` for sp-abi; `is_versioned` returns true for a struct with a `struct_size`.
 ///
-/// A `neutral` that is not a Rust expression is printed as a `compile_error!`, since whoever reads
-/// the IR has refused it before.
+/// A default return value that is not a Rust expression is printed as a `compile_error!`. This does not
+/// happen with IR that was read from a snapshot, since reading rejects such a value.
 pub fn print_struct(
     name: &str,
     item: &Struct,
-    dates: &dyn Dates,
+    releases: &dyn ItemReleases,
     is_versioned: &dyn Fn(&Type) -> bool,
 ) -> TokenStream {
-    let layouts = dates.layouts(name);
+    let layouts = releases.layouts(name);
     let attributes = print_struct_attributes(item, layouts);
     let doc = print_doc(
-        &told_apart(&struct_doc(item), &item.discriminator),
+        &with_discriminator_note(&struct_doc(item), &item.discriminator),
         &item.loc,
-        dates.of(name, ""),
+        releases.release_text(name, ""),
     );
     let fields = item.fields.iter().map(|field| {
-        let moved = layouts.and_then(|it| it.moved.get(&field.name));
-        let facts = FieldFacts::of(field).map(|facts| FieldFacts {
-            at: moved.cloned(),
+        let offsets = layouts.and_then(|it| it.field_offsets.get(&field.name));
+        let facts = FieldFacts::from_field(field).map(|facts| FieldFacts {
+            offsets: offsets.cloned(),
             writer: other_writer(item, field, is_versioned),
             ..facts
         });
@@ -63,7 +61,7 @@ pub fn print_struct(
             field,
             facts,
             self::is_versioned(item),
-            dates.of(name, &field.name),
+            releases.release_text(name, &field.name),
         )
     });
     let name = ident(name);
@@ -76,7 +74,7 @@ pub fn print_struct(
     }
 }
 
-/// Returns who stores the field, unless it is the plugin or follows from the field's name.
+/// Returns the party that stores the field, or `None` if it is the plugin or follows from the field's name.
 fn other_writer(
     item: &Struct,
     field: &Field,
@@ -90,25 +88,25 @@ fn print_struct_attributes(item: &Struct, layouts: Option<&Layouts>) -> TokenStr
     if !is_versioned(item) {
         return quote!(#[derive(Clone, Copy, Debug)] #[repr(C)]);
     }
-    let mut facts = StructFacts::of(item);
+    let mut facts = StructFacts::from_struct(item);
     facts.epochs = layouts.map(|it| it.epochs.clone());
     let facts = facts.to_tokens();
     quote!(#[derive(Clone, Copy, Debug, sp_runtime::Abi)] #[repr(C)] #facts)
 }
 
-/// Whether it takes part in the `struct_size` protocol itself: one that opens with a base, whose
-/// `struct_size` is the whole's, does so through that base.
+/// Returns true if the struct's first field is its `struct_size`. A struct that begins with a base struct
+/// takes part in the protocol through that base.
 pub fn is_versioned(item: &Struct) -> bool {
     let first = item.fields.first();
     item.struct_size.is_some() && first.is_some_and(|field| field.name == "struct_size")
 }
 
-/// Prints a union's `pub name: type`, with its doc.
+/// Prints a member of a union as `pub name: type`, with its doc.
 pub fn print_field(field: &Field, releases: &str) -> TokenStream {
-    print_member(field, FieldFacts::of(field), false, releases)
+    print_member(field, FieldFacts::from_field(field), false, releases)
 }
 
-/// Prints `pub name: type`, with its doc and, in a versioned struct, its facts.
+/// Prints a member as `pub name: type`, with its doc and, in a versioned struct, its facts.
 fn print_member(
     field: &Field,
     facts: syn::Result<FieldFacts>,
@@ -126,8 +124,7 @@ fn print_member(
     quote!(#doc #facts pub #name: #ty)
 }
 
-/// Prints a doc: what is said, and below it the place in the header that it rests on and the
-/// releases that have it, where those are known.
+/// Prints a doc: `text`, and below it the declaration's position in the header and its releases, if known.
 pub fn print_doc(text: &str, source: &Loc, releases: &str) -> TokenStream {
     let lines = text.lines().map(|line| match line.trim_end() {
         "" => String::new(),
@@ -141,41 +138,45 @@ pub fn print_doc(text: &str, source: &Loc, releases: &str) -> TokenStream {
     quote!(#(#[doc = #lines])* #[doc = ""] #[doc = #source])
 }
 
-/// A doc, and in a paragraph of its own what tells layouts apart where their sizes do not.
-pub fn told_apart(doc: &str, stated: &Option<Stated<Discriminator>>) -> String {
+/// Adds a paragraph to `doc` if layouts of the same size are distinguished by something else.
+pub fn with_discriminator_note(doc: &str, stated: &Option<Stated<Discriminator>>) -> String {
     match stated.as_ref().map(|it| it.value) {
         Some(Discriminator::Release) => format!(
-            "{doc}\n\nIt lies otherwise in some releases, and only the running release tells which."
+            "{doc}\n\nThe layout differs between releases, and only the running release identifies it."
         ),
         None => doc.to_owned(),
     }
 }
 
-/// The line about a struct: the notes' own, or what the facts say.
+/// Returns the doc of a struct: that of the notes, or one made from the facts.
 pub fn struct_doc(item: &Struct) -> String {
     if let Some(doc) = &item.doc {
         return doc.clone();
     }
-    let who = match &item.filled_by {
+    let filler = match &item.filled_by {
         Some(by) => format!("Filled by {}", party(by.value)),
         None => "A struct".into(),
     };
     let bytes = item.layout.size;
     match &item.struct_size {
-        Some(size) => format!("{who}; {bytes} bytes, `{}` is {}.", size.symbol, size.value),
-        None => format!("{who}; {bytes} bytes."),
+        Some(size) => format!(
+            "{filler}; {bytes} bytes, `{}` is {}.",
+            size.symbol, size.value
+        ),
+        None => format!("{filler}; {bytes} bytes."),
     }
 }
 
-/// The line about a field: the notes' own, or what the facts say.
+/// Returns the doc of a field: that of the notes, or one made from the facts.
 pub fn field_doc(field: &Field) -> String {
     if let Some(doc) = &field.doc {
         return doc.clone();
     }
     if field.name == "struct_size" {
-        return "How many bytes of this struct its maker knows.".into();
+        return "Size of the struct in bytes, as far as the side that allocated it knows its fields."
+            .into();
     }
-    let what = match &field.ty {
+    let kind = match &field.ty {
         Type::Function(_) => "Slot",
         Type::Pointer { .. } => "Pointer",
         _ => "Value",
@@ -190,13 +191,13 @@ pub fn field_doc(field: &Field) -> String {
         .as_ref()
         .map(|by| format!(", filled by {}", party(by.value)));
     format!(
-        "{what} at byte {}{presence}{}.",
+        "{kind} at byte {}{presence}{}.",
         field.offset,
         by.unwrap_or_default()
     )
 }
 
-/// What is stated of a field's presence.
+/// Returns the presence of a field, or `Unstated` if nothing states it.
 pub fn presence(field: &Field) -> Presence {
     field
         .presence
@@ -216,11 +217,11 @@ mod tests {
     use super::*;
     use sp_ir::{Evidence, Layout, Stated, StructSize};
 
-    /// Every item has been there for long, `type` came later.
-    struct Always;
+    /// All items exist from 2.5 on; the member `type` exists from 2.7 on.
+    struct TestReleases;
 
-    impl Dates for Always {
-        fn of(&self, _: &str, member: &str) -> &str {
+    impl ItemReleases for TestReleases {
+        fn release_text(&self, _: &str, member: &str) -> &str {
             match member {
                 "" => "2.5 on",
                 "type" => "2.7 on",
@@ -230,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn docs_say_since_when() {
-        let printed = print_struct("Demo", &demo(None), &Always, &|_| false).to_string();
+    fn docs_contain_releases() {
+        let printed = print_struct("Demo", &demo(None), &TestReleases, &|_| false).to_string();
         assert!(printed.contains("Source: `demo.h:3`, 2.5 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:8`, 2.7 on."), "{printed}");
         assert!(printed.contains("Source: `demo.h:0`.\""), "{printed}");
@@ -289,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn a_versioned_struct_carries_its_facts() {
+    fn versioned_struct_has_abi_attributes() {
         let size = StructSize {
             symbol: "D".into(),
             last_field: "type".into(),
             value: 12,
         };
-        let printed = print_struct("Demo", &demo(Some(size)), &Always, &|_| false);
+        let printed = print_struct("Demo", &demo(Some(size)), &TestReleases, &|_| false);
         let item: syn::ItemStruct = syn::parse2(printed).unwrap();
         let facts = StructFacts::parse(&item.attrs).unwrap();
         assert_eq!(facts.filled_by, Some(Side::Plugin));
@@ -306,15 +307,15 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_without_struct_size_is_plain() {
+    fn struct_without_struct_size_has_no_abi_attributes() {
         let item: syn::ItemStruct =
-            syn::parse2(print_struct("Demo", &demo(None), &Always, &|_| false)).unwrap();
+            syn::parse2(print_struct("Demo", &demo(None), &TestReleases, &|_| false)).unwrap();
         let abi = |attrs: &[syn::Attribute]| attrs.iter().any(|a| a.path().is_ident("abi"));
         assert!(!abi(&item.attrs) && !item.fields.iter().any(|f| abi(&f.attrs)));
     }
 
     #[test]
-    fn docs_are_made_from_facts_where_the_notes_say_nothing() {
+    fn docs_are_made_from_facts_if_notes_have_none() {
         let mut item = demo(None);
         assert_eq!(struct_doc(&item), "Filled by the plugin; 16 bytes.");
         assert_eq!(

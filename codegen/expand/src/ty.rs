@@ -1,19 +1,21 @@
-//! A C type as a Rust type. Names print through [`Paths`], since the same type stands both inside
-//! sp-abi, where names are in scope, and in macros that expand elsewhere.
+//! Prints C types as Rust types.
+//!
+//! Names print through [`Paths`], since the same type is printed both in sp-abi, where names are in scope,
+//! and in macros that expand in other crates.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use sp_ir::{Param, Signature, Type};
 
-/// How names are reached from where a type is printed.
+/// The paths by which printed types refer to names.
 pub trait Paths {
-    /// An item of the generated crate.
+    /// Returns the path of an item of the generated crate.
     fn item(&self, name: &str) -> TokenStream;
-    /// An item of `core::ffi`.
+    /// Returns the path of an item of `core::ffi`.
     fn ffi(&self, name: &str) -> TokenStream;
 }
 
-/// Every name is in scope.
+/// Paths for code in which every name is in scope.
 pub struct InScope;
 
 impl Paths for InScope {
@@ -28,8 +30,8 @@ impl Paths for InScope {
     }
 }
 
-/// A C name as a Rust identifier: a keyword becomes raw, and the few that cannot be raw get an
-/// underscore behind.
+/// Converts a C name to a Rust identifier. A keyword becomes a raw identifier; one that cannot be raw gets
+/// an underscore at its end.
 pub fn ident(name: &str) -> Ident {
     if matches!(name, "self" | "Self" | "super" | "crate" | "_") {
         return format_ident!("{name}_");
@@ -37,7 +39,7 @@ pub fn ident(name: &str) -> Ident {
     syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site()))
 }
 
-/// Prints `ty`; function pointers may be null in C, so they print as `Option`.
+/// Prints `ty`. A function pointer may be null in C, so it prints as an `Option`.
 pub fn print_type(ty: &Type, paths: &dyn Paths) -> TokenStream {
     match ty {
         Type::Void => paths.ffi("c_void"),
@@ -89,7 +91,7 @@ pub fn print_function_type(signature: &Signature, paths: &dyn Paths) -> TokenStr
     quote!(unsafe extern "C" fn(#(#params),*) #ret)
 }
 
-/// Prints a parameter's type: an array decays to a pointer, as in C.
+/// Prints a parameter's type. An array decays to a pointer, as in C.
 pub fn print_param_type(param: &Param, paths: &dyn Paths) -> TokenStream {
     match &param.ty {
         Type::Array { elem, .. } => {
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn constness_is_the_pointees() {
+    fn pointer_mutability_follows_pointee() {
         assert_eq!(text(&pointer(Type::Void, true)), "* mut c_void");
         assert_eq!(
             text(&pointer(pointer(Type::Char, false), true)),
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_pointer_may_be_null() {
+    fn function_pointer_prints_as_option() {
         let signature = Signature {
             params: vec![
                 param("", Type::Named("TF_Code".into())),
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_become_raw() {
+    fn keywords_become_raw_identifiers() {
         assert_eq!(ident("type").to_string(), "r#type");
         assert_eq!(ident("self").to_string(), "self_");
         assert_eq!(ident("device").to_string(), "device");

@@ -1,9 +1,9 @@
 //! `#[vtable]` on an author's impl of a generated trait.
 //!
-//! The attribute cannot see the trait, so it hands the impl to the macro of the same name that
-//! sp-abi generates beside it; that one calls [`forward`] back with the trait's slots. There the
-//! optional slots that the author wrote are marked present, and with a fallback every slot and type
-//! that the author did not write is delegated.
+//! The attribute cannot see the trait, so it passes the impl to the macro of the same name that sp-abi
+//! generates beside the trait. That macro invokes [`forward`] with the trait's slots. `forward` marks the
+//! optional slots that the impl contains as present. With a fallback, it delegates every slot and type
+//! that the impl does not contain.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -13,10 +13,10 @@ use syn::{
     TraitItemType, Type, braced, bracketed,
 };
 
-/// The attribute: `#[vtable]` or `#[vtable(fallback = self.reference: CpuDevice)]`.
+/// Expands `#[vtable]` and `#[vtable(fallback = self.reference: CpuDevice)]`.
 ///
 /// # Errors
-/// Where the item is no trait impl, or the arguments do not parse.
+/// Returns an error if the item is not a trait impl, or if the arguments do not parse.
 pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if !arguments.is_empty() {
         syn::parse2::<Fallback>(arguments.clone())?;
@@ -26,7 +26,7 @@ pub fn attribute(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
     Ok(quote! { #slots! { [::sp_runtime::forward_slots] [#arguments] #implementation } })
 }
 
-/// The macro beside the trait: the same path without generic arguments.
+/// Returns the path of the macro beside the trait, which is the path of the trait.
 fn slots_macro(implementation: &ItemImpl) -> syn::Result<Path> {
     let (path, _) = implementation.trait_.as_ref().ok_or_else(|| {
         syn::Error::new_spanned(
@@ -37,28 +37,28 @@ fn slots_macro(implementation: &ItemImpl) -> syn::Result<Path> {
     Ok(path.clone())
 }
 
-/// What the trait's macro calls back: `{ slots } [fallback] impl ...`.
+/// Expands the invocation by the trait's macro: `{ slots } [fallback] impl ...`.
 ///
 /// # Errors
-/// Where the input does not parse.
+/// Returns an error if the input does not parse.
 pub fn forward(input: TokenStream) -> syn::Result<TokenStream> {
     let Forward {
         slots,
         fallback,
         mut implementation,
     } = syn::parse2(input)?;
-    let written: Vec<String> = implementation.items.iter().filter_map(name_of).collect();
+    let written: Vec<String> = implementation.items.iter().filter_map(item_name).collect();
     let path = slots_macro(&implementation)?;
     for slot in &slots {
         let present = written.contains(&slot.name().to_string());
         implementation
             .items
-            .extend(slot.complete(present, fallback.as_ref(), &path));
+            .extend(slot.missing_items(present, fallback.as_ref(), &path));
     }
     Ok(quote! { #implementation })
 }
 
-fn name_of(item: &ImplItem) -> Option<String> {
+fn item_name(item: &ImplItem) -> Option<String> {
     match item {
         ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
         ImplItem::Type(ty) => Some(ty.ident.to_string()),
@@ -66,9 +66,9 @@ fn name_of(item: &ImplItem) -> Option<String> {
     }
 }
 
-/// `self.reference: CpuDevice`: where what is not written goes, and its type.
+/// The fallback `self.reference: CpuDevice`: the device for slots that the impl does not contain.
 struct Fallback {
-    place: Expr,
+    device: Expr,
     ty: Type,
 }
 
@@ -78,14 +78,14 @@ impl Parse for Fallback {
         if key != "fallback" {
             return Err(syn::Error::new(
                 key.span(),
-                "expected `fallback = self.field: Type`, the device that serves what is not written here",
+                "expected `fallback = self.field: Type`, the device for the slots that this impl does not contain",
             ));
         }
         input.parse::<Token![=]>()?;
-        let place = input.parse()?;
+        let device = input.parse()?;
         input.parse::<Token![:]>()?;
         Ok(Self {
-            place,
+            device,
             ty: input.parse()?,
         })
     }
@@ -103,7 +103,7 @@ impl Parse for Forward {
         braced!(slots in input);
         bracketed!(fallback in input);
         Ok(Self {
-            slots: slots_in(&slots)?,
+            slots: parse_slots(&slots)?,
             fallback: if fallback.is_empty() {
                 None
             } else {
@@ -114,19 +114,24 @@ impl Parse for Forward {
     }
 }
 
-fn slots_in(input: ParseStream<'_>) -> syn::Result<Vec<Slot>> {
+fn parse_slots(input: ParseStream<'_>) -> syn::Result<Vec<Slot>> {
     let mut slots = Vec::new();
     while !input.is_empty() {
         slots.push(match input.parse()? {
             TraitItem::Fn(function) => Slot::Function(Box::new(function)),
             TraitItem::Type(ty) => Slot::Type(Box::new(ty)),
-            other => return Err(syn::Error::new_spanned(other, "a slot is a fn or a type")),
+            other => {
+                return Err(syn::Error::new_spanned(
+                    other,
+                    "expected a function or a type",
+                ));
+            }
         });
     }
     Ok(slots)
 }
 
-/// One item of the trait.
+/// An item of the trait.
 enum Slot {
     Type(Box<TraitItemType>),
     Function(Box<TraitItemFn>),
@@ -140,12 +145,21 @@ impl Slot {
         }
     }
 
-    /// What the impl still needs for this slot, given whether the author wrote it.
-    fn complete(&self, present: bool, fallback: Option<&Fallback>, path: &Path) -> Vec<ImplItem> {
+    /// Returns the items to add to the impl for this slot; `present` is true if the impl contains the slot.
+    fn missing_items(
+        &self,
+        present: bool,
+        fallback: Option<&Fallback>,
+        path: &Path,
+    ) -> Vec<ImplItem> {
         match (self, fallback) {
-            (Slot::Function(function), _) if present => marked(function),
-            (Slot::Function(function), Some(to)) => delegated(function, to, path),
-            (Slot::Type(ty), Some(to)) if !present => vec![borrowed(ty, to, path)],
+            (Slot::Function(function), _) if present => presence_items(function),
+            (Slot::Function(function), Some(fallback)) => {
+                delegated_function(function, fallback, path)
+            }
+            (Slot::Type(ty), Some(fallback)) if !present => {
+                vec![delegated_type(ty, fallback, path)]
+            }
             _ => Vec::new(),
         }
     }
@@ -158,58 +172,58 @@ fn is_optional(function: &TraitItemFn) -> bool {
         .any(|attribute| attribute.path().is_ident("optional"))
 }
 
-fn presence(function: &TraitItemFn) -> Ident {
-    // The author's impl is where this constant stands, so it carries the author's hygiene.
+fn presence_constant(function: &TraitItemFn) -> Ident {
+    // The constant is added to the author's impl, so it has the hygiene of the call site.
     let name = format_ident!("HAS_{}", function.sig.ident.to_string().to_uppercase());
     Ident::new(&name.to_string(), Span::call_site())
 }
 
-fn marked(function: &TraitItemFn) -> Vec<ImplItem> {
-    let constant = presence(function);
-    let mark = syn::parse_quote! { const #constant: bool = true; };
+fn presence_items(function: &TraitItemFn) -> Vec<ImplItem> {
+    let constant = presence_constant(function);
+    let item = syn::parse_quote! { const #constant: bool = true; };
     if is_optional(function) {
-        vec![mark]
+        vec![item]
     } else {
         Vec::new()
     }
 }
 
-fn borrowed(slot: &TraitItemType, Fallback { ty, .. }: &Fallback, path: &Path) -> ImplItem {
+fn delegated_type(slot: &TraitItemType, Fallback { ty, .. }: &Fallback, path: &Path) -> ImplItem {
     let name = &slot.ident;
     syn::parse_quote! { type #name = <#ty as #path>::#name; }
 }
 
-fn delegated(slot: &TraitItemFn, to: &Fallback, path: &Path) -> Vec<ImplItem> {
-    let Fallback { place, ty } = to;
+fn delegated_function(slot: &TraitItemFn, fallback: &Fallback, path: &Path) -> Vec<ImplItem> {
+    let Fallback { device, ty } = fallback;
     let mut signature = slot.sig.clone();
-    let receiver = adopt_self(&mut signature, place).then(|| quote! { &#place, });
+    let receiver = adopt_self(&mut signature, device).then(|| quote! { &#device, });
     let (name, arguments) = (&slot.sig.ident, arguments(&slot.sig));
     let mut call = quote! { <#ty as #path>::#name(#receiver #(#arguments),*) };
     if matches!(signature.safety, Safety::Unsafe(_)) {
-        // SAFETY of the generated call: the caller's promise is passed on as it came.
+        // The generated call is sound: the slot and the one it delegates to have the same obligations.
         call = quote! { unsafe { #call } };
     }
     let mut items = vec![syn::parse_quote! { #signature { #call } }];
     if is_optional(slot) {
-        let constant = presence(slot);
+        let constant = presence_constant(slot);
         items.push(syn::parse_quote! { const #constant: bool = <#ty as #path>::#constant; });
     }
     items
 }
 
-/// Gives the receiver the hygiene of the `self` in the author's fallback expression: the slot's own
-/// came out of another macro, where `self` means something else.
-fn adopt_self(signature: &mut Signature, place: &Expr) -> bool {
+/// Gives the receiver the hygiene of the `self` in the author's fallback expression. The slot's own `self`
+/// comes from another macro and would not resolve there. Returns false if the slot has no receiver.
+fn adopt_self(signature: &mut Signature, device: &Expr) -> bool {
     let Some(FnArg::Receiver(_)) = signature.inputs.first() else {
         return false;
     };
-    let this = Ident::new("self", first_span(place));
+    let this = Ident::new("self", first_span(device));
     signature.inputs[0] = syn::parse_quote! { &#this };
     true
 }
 
-fn first_span(place: &Expr) -> Span {
-    let first = quote! { #place }.into_iter().next();
+fn first_span(device: &Expr) -> Span {
+    let first = quote! { #device }.into_iter().next();
     first.map_or_else(Span::call_site, |token| token.span())
 }
 
@@ -230,7 +244,7 @@ fn arguments(signature: &Signature) -> Vec<&Ident> {
 mod tests {
     use super::*;
 
-    fn forwarded(fallback: TokenStream, body: TokenStream) -> String {
+    fn forward_text(fallback: TokenStream, body: TokenStream) -> String {
         let input = quote! {
             {
                 type Stream;
@@ -244,8 +258,8 @@ mod tests {
     }
 
     #[test]
-    fn written_optional_slots_are_marked() {
-        let text = forwarded(quote! {}, quote! { unsafe fn flush(&self, size: u64) {} });
+    fn marks_optional_slots_of_impl_as_present() {
+        let text = forward_text(quote! {}, quote! { unsafe fn flush(&self, size: u64) {} });
         assert!(text.contains("const HAS_FLUSH : bool = true"), "{text}");
         assert!(
             !text.contains("create_stream"),
@@ -254,8 +268,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_written_goes_to_the_fallback() {
-        let text = forwarded(
+    fn delegates_other_slots_to_fallback() {
+        let text = forward_text(
             quote! { fallback = self.reference: Cpu },
             quote! { fn create_stream(&self) -> Result<Self::Stream> { own() } },
         );
@@ -277,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_impl_is_refused() {
+    fn rejects_inherent_impl() {
         let error = attribute(quote! {}, quote! { impl Mine {} }).unwrap_err();
         assert!(error.to_string().contains("generated trait"), "{error}");
     }

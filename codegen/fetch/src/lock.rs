@@ -107,7 +107,7 @@ impl Lock {
 
     /// Returns the newest locked version that `release` stands for.
     pub fn resolve(&self, release: Release) -> Option<Release> {
-        release.newest_of(self.release.keys().copied())
+        release.newest_match(self.release.keys().copied())
     }
 
     /// Adds a version. A final release takes the place of the pre-releases of its minor release, and a

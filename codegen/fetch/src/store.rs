@@ -33,7 +33,7 @@ impl Store {
     pub fn resolve(&self, release: Release) -> Option<Release> {
         let entries = fs::read_dir(&self.folder).ok()?.flatten();
         let stored = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        release.newest_of(stored)
+        release.newest_match(stored)
     }
 
     /// The stored headers of a release, where they are exactly the locked ones.

@@ -1,17 +1,19 @@
-//! Calls from the host into the plugin. A slot's address comes from a record; its C signature is
-//! written down once, where it is called.
+//! Calls from the host into the plugin. The address of a slot comes from a record. Its C signature stands at the
+//! call, and a test compares it with every release (`signatures.rs`).
 
 use std::ffi::c_void;
 
-use crate::core::Status;
-use crate::executor::HostCallback;
-use crate::ledger::{self, Owner};
-use crate::owners::Watch;
+use crate::contract_watch::CallWatch;
+use crate::core::status::Status;
+use crate::objects::{self, Owner};
 use crate::record::Record;
 use crate::{Code, Error, fault};
 
-/// A pointer to something of the C API.
+/// A pointer to an object or struct of the C API.
 pub(crate) type Ptr = *mut c_void;
+
+/// A function that runs on a stream, and its argument.
+pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
 /// Calls the function in a slot of a record: `call!(table, "destroy_stream", (device, stream): (Ptr, Ptr))`.
 macro_rules! call {
@@ -20,9 +22,9 @@ macro_rules! call {
     };
     ($table:expr, $slot:literal, ($($arg:expr),*): ($($ty:ty),*) -> $ret:ty) => {{
         let arguments: ($($ty,)*) = ($($arg,)*);
-        // SAFETY: the plugin put this address into this slot, whose C signature is this one in
-        // every release; records and statuses among the arguments live until the call is over.
-        unsafe { $crate::call::invoke::<_, $ret>(&$table, &$slot, arguments)? }
+        // SAFETY: the plugin stored this address in this slot, and the slot has this C signature in every
+        // release (`signatures.rs`). The records and statuses in `arguments` are alive until the call returns.
+        unsafe { $crate::call::call_slot::<_, $ret>(&$table, &$slot, arguments)? }
     }};
 }
 pub(crate) use call;
@@ -33,32 +35,32 @@ pub(crate) use call;
 /// # Safety
 /// - The slot's C signature is `arguments` and `R`.
 /// - What the arguments point to lives until the call is over.
-pub(crate) unsafe fn invoke<A: Arguments, R>(
+pub(crate) unsafe fn call_slot<A: Arguments, R>(
     table: &Record,
     slot: &'static &'static str,
     arguments: A,
 ) -> Result<R, Error> {
     let address = table.slot(slot)?;
-    let watch = Watch::of_slot(table.shape(), slot, &arguments.addresses());
-    fault::entering(slot);
-    // SAFETY: the caller vouches for the signature and for the arguments.
+    let watch = CallWatch::for_slot(table.shape(), slot, &arguments.addresses());
+    fault::set_current_call(slot);
+    // SAFETY: the caller guarantees the signature and the lifetime of the arguments.
     let result = unsafe { arguments.pass(address) };
-    watch.report(arguments.is_ok(), &arguments.made());
+    watch.report(arguments.is_ok(), &arguments.stored_handles());
     Ok(result)
 }
 
 /// The arguments of one call.
 pub(crate) trait Arguments: Copy {
-    /// The address that each argument is, or 0 if it is a number.
+    /// Returns the address of each argument, or 0 for a number.
     fn addresses(&self) -> Vec<usize>;
 
-    /// The handle in each argument that a handle is stored in.
-    fn made(&self) -> Vec<Option<Ptr>>;
+    /// Returns the handle behind each argument that points to one.
+    fn stored_handles(&self) -> Vec<Option<Ptr>>;
 
     /// Calls `function` with these arguments.
     ///
     /// # Safety
-    /// As for [`invoke`].
+    /// The obligations of [`call_slot`].
     unsafe fn pass<R>(self, function: Ptr) -> R;
 
     /// Returns true unless the last argument is a status that reports an error.
@@ -70,17 +72,17 @@ pub(crate) trait Arguments: Copy {
 
 /// Returns true unless `status` is a status that reports an error.
 pub(crate) fn is_ok(status: Ptr) -> bool {
-    let status = ledger::find(status.cast::<Status>()).map(Status::get);
+    let status = objects::find(status.cast::<Status>()).map(Status::get);
     status.is_none_or(|(code, _)| code == Code::OK)
 }
 
 /// One argument of a call.
 pub(crate) trait Argument: Copy {
-    /// The address that it is, or 0 if it is a number.
+    /// Returns its address, or 0 for a number.
     fn address(self) -> usize;
 
-    /// The handle that it points to, if it points to one.
-    fn made(self) -> Option<Ptr> {
+    /// Returns the handle that it points to, if any.
+    fn stored_handle(self) -> Option<Ptr> {
         None
     }
 }
@@ -109,8 +111,8 @@ impl Argument for *mut Ptr {
         self as usize
     }
 
-    fn made(self) -> Option<Ptr> {
-        // SAFETY: the host passes the address of a variable of its own.
+    fn stored_handle(self) -> Option<Ptr> {
+        // SAFETY: only this crate creates such arguments, from a live variable of its own.
         Some(unsafe { *self })
     }
 }
@@ -124,15 +126,15 @@ macro_rules! arguments {
                 vec![$($name.address()),*]
             }
 
-            fn made(&self) -> Vec<Option<Ptr>> {
+            fn stored_handles(&self) -> Vec<Option<Ptr>> {
                 let ($($name,)*) = *self;
-                vec![$($name.made()),*]
+                vec![$($name.stored_handle()),*]
             }
 
             unsafe fn pass<R>(self, function: Ptr) -> R {
                 let ($($name,)*) = self;
                 type Function<$($name,)* R> = unsafe extern "C" fn($($name),*) -> R;
-                // SAFETY: the caller vouches for the signature and for the arguments.
+                // SAFETY: the caller guarantees that `function` has this C signature, and the lifetime of the arguments.
                 unsafe { std::mem::transmute::<Ptr, Function<$($name,)* R>>(function)($($name),*) }
             }
         }
@@ -147,16 +149,16 @@ arguments!(A B C D);
 arguments!(A B C D E);
 arguments!(A B C D E F);
 
-/// Runs `body` with a fresh status, and gives what the plugin put into it. `call` names the
-/// plugin's function.
-pub(crate) fn checked<T>(
+/// Runs `body` with a new status and returns the error that the plugin stored in it, if any. `call` names
+/// the plugin's function.
+pub(crate) fn call_with_status<T>(
     call: &str,
     body: impl FnOnce(Ptr) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let status = ledger::give(Status::new(), Owner::Host);
+    let status = objects::create(Status::new(), Owner::Host);
     let result = body(status.cast());
-    let outcome = ledger::find(status).map(Status::get);
-    drop(ledger::take(status));
+    let outcome = objects::find(status).map(Status::get);
+    drop(objects::take(status));
     let value = result?;
     match outcome {
         Some((Code::OK, _)) => Ok(value),
@@ -166,7 +168,7 @@ pub(crate) fn checked<T>(
             message,
         }),
         None => Err(Error::Refused(format!(
-            "{call} deleted the status that it was lent"
+            "{call} deleted its status argument"
         ))),
     }
 }

@@ -1,18 +1,18 @@
-//! A plugin's use of the C API, compared with what a release takes it for.
+//! Comparison of a plugin's use of the C API with the contract of a release.
 //!
-//! The sizes that a plugin writes into its structs tell which releases it was built for. In another
-//! release a field may stand at another offset, and a function may take other parameters: the plugin then
-//! loads, and means one thing while TensorFlow does another.
+//! The sizes that a plugin writes into its structs show which releases it was built for. In another release a
+//! field may have another offset, and a function other parameters. Such a plugin loads, and TensorFlow
+//! interprets its fields and calls differently.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use sp_ir::{Field, History, Record, Signature};
 
-/// Contract data that [`judge`](crate::judge) compares a plugin with.
+/// Contract data that [`judge`](crate::verification) compares a plugin with.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract<'a> {
-    /// The releases, with the one that is played.
+    /// The releases, including the verified one.
     pub history: &'a History,
     /// The functions of TensorFlow that the plugin's file imports.
     pub imports: &'a BTreeSet<String>,
@@ -50,19 +50,19 @@ impl FilledStruct {
     }
 }
 
-/// What a comparison finds.
+/// The result of a comparison.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// Uses that mean something else in the release.
+    /// Uses that the release interprets differently.
     pub differences: Vec<String>,
-    /// Uses of which the file does not show what they mean.
+    /// Uses whose signature the file does not show.
     pub unclear: Vec<String>,
     /// The releases that the plugin was built for, as far as its structs tell.
     pub built_for: Vec<String>,
 }
 
 impl Comparison {
-    /// Returns what the detail of a check that passes tells.
+    /// Returns the detail of a check that passes.
     pub fn summary(&self) -> String {
         let sizes = format!("struct sizes of {}", release_range(&self.built_for));
         let parts: Vec<String> = [sizes].into_iter().chain(self.unclear.clone()).collect();
@@ -127,8 +127,8 @@ impl Contract<'_> {
         let moved = written.offsets.iter().filter_map(|offset| {
             let (set, taken) = (at(&meant.shape, *offset)?, at(host, *offset)?);
             let is_same = set.name == taken.name
-                || meant.shape.renamed(set, host) == Some(taken)
-                || host.renamed(taken, &meant.shape) == Some(set);
+                || meant.shape.renamed_field(set, host) == Some(taken)
+                || host.renamed_field(taken, &meant.shape) == Some(set);
             (!is_same).then(|| format!("`{}` is `{}`", set.name, taken.name))
         });
         let moved: Vec<String> = moved.collect();
@@ -236,7 +236,7 @@ fn at(record: &Record, offset: u64) -> Option<&Field> {
 fn release_range(releases: &[String]) -> String {
     match releases {
         [] => "no known release".into(),
-        [one] => one.clone(),
+        [release] => release.clone(),
         [first, .., last] => format!("{first} to {last}"),
     }
 }
@@ -269,13 +269,13 @@ mod tests {
 
     fn history() -> History {
         let names = ["stream_executor", "grappler", "kernels_experimental"];
-        let releases = (5..=21).map(|minor| format!("2.{minor}"));
+        let releases = (crate::quirks::FIRST_MINOR..=21).map(|minor| format!("2.{minor}"));
         let paths = releases
             .flat_map(|release| names.map(|name| format!("{SNAPSHOTS}/{name}/{release}.json")));
         // 2.5 has no kernels_experimental.
         let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
         let apis = texts.map(|text| Api::from_json(&text).unwrap());
-        History::of(&apis.collect::<Vec<_>>())
+        History::from_apis(&apis.collect::<Vec<_>>())
     }
 
     fn written(name: &str, size: u64, offsets: &[u64]) -> FilledStruct {
@@ -315,7 +315,7 @@ mod tests {
             ]
         );
         assert_eq!(contract.compare("2.9", &structs).differences, [""; 0]);
-        // Nothing is set that moved, and the release cannot be told.
+        // The set field has not moved, and the size fits several releases.
         let structs = [written("TP_OptimizerConfigs", 88, &[16])];
         let found = contract.compare("2.9", &structs);
         assert_eq!((found.differences.len(), found.unclear.len()), (0, 0));

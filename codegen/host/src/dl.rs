@@ -1,5 +1,5 @@
-//! The dynamic loader: open a library, look a symbol up. Libraries are never closed, as TensorFlow
-//! never closes one, so an address stays good for the life of the process.
+//! The dynamic loader: opens libraries and looks up symbols. Libraries are never closed, as in TensorFlow, so
+//! addresses stay valid for the life of the process.
 
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use crate::Error;
 
-/// How a library's symbols become visible.
+/// Visibility of a library's symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// To every library opened later.
@@ -23,7 +23,7 @@ pub(crate) struct Library {
     handle: NonNull<c_void>,
 }
 
-// SAFETY: the loader's handle may be used from every thread.
+// SAFETY: dlsym may be called with the same handle on any thread, and the handle is never closed.
 unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
@@ -37,7 +37,7 @@ impl Library {
             Scope::Global => libc::RTLD_GLOBAL,
             Scope::Local => libc::RTLD_LOCAL,
         };
-        // SAFETY: the name is a C string; what the library's constructors do is the library's own.
+        // SAFETY: `name` is a C string that lives during the call. The caller chose to run the library's constructors.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | scope) };
         NonNull::new(handle)
             .map(|handle| Self { handle })
@@ -57,7 +57,7 @@ fn last_error() -> String {
     unsafe {
         let text = libc::dlerror();
         match text.is_null() {
-            true => "the loader gives no reason".into(),
+            true => "the loader reports no reason".into(),
             false => CStr::from_ptr(text).to_string_lossy().into_owned(),
         }
     }

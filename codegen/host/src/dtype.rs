@@ -12,7 +12,7 @@ macro_rules! dtypes {
         impl DType {
             $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
 
-            /// The name, for values that have one.
+            /// Returns the name, if the value has one.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
@@ -20,7 +20,7 @@ macro_rules! dtypes {
                 }
             }
 
-            /// Bytes per element; 0 where elements have no fixed size, or are not known.
+            /// Returns the number of bytes of an element, or 0 if elements have no fixed size or are unknown.
             pub const fn size(self) -> usize {
                 match self {
                     $(Self::$name => $size,)*
@@ -62,8 +62,8 @@ dtypes! {
 }
 
 impl DType {
-    /// The type that op definitions call `name`: `float`, `int32`, `resource`.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    /// Returns the type with this name in op definitions, such as `float` or `resource`.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = (0..64).map(Self);
         let mut all = all.filter_map(|dtype| Some((dtype, dtype.name()?)));
         let found = all.find(|(_, known)| known.to_ascii_lowercase() == name);
@@ -89,13 +89,14 @@ impl fmt::Debug for DType {
 /// A Rust type whose values are the elements of some tensor.
 ///
 /// # Safety
-/// `DTYPE` has elements of this size, the type has no padding, and every byte pattern that
-/// `valid` accepts is a value of it.
+/// - Elements of `DTYPE` have the size of this type.
+/// - The type has no padding.
+/// - Every byte pattern that `valid` accepts is a value of it.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The element type.
     const DTYPE: DType;
 
-    /// Whether these bytes are values.
+    /// Returns true if the bytes are valid values.
     fn valid(_bytes: &[u8]) -> bool {
         true
     }
@@ -104,7 +105,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 macro_rules! elements {
     ($($ty:ty = $dtype:ident,)*) => {
         $(
-            // SAFETY: a number of the size that the data type says; every pattern is a value.
+            // SAFETY: the number has the size of the data type and no padding, and every byte pattern is a value.
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType::$dtype;
             }
@@ -125,7 +126,7 @@ elements! {
     u64 = UINT64,
 }
 
-// SAFETY: one byte, and `valid` accepts 0 and 1 only.
+// SAFETY: `bool` is one byte as the data type, and `valid` accepts 0 and 1 only.
 unsafe impl Element for bool {
     const DTYPE: DType = DType::BOOL;
 

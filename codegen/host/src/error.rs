@@ -1,4 +1,4 @@
-//! What can go wrong between a host and a plugin, with TensorFlow's error codes.
+//! Errors between a host and a plugin, with TensorFlow's error codes.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! codes {
         impl Code {
             $(#[doc = concat!("`TF_", stringify!($name), "`.")] pub const $name: Self = Self($value);)*
 
-            /// The name, for values that have one.
+            /// Returns the name, if the value has one.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
@@ -58,16 +58,16 @@ impl fmt::Debug for Code {
     }
 }
 
-/// Why the host could not do what it was asked.
+/// An error of the host or of the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// A library or the IR is not what loading needs.
+    /// A library cannot be loaded, or the IR lacks an item.
     Load(String),
-    /// TensorFlow would refuse the plugin, or crash on it.
+    /// TensorFlow would reject the plugin or crash.
     Refused(String),
-    /// The plugin said no: a slot's or a kernel's status.
+    /// A slot or kernel of the plugin reported an error status.
     Status {
-        /// The slot or kernel that said it.
+        /// The slot or kernel.
         call: String,
         /// The code.
         code: Code,
@@ -76,9 +76,9 @@ pub enum Error {
     },
     /// The plugin reports no device, which is how a plugin declines.
     Declined(String),
-    /// No registered kernel, or several, serve the op.
+    /// No registered kernel matches the op.
     NoKernel(String),
-    /// The caller asked for something that makes no sense, such as a wrong number of inputs.
+    /// The caller passed invalid arguments, such as a wrong number of inputs.
     Misuse(String),
     /// The plugin did not finish in time.
     Timeout(String),
@@ -95,7 +95,7 @@ const AT_LOADING: [&str; 6] = [
 ];
 
 impl Error {
-    /// Whether TensorFlow does not raise this but ends the process.
+    /// Returns true if TensorFlow ends the process instead of raising an error.
     pub fn is_fatal(&self) -> bool {
         match self {
             Self::Refused(_) => true,
@@ -104,7 +104,7 @@ impl Error {
         }
     }
 
-    /// The code that the plugin gave, if it is the plugin's error.
+    /// Returns the plugin's error code, if the plugin reported the error.
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Status { code, .. } => Some(*code),

@@ -4,35 +4,44 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::call::{Ptr, call, checked};
-use crate::core::Stream;
-use crate::memory::{ALIGNMENT, Buffer, POISON};
-use crate::owners::breach;
-use crate::plugin::Platform;
-use crate::record::{Record, Shapes};
-use crate::{Code, Error};
-
-/// How far into a block a tensor begins where the plugin asks for the BFC allocator, whose tensors
-/// are parts of larger blocks.
-const INTO_BLOCK: usize = 256;
+use crate::Error;
+use crate::call::{HostCallback, Ptr, call, call_with_status};
+use crate::contract_watch::record_breach;
+use crate::record::{Record, StructShapes};
 
 /// The slot that creates streams from 2.22 on, if the plugin has it.
 pub(crate) const WITH_OPTIONS: &str = "create_stream_with_options";
 /// Initial value of a variable that a slot must set.
 const UNSET: i64 = i64::MIN + 0x5a5a;
 
-/// How long an event may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of an event.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A device and its functions.
 pub(crate) struct Executor {
     device: Record,
     table: Arc<Record>,
-    shapes: Shapes,
-    pub bfc: bool,
-    /// Returns the alignment of host memory, in bytes.
+    shapes: StructShapes,
+    settings: Settings,
+}
+
+/// Facts about the platform and the release that the use of a device depends on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// True if the host puts its BFC allocator over the device's memory.
+    pub uses_bfc: bool,
+    /// The alignment in bytes that host memory must have.
     pub host_alignment: usize,
 }
+
+/// A stream of the plugin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream(pub *mut c_void);
+
+// SAFETY: the host never dereferences a stream, and the C contract allows its use on any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
 
 /// An event of the plugin's.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +51,7 @@ pub(crate) struct Event(Ptr);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timer(Ptr);
 
-/// What `SE_EventStatus` says.
+/// An `SE_EventStatus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventStatus {
     /// An error, or unknown.
@@ -51,36 +60,47 @@ pub(crate) enum EventStatus {
     Complete,
 }
 
-/// A block of device memory, as `SP_DeviceMemoryBase` had it.
+/// A block of device memory: the fields of `SP_DeviceMemoryBase`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
     pub opaque: Ptr,
     pub size: u64,
 }
 
-// SAFETY: an address in the plugin's keeping.
+// SAFETY: the pointer is an opaque address that the host never dereferences.
 unsafe impl Send for Block {}
 
-/// A function that runs on a stream, and its argument.
-pub(crate) type HostCallback = unsafe extern "C" fn(*mut c_void, *mut c_void);
-
 impl Executor {
-    pub fn new(device: Record, table: Arc<Record>, shapes: Shapes, platform: &Platform) -> Self {
+    pub fn new(
+        device: Record,
+        table: Arc<Record>,
+        shapes: StructShapes,
+        settings: Settings,
+    ) -> Self {
         Self {
             device,
             table,
             shapes,
-            bfc: platform.uses_bfc(),
-            host_alignment: platform.habits.host_alignment(),
+            settings,
         }
     }
 
-    /// Whether the plugin set the slot.
+    /// Returns true if tensors are parts of larger blocks, as with the BFC allocator.
+    pub fn uses_bfc(&self) -> bool {
+        self.settings.uses_bfc
+    }
+
+    /// Returns the alignment in bytes that host memory must have.
+    pub fn host_alignment(&self) -> usize {
+        self.settings.host_alignment
+    }
+
+    /// Returns true if the plugin set the slot.
     pub fn has(&self, slot: &str) -> bool {
         self.table.get(slot).is_some_and(|address| address != 0)
     }
 
-    /// Returns true if the plugin has set the slot and says so by its `struct_size`.
+    /// Returns true if the plugin set the slot and its `struct_size` includes the slot.
     pub fn reaches(&self, slot: &str) -> bool {
         let end = self.table.shape().field(slot);
         let end = end.map(|field| field.offset + field.size);
@@ -88,7 +108,7 @@ impl Executor {
         end.is_some_and(|end| end <= size) && self.has(slot)
     }
 
-    /// Whether the release has the slot.
+    /// Returns true if the release has the slot.
     pub fn knows(&self, slot: &str) -> bool {
         self.table.shape().field(slot).is_some()
     }
@@ -104,7 +124,7 @@ impl Executor {
         Ok(record)
     }
 
-    /// A block as the plugin gives it; a null `opaque` means there is none.
+    /// Allocates device memory. `opaque` is null if the plugin has none left.
     pub fn allocate(&self, size: u64) -> Result<Block, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), size, 0, memory.address()): (Ptr, u64, i64, Ptr));
@@ -117,12 +137,12 @@ impl Executor {
                 "SP_StreamExecutor.allocate of {size} bytes described a block of {}",
                 block.size
             );
-            breach("SP_StreamExecutor.allocate size", text);
+            record_breach("SP_StreamExecutor.allocate size", text);
         }
         Ok(block)
     }
 
-    /// As TensorFlow frees: without the BFC allocator it no longer knows the size, and says 0.
+    /// Frees a block as TensorFlow does without the BFC allocator: with size 0.
     pub fn deallocate(&self, opaque: Ptr) {
         let gone = self.free(Block { opaque, size: 0 });
         debug_assert!(gone.is_ok(), "the slot was called before");
@@ -132,39 +152,6 @@ impl Executor {
         let memory = self.memory(block)?;
         call!(self.table, "deallocate", (self.device(), memory.address()): (Ptr, Ptr));
         Ok(())
-    }
-
-    /// A poisoned buffer for a tensor of `len` bytes.
-    pub fn buffer(self: &Arc<Self>, len: usize) -> Result<Buffer, Error> {
-        if len == 0 {
-            return Ok(Buffer::empty());
-        }
-        let into = if self.bfc { INTO_BLOCK } else { 0 };
-        let block = self.allocate((len + into) as u64)?;
-        if block.opaque.is_null() {
-            return Err(Error::Status {
-                call: format!("allocate of {len} bytes"),
-                code: Code::INTERNAL,
-                message: "Dst tensor is not initialized.".into(),
-            });
-        }
-        if !(block.opaque as usize).is_multiple_of(ALIGNMENT) {
-            let text = format!(
-                "allocate gave {:p}, which is not aligned to 64 bytes",
-                block.opaque
-            );
-            return Err(Error::Refused(text));
-        }
-        let data = block.opaque.wrapping_byte_add(into);
-        let buffer = Buffer::device(Arc::clone(self), block.opaque, data, len);
-        self.sync_htod(
-            Block {
-                opaque: data,
-                size: len as u64,
-            },
-            &vec![POISON; len],
-        )?;
-        Ok(buffer)
     }
 
     pub fn host_allocate(&self, size: u64) -> Result<Ptr, Error> {
@@ -185,7 +172,7 @@ impl Executor {
         Ok(())
     }
 
-    /// The structs that slots fill: a block's, the statistics', each where there is one.
+    /// Returns the structs that slots fill: that of a block, and the statistics if there are any.
     pub fn filled(&self) -> Result<Vec<Record>, Error> {
         let memory = self.shapes.record("SP_DeviceMemoryBase")?;
         call!(self.table, "allocate", (self.device(), 64, 0, memory.address()): (Ptr, u64, i64, Ptr));
@@ -196,7 +183,7 @@ impl Executor {
         Ok([memory].into_iter().chain(self.stats()?).collect())
     }
 
-    /// The statistics, where the plugin has them.
+    /// Returns the statistics, or `None` if the plugin has none.
     pub fn stats(&self) -> Result<Option<Record>, Error> {
         let stats = self.shapes.record("SP_AllocatorStats")?;
         let has = call!(self.table, "get_allocator_stats", (self.device(), stats.address()): (Ptr, Ptr) -> u8);
@@ -205,12 +192,12 @@ impl Executor {
             let text = format!(
                 "SP_StreamExecutor.get_allocator_stats left SP_AllocatorStats.{field} negative"
             );
-            breach(&text.clone(), text);
+            record_breach(&text.clone(), text);
         }
         Ok(has.then_some(stats))
     }
 
-    /// Free and total bytes, where the plugin knows them.
+    /// Returns free and total bytes, or `None` if the plugin reports none.
     pub fn usage(&self) -> Result<Option<(i64, i64)>, Error> {
         // TensorFlow does not initialize them either.
         let (mut free, mut total) = (UNSET, UNSET);
@@ -228,7 +215,7 @@ impl Executor {
                 named(free),
                 named(total)
             );
-            breach("SP_StreamExecutor.device_memory_usage", text);
+            record_breach("SP_StreamExecutor.device_memory_usage", text);
         }
         Ok((known != 0).then_some((free, total)))
     }
@@ -247,7 +234,7 @@ impl Executor {
         options.set("has_priority", u64::from(priority.is_some()));
         options.set("priority", u64::from(priority.unwrap_or(0).cast_unsigned()));
         let mut stream = std::ptr::null_mut();
-        checked(WITH_OPTIONS, |status| {
+        call_with_status(WITH_OPTIONS, |status| {
             call!(
                 self.table, "create_stream_with_options",
                 (self.device(), options.address(), &mut stream, status): (Ptr, Ptr, *mut Ptr, Ptr)
@@ -258,7 +245,7 @@ impl Executor {
 
     pub fn create_plain_stream(&self) -> Result<Stream, Error> {
         let mut stream = std::ptr::null_mut();
-        checked("create_stream", |status| {
+        call_with_status("create_stream", |status| {
             call!(self.table, "create_stream", (self.device(), &mut stream, status): (Ptr, *mut Ptr, Ptr));
             Ok(Stream(stream))
         })
@@ -270,7 +257,7 @@ impl Executor {
     }
 
     pub fn depend(&self, dependent: Stream, other: Stream) -> Result<(), Error> {
-        checked("create_stream_dependency", |status| {
+        call_with_status("create_stream_dependency", |status| {
             call!(
                 self.table, "create_stream_dependency",
                 (self.device(), dependent.0, other.0, status): (Ptr, Ptr, Ptr, Ptr)
@@ -280,7 +267,7 @@ impl Executor {
     }
 
     pub fn stream_status(&self, stream: Stream) -> Result<(), Error> {
-        checked("get_stream_status", |status| {
+        call_with_status("get_stream_status", |status| {
             call!(self.table, "get_stream_status", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
             Ok(())
         })
@@ -288,7 +275,7 @@ impl Executor {
 
     pub fn create_event(&self) -> Result<Event, Error> {
         let mut event = std::ptr::null_mut();
-        checked("create_event", |status| {
+        call_with_status("create_event", |status| {
             call!(self.table, "create_event", (self.device(), &mut event, status): (Ptr, *mut Ptr, Ptr));
             Ok(Event(event))
         })
@@ -304,9 +291,9 @@ impl Executor {
             call!(self.table, "get_event_status", (self.device(), event.0): (Ptr, Ptr) -> u32);
         if status > 3 {
             let text = format!(
-                "SP_StreamExecutor.get_event_status returned {status}, which is no SE_EventStatus"
+                "SP_StreamExecutor.get_event_status returned {status}, which is not an SE_EventStatus"
             );
-            breach("SP_StreamExecutor.get_event_status", text);
+            record_breach("SP_StreamExecutor.get_event_status", text);
         }
         Ok(match status {
             2 => EventStatus::Pending,
@@ -316,7 +303,7 @@ impl Executor {
     }
 
     pub fn record_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
-        checked("record_event", |status| {
+        call_with_status("record_event", |status| {
             call!(
                 self.table, "record_event",
                 (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
@@ -326,7 +313,7 @@ impl Executor {
     }
 
     pub fn wait_for_event(&self, stream: Stream, event: Event) -> Result<(), Error> {
-        checked("wait_for_event", |status| {
+        call_with_status("wait_for_event", |status| {
             call!(
                 self.table, "wait_for_event",
                 (self.device(), stream.0, event.0, status): (Ptr, Ptr, Ptr, Ptr)
@@ -336,13 +323,13 @@ impl Executor {
     }
 
     pub fn block_for_event(&self, event: Event) -> Result<(), Error> {
-        checked("block_host_for_event", |status| {
+        call_with_status("block_host_for_event", |status| {
             call!(self.table, "block_host_for_event", (self.device(), event.0, status): (Ptr, Ptr, Ptr));
             Ok(())
         })
     }
 
-    /// Waits as TensorFlow's event thread does: an event at the end of the stream, polled.
+    /// Records an event and polls it, as TensorFlow's event thread does.
     pub fn poll(&self, stream: Stream) -> Result<(), Error> {
         let event = self.create_event()?;
         self.record_event(stream, event)?;
@@ -352,7 +339,7 @@ impl Executor {
     }
 
     fn poll_event(&self, event: Event) -> Result<(), Error> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             match self.event_status(event)? {
                 EventStatus::Complete => return Ok(()),
@@ -360,7 +347,7 @@ impl Executor {
                     return Err(Error::Refused(format!("Unexpected Event status: {status}")));
                 }
                 EventStatus::Pending if Instant::now() > end => {
-                    let seconds = PATIENCE.as_secs();
+                    let seconds = TIMEOUT.as_secs();
                     return Err(Error::Timeout(format!(
                         "an event was pending for {seconds} s"
                     )));
@@ -371,14 +358,14 @@ impl Executor {
     }
 
     pub fn block_until_done(&self, stream: Stream) -> Result<(), Error> {
-        checked("block_host_until_done", |status| {
+        call_with_status("block_host_until_done", |status| {
             call!(self.table, "block_host_until_done", (self.device(), stream.0, status): (Ptr, Ptr, Ptr));
             Ok(())
         })
     }
 
     pub fn synchronize(&self) -> Result<(), Error> {
-        checked("synchronize_all_activity", |status| {
+        call_with_status("synchronize_all_activity", |status| {
             call!(self.table, "synchronize_all_activity", (self.device(), status): (Ptr, Ptr));
             Ok(())
         })
@@ -387,7 +374,7 @@ impl Executor {
     /// Enqueues a copy of `source`, which must last until the stream is done with it.
     pub fn htod(&self, stream: Stream, target: Block, source: &[u8]) -> Result<(), Error> {
         let target = self.memory(target)?;
-        checked("memcpy_htod", |status| {
+        call_with_status("memcpy_htod", |status| {
             let (from, size) = (source.as_ptr(), source.len() as u64);
             call!(
                 self.table, "memcpy_htod",
@@ -401,7 +388,7 @@ impl Executor {
     /// Enqueues a copy into `target`, which must last until the stream is done with it.
     pub fn dtoh(&self, stream: Stream, target: &mut [u8], source: Block) -> Result<(), Error> {
         let source = self.memory(source)?;
-        checked("memcpy_dtoh", |status| {
+        call_with_status("memcpy_dtoh", |status| {
             let (to, size) = (target.as_mut_ptr(), target.len() as u64);
             call!(
                 self.table, "memcpy_dtoh",
@@ -420,7 +407,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        checked("memcpy_dtod", |status| {
+        call_with_status("memcpy_dtod", |status| {
             call!(
                 self.table, "memcpy_dtod",
                 (self.device(), stream.0, target.address(), source.address(), size, status):
@@ -432,7 +419,7 @@ impl Executor {
 
     pub fn sync_htod(&self, target: Block, source: &[u8]) -> Result<(), Error> {
         let target = self.memory(target)?;
-        checked("sync_memcpy_htod", |status| {
+        call_with_status("sync_memcpy_htod", |status| {
             let (from, size) = (source.as_ptr(), source.len() as u64);
             call!(
                 self.table, "sync_memcpy_htod",
@@ -444,7 +431,7 @@ impl Executor {
 
     pub fn sync_dtoh(&self, target: &mut [u8], source: Block) -> Result<(), Error> {
         let source = self.memory(source)?;
-        checked("sync_memcpy_dtoh", |status| {
+        call_with_status("sync_memcpy_dtoh", |status| {
             let (to, size) = (target.as_mut_ptr(), target.len() as u64);
             call!(
                 self.table, "sync_memcpy_dtoh",
@@ -456,7 +443,7 @@ impl Executor {
 
     pub fn sync_dtod(&self, target: Block, source: Block, size: u64) -> Result<(), Error> {
         let (target, source) = (self.memory(target)?, self.memory(source)?);
-        checked("sync_memcpy_dtod", |status| {
+        call_with_status("sync_memcpy_dtod", |status| {
             call!(
                 self.table, "sync_memcpy_dtod",
                 (self.device(), target.address(), source.address(), size, status):
@@ -468,7 +455,7 @@ impl Executor {
 
     pub fn mem_zero(&self, stream: Stream, target: Block, size: u64) -> Result<(), Error> {
         let target = self.memory(target)?;
-        checked("mem_zero", |status| {
+        call_with_status("mem_zero", |status| {
             call!(
                 self.table, "mem_zero",
                 (self.device(), stream.0, target.address(), size, status): (Ptr, Ptr, Ptr, u64, Ptr)
@@ -485,7 +472,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        checked("memset", |status| {
+        call_with_status("memset", |status| {
             call!(
                 self.table, "memset",
                 (self.device(), stream.0, target.address(), pattern, size, status):
@@ -503,7 +490,7 @@ impl Executor {
         size: u64,
     ) -> Result<(), Error> {
         let target = self.memory(target)?;
-        checked("memset32", |status| {
+        call_with_status("memset32", |status| {
             call!(
                 self.table, "memset32",
                 (self.device(), stream.0, target.address(), pattern, size, status):
@@ -513,7 +500,7 @@ impl Executor {
         })
     }
 
-    /// Whether the plugin took the callback.
+    /// Enqueues a callback; returns false if the plugin rejects it.
     pub fn host_callback(
         &self,
         stream: Stream,
@@ -529,7 +516,7 @@ impl Executor {
 
     pub fn create_timer(&self) -> Result<Timer, Error> {
         let mut timer = std::ptr::null_mut();
-        checked("create_timer", |status| {
+        call_with_status("create_timer", |status| {
             call!(self.table, "create_timer", (self.device(), &mut timer, status): (Ptr, *mut Ptr, Ptr));
             Ok(Timer(timer))
         })
@@ -541,7 +528,7 @@ impl Executor {
     }
 
     pub fn start_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
-        checked("start_timer", |status| {
+        call_with_status("start_timer", |status| {
             call!(
                 self.table, "start_timer",
                 (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
@@ -551,7 +538,7 @@ impl Executor {
     }
 
     pub fn stop_timer(&self, stream: Stream, timer: Timer) -> Result<(), Error> {
-        checked("stop_timer", |status| {
+        call_with_status("stop_timer", |status| {
             call!(
                 self.table, "stop_timer",
                 (self.device(), stream.0, timer.0, status): (Ptr, Ptr, Ptr, Ptr)
@@ -560,7 +547,7 @@ impl Executor {
         })
     }
 
-    /// What the timer counted, by the functions that `create_timer_fns` gave.
+    /// Returns the nanoseconds that the timer measured.
     pub fn nanoseconds(&self, functions: &Record, timer: Timer) -> Result<u64, Error> {
         Ok(call!(functions, "nanoseconds", (timer.0): (Ptr) -> u64))
     }

@@ -1,7 +1,7 @@
-//! Crashes, said in words. In a child, a signal handler looks the address up among the guarded
-//! records, says which of the host's structs was overrun, in which call, and ends the process.
+//! Reports of crashes. In a child, a signal handler finds the faulting address among the guarded records,
+//! reports the struct and the call, and ends the process.
 //!
-//! Invariant: what the handler runs is safe in a signal handler: atomics, `sendmsg`, `write` and `_exit`.
+//! Invariant: the handler calls async-signal-safe functions only: atomics, `sendmsg`, `write` and `_exit`.
 
 use std::ffi::{c_int, c_void};
 use std::io::Write;
@@ -17,17 +17,17 @@ pub(crate) const GUARD_STATUS: i32 = 86;
 /// The exit status of a child that took too long.
 pub(crate) const HANG_STATUS: i32 = 87;
 
-/// The exit status of a child whose plugin called what this host cannot have.
-pub(crate) const UNFIT_STATUS: i32 = 88;
+/// The exit status of a child whose plugin called a function that the host cannot have.
+pub(crate) const UNSUPPORTED_STATUS: i32 = 88;
 
 /// The exit status of a child that could not report its verdict.
-pub(crate) const LOST_STATUS: i32 = 89;
+pub(crate) const UNREPORTED_STATUS: i32 = 89;
 
 struct Guard {
     taken: AtomicBool,
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Where the record begins, so that an offset can be told.
+    /// Address of the record, for offsets in reports.
     record: AtomicUsize,
     name: AtomicPtr<&'static str>,
     retired: AtomicBool,
@@ -44,17 +44,17 @@ static GUARDS: [Guard; 512] = [const {
     }
 }; 512];
 
-/// A place among the guards; none where all are taken, and the fault is then told without a name.
+/// An entry of the guards, or `None` if all are in use: a fault is then reported without a name.
 #[derive(Debug)]
-pub(crate) struct Ticket(Option<usize>);
+pub(crate) struct GuardSlot(Option<usize>);
 
-/// Says that `start..end` is out of bounds of the record called `name`.
+/// Registers `start..end` as out of bounds of the record `name`.
 pub(crate) fn guard(
     start: usize,
     end: usize,
     record: usize,
     name: &'static &'static str,
-) -> Ticket {
+) -> GuardSlot {
     let free = GUARDS.iter().position(|guard| {
         guard
             .taken
@@ -70,11 +70,11 @@ pub(crate) fn guard(
         guard.end.store(end, Ordering::Release);
         guard.start.store(start, Ordering::Release);
     }
-    Ticket(free)
+    GuardSlot(free)
 }
 
-impl Ticket {
-    /// The whole record from `start` is gone now.
+impl GuardSlot {
+    /// Extends the guard to the whole record from `start`, which has been retired.
     pub fn retire(&self, start: usize) {
         if let Some(at) = self.0 {
             GUARDS[at].retired.store(true, Ordering::Release);
@@ -82,7 +82,7 @@ impl Ticket {
         }
     }
 
-    /// The memory is about to be unmapped.
+    /// Removes the guard before the memory is unmapped.
     pub fn release(&self) {
         if let Some(at) = self.0 {
             GUARDS[at].start.store(usize::MAX, Ordering::Release);
@@ -93,25 +93,24 @@ impl Ticket {
 
 static CALL: AtomicPtr<&'static str> = AtomicPtr::new(null_mut());
 
-/// Remembers which of the plugin's functions runs.
-pub(crate) fn entering(call: &'static &'static str) {
+/// Sets the name of the plugin's function that runs.
+pub(crate) fn set_current_call(call: &'static &'static str) {
     CALL.store(std::ptr::from_ref(call).cast_mut(), Ordering::Release);
 }
 
-/// The last of the plugin's functions that was called.
-pub(crate) fn last_call() -> &'static str {
-    text(&CALL).unwrap_or("nothing yet")
+/// Returns the name of the last called function of the plugin.
+pub(crate) fn current_call() -> &'static str {
+    text(&CALL).unwrap_or("no function yet")
 }
 
 fn text(pointer: &AtomicPtr<&'static str>) -> Option<&'static str> {
-    // SAFETY: null, or set from a `&'static &'static str`.
+    // SAFETY: the pointer is null or comes from a `&'static &'static str`.
     unsafe { pointer.load(Ordering::Acquire).as_ref() }.copied()
 }
 
 static INSTALL: Once = Once::new();
 
-/// From now on, crashes of this process are told on stderr. For children only: it replaces the
-/// handlers that Rust's runtime has.
+/// Installs the handler that reports crashes. For children only: it replaces the handlers of Rust's runtime.
 pub(crate) fn install() {
     INSTALL.call_once(|| {
         // SAFETY: an all-zero sigaction is one without flags and with an empty mask.
@@ -119,23 +118,23 @@ pub(crate) fn install() {
         action.sa_sigaction = on_fault as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
         for signal in [libc::SIGSEGV, libc::SIGBUS] {
-            // SAFETY: the handler keeps to what is safe in one.
+            // SAFETY: the action is a live local variable, and the handler calls async-signal-safe functions only.
             unsafe { libc::sigaction(signal, &action, null_mut()) };
         }
     });
 }
 
 extern "C" fn on_fault(_signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
-    // SAFETY: the kernel passes the fault's description.
+    // SAFETY: the kernel passes a valid `siginfo_t` to a handler with SA_SIGINFO.
     let address = unsafe { (*info).si_addr() } as usize;
     match find(address) {
         Some(guard) => {
-            tell_guard(guard, address);
-            // SAFETY: ends the process without running anything else.
+            report_guard_hit(guard, address);
+            // SAFETY: `_exit` is async-signal-safe, takes a number and does not return.
             unsafe { libc::_exit(GUARD_STATUS) }
         }
         // The handler is reset by now: the access is tried again and ends the process.
-        None => say(&["crashed in ", last_call()]),
+        None => report_parts(&["crashed in ", current_call()]),
     }
 }
 
@@ -149,15 +148,20 @@ fn find(address: usize) -> Option<&'static Guard> {
     })
 }
 
-fn tell_guard(guard: &Guard, address: usize) {
+fn report_guard_hit(guard: &Guard, address: usize) {
     let name = text(&guard.name).unwrap_or("a record");
     let record = guard.record.load(Ordering::Acquire);
     let mut digits = [0; 20];
     let offset = decimal(address.wrapping_sub(record), &mut digits);
     match guard.retired.load(Ordering::Acquire) {
-        true => say(&[last_call(), " used a ", name, " after its life ended"]),
-        false => say(&[
-            last_call(),
+        true => report_parts(&[
+            current_call(),
+            " used a ",
+            name,
+            " after it was moved or freed",
+        ]),
+        false => report_parts(&[
+            current_call(),
             " touched byte ",
             offset,
             " of ",
@@ -167,20 +171,20 @@ fn tell_guard(guard: &Guard, address: usize) {
     }
 }
 
-/// Reports these words to the parent, or writes them to stderr if there is none.
-fn say(parts: &[&str]) {
+/// Reports the concatenated parts to the parent, or writes them to stderr if there is none.
+fn report_parts(parts: &[&str]) {
     if channel::is_open() {
         channel::send_parts(kind::NOTE, parts);
         return;
     }
     for part in ["sp-host: "].iter().chain(parts).chain(&["\n"]) {
-        // SAFETY: writes bytes that are there.
+        // SAFETY: the pointer and the length are those of `part`.
         unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
     }
 }
 
 /// Reports `text` to the parent, or writes it to stderr if there is none. Not for signal handlers.
-pub(crate) fn note(text: &str) {
+pub(crate) fn report(text: &str) {
     match channel::is_open() {
         true => {
             channel::send(kind::NOTE, text);
@@ -192,7 +196,7 @@ pub(crate) fn note(text: &str) {
     }
 }
 
-/// `value` in digits, without allocating.
+/// Formats `value` in decimal without allocating.
 fn decimal(mut value: usize, digits: &mut [u8; 20]) -> &str {
     let mut at = digits.len();
     loop {
@@ -210,21 +214,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_those_of_the_number() {
+    fn formats_decimal() {
         assert_eq!(decimal(0, &mut [0; 20]), "0");
         assert_eq!(decimal(288, &mut [0; 20]), "288");
         assert_eq!(decimal(usize::MAX, &mut [0; 20]), usize::MAX.to_string());
     }
 
     #[test]
-    fn an_address_is_found_until_it_is_released() {
+    fn finds_address_until_release() {
         static NAME: &str = "SP_Demo";
-        let ticket = guard(0x10, 0x20, 0x8, &NAME);
+        let guard_slot = guard(0x10, 0x20, 0x8, &NAME);
         assert_eq!(
             find(0x18).and_then(|guard| text(&guard.name)),
             Some("SP_Demo")
         );
-        ticket.release();
+        guard_slot.release();
         assert!(find(0x18).is_none());
     }
 }

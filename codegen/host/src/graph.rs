@@ -1,20 +1,20 @@
-//! A graph as a plugin's optimizer is handed it: a few nodes of a `GraphDef`, written and read.
+//! Graphs for a plugin's optimizer: encodes and parses a few fields of `GraphDef`.
 
 use crate::DType;
 use crate::proto::{self, Value};
 
-/// One node: only what the host needs of it.
+/// The fields of a node that the host uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub name: String,
     pub op: String,
     pub inputs: Vec<String>,
-    /// What it gives, where that is known.
+    /// Element type of its output; 0 if it is unknown.
     pub dtype: DType,
     pub dims: Option<Vec<i64>>,
 }
 
-/// Nodes, and those that somebody wants the values of.
+/// A graph, and the nodes whose values are fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Graph {
     pub nodes: Vec<Node>,
@@ -42,36 +42,41 @@ impl Graph {
         }
     }
 
-    /// A `GraphDef`.
-    pub fn bytes(&self) -> Vec<u8> {
-        // `versions.producer`: one that every release from 2.5 on reads.
-        let versions = proto::bytes(4, proto::number(1, 440));
-        let nodes = self.nodes.iter().map(|node| proto::bytes(1, node.bytes()));
+    /// Encodes the graph as a `GraphDef`.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // `versions.producer`: a version that every supported release reads.
+        let versions = proto::bytes_field(4, proto::varint_field(1, 440));
+        let nodes = self
+            .nodes
+            .iter()
+            .map(|node| proto::bytes_field(1, node.to_bytes()));
         nodes.chain([versions]).flatten().collect()
     }
 
-    /// The nodes of a `GraphDef`, of whose types and shapes nothing is known.
-    pub fn read(bytes: &[u8], fetch: &[&str]) -> Self {
+    /// Parses the nodes of a `GraphDef`, without types and shapes.
+    pub fn parse(bytes: &[u8], fetch: &[&str]) -> Self {
         let node = |node: &[u8]| {
-            let text = |field| proto::all(node, field).find_map(Value::text);
+            let text = |field| proto::field_values(node, field).find_map(Value::text);
             Node {
                 name: text(1).unwrap_or_default(),
                 op: text(2).unwrap_or_default(),
-                inputs: proto::all(node, 3).filter_map(Value::text).collect(),
+                inputs: proto::field_values(node, 3)
+                    .filter_map(Value::text)
+                    .collect(),
                 dtype: DType(0),
                 dims: None,
             }
         };
-        let nodes = proto::all(bytes, 1).filter_map(Value::bytes);
+        let nodes = proto::field_values(bytes, 1).filter_map(Value::bytes);
         Self {
             nodes: nodes.map(node).collect(),
             fetch: fetch.iter().map(|name| (*name).to_owned()).collect(),
         }
     }
 
-    /// The names of the nodes in a `GraphDef`; none where the bytes are no such thing.
-    pub fn names(bytes: &[u8]) -> Option<Vec<String>> {
-        let fields = proto::fields(bytes)?;
+    /// Returns the names of the nodes in a `GraphDef`, or `None` if the bytes are not one.
+    pub fn node_names(bytes: &[u8]) -> Option<Vec<String>> {
+        let fields = proto::parse_fields(bytes)?;
         let nodes = fields.into_iter().filter(|(number, _)| *number == 1);
         nodes.map(|(_, node)| name(node.bytes()?)).collect()
     }
@@ -82,53 +87,59 @@ impl Graph {
 }
 
 fn name(node: &[u8]) -> Option<String> {
-    let fields = proto::fields(node)?;
+    let fields = proto::parse_fields(node)?;
     let name = fields.into_iter().find(|(number, _)| *number == 1)?;
     name.1.text()
 }
 
 impl Node {
-    fn bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self) -> Vec<u8> {
         let key = if self.inputs.is_empty() { "dtype" } else { "T" };
-        let dtype = proto::number(6, u64::from(self.dtype.0));
-        let inputs = self.inputs.iter().flat_map(|input| proto::bytes(3, input));
-        [proto::bytes(1, &self.name), proto::bytes(2, &self.op)]
-            .concat()
-            .into_iter()
-            .chain(inputs)
-            .chain(proto::bytes(5, attr(key, &dtype)))
-            .collect()
+        let dtype = proto::varint_field(6, u64::from(self.dtype.0));
+        let inputs = self
+            .inputs
+            .iter()
+            .flat_map(|input| proto::bytes_field(3, input));
+        [
+            proto::bytes_field(1, &self.name),
+            proto::bytes_field(2, &self.op),
+        ]
+        .concat()
+        .into_iter()
+        .chain(inputs)
+        .chain(proto::bytes_field(5, attr(key, &dtype)))
+        .collect()
     }
 
-    /// `OpInfo.TensorProperties`: type and shape.
+    /// Encodes `OpInfo.TensorProperties`: type and shape.
     pub fn properties(&self) -> Vec<u8> {
         let shape = match &self.dims {
-            None => proto::number(3, 1),
+            None => proto::varint_field(3, 1),
             Some(dims) => dims
                 .iter()
-                .flat_map(|dim| proto::bytes(2, proto::number(1, *dim as u64)))
+                .flat_map(|dim| proto::bytes_field(2, proto::varint_field(1, *dim as u64)))
                 .collect(),
         };
         [
-            proto::number(1, u64::from(self.dtype.0)),
-            proto::bytes(2, shape),
+            proto::varint_field(1, u64::from(self.dtype.0)),
+            proto::bytes_field(2, shape),
         ]
         .concat()
     }
 }
 
-/// An entry of `NodeDef.attr`.
+/// Encodes an entry of `NodeDef.attr`.
 fn attr(key: &str, value: &[u8]) -> Vec<u8> {
-    [proto::bytes(1, key), proto::bytes(2, value)].concat()
+    [proto::bytes_field(1, key), proto::bytes_field(2, value)].concat()
 }
 
-/// The definitions of the functions in a `GraphDef`, by name.
+/// Returns the definitions of the functions in a `GraphDef`, by name.
 pub(crate) fn functions(graph: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let libraries = proto::all(graph, 2).filter_map(Value::bytes);
-    let functions = libraries.flat_map(|library| proto::all(library, 1));
+    let libraries = proto::field_values(graph, 2).filter_map(Value::bytes);
+    let functions = libraries.flat_map(|library| proto::field_values(library, 1));
     functions
         .filter_map(|function| {
-            let signature = proto::all(function.bytes()?, 1).next()?.bytes()?;
+            let signature = proto::field_values(function.bytes()?, 1).next()?.bytes()?;
             Some((name(signature)?, signature.to_vec()))
         })
         .collect()
@@ -139,18 +150,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_graph_is_read_back_by_its_names() {
-        let bytes = Graph::sample().bytes();
-        assert_eq!(Graph::names(&bytes).unwrap(), ["x", "sum", "positive", "y"]);
-        assert_eq!(Graph::names(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(Graph::names(&[]).unwrap(), [""; 0]);
+    fn parses_node_names_of_encoded_graph() {
+        let bytes = Graph::sample().to_bytes();
+        assert_eq!(
+            Graph::node_names(&bytes).unwrap(),
+            ["x", "sum", "positive", "y"]
+        );
+        assert_eq!(Graph::node_names(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(Graph::node_names(&[]).unwrap(), [""; 0]);
     }
 
     #[test]
-    fn functions_of_a_library_are_found() {
-        let signature = proto::bytes(1, "double");
-        let function = proto::bytes(1, &signature);
-        let graph = proto::bytes(2, proto::bytes(1, function));
+    fn finds_functions_of_library() {
+        let signature = proto::bytes_field(1, "double");
+        let function = proto::bytes_field(1, &signature);
+        let graph = proto::bytes_field(2, proto::bytes_field(1, function));
         assert_eq!(functions(&graph), [("double".to_owned(), signature)]);
     }
 }

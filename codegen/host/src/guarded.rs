@@ -1,4 +1,4 @@
-//! Host memory that ends at an inaccessible page, for what a plugin is told the length of.
+//! Host memory that ends at an inaccessible page, for buffers whose length a plugin is passed.
 
 use std::ptr::NonNull;
 
@@ -6,17 +6,17 @@ use crate::fault;
 use crate::memory::POISON;
 use crate::record::{map, page};
 
-/// Bytes, all poisoned at first; whoever touches the byte behind the last faults.
-pub(crate) struct Guarded {
+/// Bytes that are filled with [`POISON`] at first. An access after the last one faults.
+pub(crate) struct GuardedMemory {
     map: NonNull<u8>,
     mapped: usize,
     start: NonNull<u8>,
     len: usize,
-    ticket: fault::Ticket,
+    guard_slot: fault::GuardSlot,
 }
 
-impl Guarded {
-    /// `len` bytes; `name` is what they are called where somebody leaves them.
+impl GuardedMemory {
+    /// Allocates `len` bytes. Reports of an access out of bounds use `name`.
     pub fn new(len: usize, name: &'static &'static str) -> Self {
         let room = len.next_multiple_of(page());
         let mapped = room + page();
@@ -28,18 +28,18 @@ impl Guarded {
             libc::mprotect(guard.as_ptr().cast(), page(), libc::PROT_NONE);
             (map.add(room - len), guard.as_ptr() as usize)
         };
-        let ticket = fault::guard(guard, guard + page(), start.as_ptr() as usize, name);
+        let guard_slot = fault::guard(guard, guard + page(), start.as_ptr() as usize, name);
         Self {
             map,
             mapped,
             start,
             len,
-            ticket,
+            guard_slot,
         }
     }
 
-    /// A copy of `bytes`.
-    pub fn of(bytes: &[u8], name: &'static &'static str) -> Self {
+    /// Returns guarded memory with a copy of `bytes`.
+    pub fn from_bytes(bytes: &[u8], name: &'static &'static str) -> Self {
         let mut guarded = Self::new(bytes.len(), name);
         guarded.bytes_mut().copy_from_slice(bytes);
         guarded
@@ -51,15 +51,15 @@ impl Guarded {
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `bytes`, and the owner is borrowed alone.
+        // SAFETY: as in `bytes`, and `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedMemory {
     fn drop(&mut self) {
-        self.ticket.release();
-        // SAFETY: the map is this value's own.
+        self.guard_slot.release();
+        // SAFETY: this value created the map, and no reference to it is left.
         unsafe { libc::munmap(self.map.as_ptr().cast(), self.mapped) };
     }
 }

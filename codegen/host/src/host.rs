@@ -1,39 +1,39 @@
-//! A loaded plugin with one device and TensorFlow's four streams, ready to run kernels.
+//! A loaded plugin with one device and the four streams that TensorFlow creates.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::{self, Builder, Stream};
-use crate::executor::Executor;
+use crate::core::{self, Builder};
+use crate::executor::{Executor, Stream};
 use crate::graph::Graph;
-use crate::habits::Habits;
-use crate::ledger::Tally;
+use crate::objects::ObjectReport;
 use crate::optimizer::Optimizer;
 use crate::plugin::{Platform, Plugin};
 use crate::profiler::Profiler;
-use crate::release::Release;
-use crate::{Code, DType, Error, demands, fault};
+use crate::quirks::{Quirk, Quirks};
+use crate::release::PlayedRelease;
+use crate::{Code, DType, Error, fault, requirements};
 
-/// Plugins register kernels with the process, so one is loaded at a time.
+/// Serializes loading, because kernels are registered with the process.
 static OPENING: Mutex<()> = Mutex::new(());
 
-/// A TensorFlow core with one plugin.
+/// A test host: a small TensorFlow core with one plugin.
 ///
-/// Kernels may be run from several threads, as TensorFlow does. Dropping a host gives the device and
-/// the platform back to the plugin, which TensorFlow never does; [`Host::close`] says how that went.
+/// Kernels may run on several threads, as in TensorFlow. Dropping a host destroys the device and the platform,
+/// which TensorFlow never does; [`Host::close`] returns errors of that.
 pub struct Host {
     pub(crate) platform: Platform,
     pub(crate) executor: Arc<Executor>,
     pub(crate) streams: Streams,
     pub(crate) kernels: Vec<Builder>,
-    pub(crate) habits: Habits,
+    pub(crate) quirks: Quirks,
     optimizer: Option<Optimizer>,
     profiler: Option<Profiler>,
     open: bool,
 }
 
-/// The streams that TensorFlow makes for a device.
+/// The streams that TensorFlow creates for a device.
 pub(crate) struct Streams {
     pub compute: Stream,
     pub host_to_device: Stream,
@@ -61,18 +61,18 @@ impl Streams {
     }
 }
 
-/// What a kernel was registered for.
+/// The registration of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Registered {
+pub struct RegisteredKernel {
     /// The op.
     pub op: String,
     /// The device type.
     pub device: String,
-    /// Type attributes and what they must be.
+    /// Type constraints: attributes and their types.
     pub constraints: Vec<(String, DType)>,
-    /// Arguments that stand in host memory.
+    /// Arguments in host memory.
     pub host_memory: Vec<String>,
-    /// Of kernels that match, the one of the highest priority serves.
+    /// Priority: of the kernels that match a node, the highest runs.
     pub priority: i32,
 }
 
@@ -80,40 +80,41 @@ impl Host {
     /// Loads `plugin` as TensorFlow `release` does, and creates its first device.
     ///
     /// # Errors
-    /// Where TensorFlow would refuse the plugin or crash on it, with every reason at once; where the
-    /// plugin itself says no; and where it reports no device.
-    pub fn open<'a>(release: impl Into<Release<'a>>, plugin: &Path) -> Result<Self, Error> {
+    /// Returns an error with all reasons if TensorFlow would reject the plugin or crash, if a function of the
+    /// plugin reports an error, or if the plugin has no device.
+    pub fn open<'a>(release: impl Into<PlayedRelease<'a>>, plugin: &Path) -> Result<Self, Error> {
         let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
-        core::recorded();
+        core::take_registered_kernels();
         let plugin = Plugin::load(release.into(), plugin)?;
-        let platform = adopt(&plugin)?;
+        let platform = register_platform(&plugin)?;
         let (mut optimizer, mut profiler) = (None, None);
         for name in plugin.entry_points() {
             match name {
                 "TF_InitKernel" => plugin.register_kernels(),
-                "TF_InitGraph" => optimizer = Some(adopt_optimizer(&plugin)?),
-                "TF_InitProfiler" => profiler = Some(adopt_profiler(&plugin)?),
+                "TF_InitGraph" => optimizer = Some(register_checked_optimizer(&plugin)?),
+                "TF_InitProfiler" => profiler = Some(register_checked_profiler(&plugin)?),
                 _ => {}
             }
         }
-        let kernels = core::recorded();
-        let executor = Arc::new(device(&platform, plugin.habits)?);
-        let streams = Streams::new(&executor).map_err(|error| unstreamed(plugin.habits, error))?;
+        let kernels = core::take_registered_kernels();
+        let executor = Arc::new(device(&platform, plugin.quirks)?);
+        let streams =
+            Streams::new(&executor).map_err(|error| stream_error(plugin.quirks, error))?;
         Ok(Self {
             platform,
             executor,
             streams,
             kernels,
-            habits: plugin.habits,
+            quirks: plugin.quirks,
             optimizer,
             profiler,
             open: true,
         })
     }
 
-    /// The kernels that the plugin registered, in its order.
-    pub fn kernels(&self) -> impl Iterator<Item = Registered> {
-        self.kernels.iter().map(|kernel| Registered {
+    /// Returns the kernels that the plugin registered, in their order.
+    pub fn kernels(&self) -> impl Iterator<Item = RegisteredKernel> {
+        self.kernels.iter().map(|kernel| RegisteredKernel {
             op: kernel.op.clone(),
             device: kernel.device.clone(),
             constraints: kernel.constraints.clone(),
@@ -122,28 +123,28 @@ impl Host {
         })
     }
 
-    /// The entries of the graph optimizer's configuration that it switched off (1) or on (2), as this
-    /// release reads them; none without an optimizer.
+    /// Returns the entries of the graph optimizer's configuration that are off (1) or on (2), at the offsets of
+    /// this release. Empty without an optimizer.
     pub fn graph_switches(&self) -> Vec<(String, u64)> {
         let optimizer = self.optimizer.as_ref();
-        optimizer.map_or_else(Vec::new, Optimizer::switched)
+        optimizer.map_or_else(Vec::new, Optimizer::non_default_entries)
     }
 
-    /// What the plugin's graph optimizer makes of a serialized `GraphDef` whose nodes `fetch` somebody
-    /// wants.
+    /// Runs the plugin's graph optimizer on a serialized `GraphDef` and returns the optimized graph. The nodes in
+    /// `fetch` must be preserved.
     ///
     /// # Errors
-    /// Where the plugin has no optimizer, or it fails.
+    /// Returns an error if the plugin has no optimizer or the optimizer fails.
     pub fn optimize(&self, graph: &[u8], fetch: &[&str]) -> Result<Vec<u8>, Error> {
         let none = || Error::Misuse("the plugin registered no graph optimizer".into());
         let optimizer = self.optimizer.as_ref().ok_or_else(none)?;
-        optimizer.optimize(&Graph::read(graph, fetch), graph)
+        optimizer.optimize(&Graph::parse(graph, fetch), graph)
     }
 
-    /// What the plugin's profiler gives of the time that `body` takes: a serialized `XSpace`.
+    /// Runs `body` in a session of the plugin's profiler and returns the profile, a serialized `XSpace`.
     ///
     /// # Errors
-    /// Where the plugin has no profiler, or it fails.
+    /// Returns an error if the plugin has no profiler or the profiler fails.
     pub fn profile(&self, body: impl FnOnce()) -> Result<Vec<u8>, Error> {
         let none = || Error::Misuse("the plugin registered no profiler".into());
         let profiler = self.profiler.as_ref().ok_or_else(none)?;
@@ -153,21 +154,21 @@ impl Host {
         profiler.collect()
     }
 
-    /// The device type that the plugin registered: `GPU`, or its own.
+    /// Returns the device type that the plugin registered, such as `GPU`.
     pub fn device_type(&self) -> String {
         self.platform.device_type()
     }
 
-    /// Gives everything back to the plugin, and says what is left.
+    /// Destroys streams, device and platform, and returns what the plugin did not delete.
     ///
     /// # Errors
-    /// Where the plugin does not give a stream, the device or the platform back.
-    pub fn close(mut self) -> Result<Tally, Error> {
-        self.shut()?;
-        Ok(Tally::now())
+    /// Returns an error if a destroy function of the plugin is missing or synchronization fails.
+    pub fn close(mut self) -> Result<ObjectReport, Error> {
+        self.release()?;
+        Ok(ObjectReport::now())
     }
 
-    fn shut(&mut self) -> Result<(), Error> {
+    fn release(&mut self) -> Result<(), Error> {
         if !std::mem::replace(&mut self.open, false) {
             return Ok(());
         }
@@ -180,29 +181,29 @@ impl Host {
     }
 }
 
-/// The platform that the plugin registers, if TensorFlow would take it.
-pub(crate) fn adopt(plugin: &Plugin) -> Result<Platform, Error> {
-    let habits = plugin.habits;
+/// Registers the platform of the plugin. Fails if TensorFlow would reject it.
+pub(crate) fn register_platform(plugin: &Plugin) -> Result<Platform, Error> {
+    let quirks = plugin.quirks;
     let registration = plugin.register()?;
-    demands::refuse(&registration.refusals(habits))?;
-    let platform = registration.adopt(&plugin.shapes)?;
-    demands::refuse(&platform.refusals(habits))?;
-    if habits.has_timers()
+    requirements::reject(&registration.rejections(quirks))?;
+    let platform = registration.into_loaded(&plugin.shapes)?;
+    requirements::reject(&platform.rejections(quirks))?;
+    if quirks.has(Quirk::RequestsTimers)
         && let Some(timer_fns) = platform.timer_fns()?
     {
-        demands::refuse(&demands::refusals(habits, &timer_fns))?;
+        requirements::reject(&requirements::rejections(quirks, &timer_fns))?;
     }
     Ok(platform)
 }
 
-/// The platform's first device.
-fn device(platform: &Platform, habits: Habits) -> Result<Executor, Error> {
+/// Creates the platform's first device.
+fn device(platform: &Platform, quirks: Quirks) -> Result<Executor, Error> {
     if platform.visible_devices()? < 1 {
         return Err(Error::Declined("the plugin reports 0 devices".into()));
     }
     let device = platform.create_device(0);
-    let device = device.map_err(|error| uncreated(habits, error))?;
-    demands::refuse(&demands::refusals(habits, &device))?;
+    let device = device.map_err(|error| device_error(quirks, error))?;
+    requirements::reject(&requirements::rejections(quirks, &device))?;
     let executor = platform.executor(device);
     let unknown = Error::Status {
         call: "device_memory_usage".into(),
@@ -212,24 +213,23 @@ fn device(platform: &Platform, habits: Habits) -> Result<Executor, Error> {
     executor.usage()?.map(|_| executor).ok_or(unknown)
 }
 
-/// What becomes of a device that cannot be created.
-fn uncreated(habits: Habits, error: Error) -> Error {
+/// Returns the error that TensorFlow reports if a device cannot be created.
+fn device_error(quirks: Quirks, error: Error) -> Error {
     match error {
         Error::Status {
             call,
             code,
             message,
-        } if habits.dies_of_devices() => {
-            Error::Refused(format!("{code}: {message}; {call} said so"))
+        } if quirks.has(Quirk::DeviceErrorIsFatal) => {
+            Error::Refused(format!("{code}: {message}; reported by {call}"))
         }
         other => other,
     }
 }
 
-/// What becomes of a device without streams: TensorFlow asks for them once, and first misses them as
-/// it copies.
-fn unstreamed(habits: Habits, error: Error) -> Error {
-    match habits.dies_of_copies() {
+/// Returns the error that TensorFlow reports for a device without streams, which is that of the first copy.
+fn stream_error(quirks: Quirks, error: Error) -> Error {
+    match quirks.has(Quirk::CopyErrorIsFatal) {
         true => Error::Refused(format!("CPU->PluggableDevice Memcpy failed.; {error}")),
         false => Error::Status {
             call: "create_stream".into(),
@@ -239,18 +239,18 @@ fn unstreamed(habits: Habits, error: Error) -> Error {
     }
 }
 
-/// The graph optimizer that the plugin registers, if TensorFlow would take it.
-pub(crate) fn adopt_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
+/// Registers the graph optimizer of the plugin. Fails if TensorFlow would reject it.
+pub(crate) fn register_checked_optimizer(plugin: &Plugin) -> Result<Optimizer, Error> {
     let optimizer = plugin.register_optimizer()?;
-    demands::refuse(&optimizer.refusals(plugin.habits))?;
-    Ok(optimizer.adopt())
+    requirements::reject(&optimizer.rejections(plugin.quirks))?;
+    Ok(optimizer.into_loaded())
 }
 
-/// The profiler that the plugin registers, if TensorFlow would take it.
-pub(crate) fn adopt_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
+/// Registers the profiler of the plugin. Fails if TensorFlow would reject it.
+pub(crate) fn register_checked_profiler(plugin: &Plugin) -> Result<Profiler, Error> {
     let profiler = plugin.register_profiler()?;
-    demands::refuse(&profiler.refusals(plugin.habits))?;
-    profiler.adopt()
+    requirements::reject(&profiler.rejections(plugin.quirks))?;
+    profiler.into_loaded()
 }
 
 impl fmt::Debug for Host {
@@ -261,8 +261,8 @@ impl fmt::Debug for Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if let Err(error) = self.shut() {
-            fault::note(&format!("on closing: {error}"));
+        if let Err(error) = self.release() {
+            fault::report(&format!("closing the host failed: {error}"));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A small TensorFlow core that loads a plugin the way TensorFlow does: for tests of a plugin on a
-//! machine without TensorFlow. It plays any [`Release`] from 2.5 on, is handed its API as data
-//! ([`sp_ir::Api`]) and finds no files.
+//! A test host: a small TensorFlow core that loads a plugin as TensorFlow does, on machines without
+//! TensorFlow. It plays any [`PlayedRelease`] from [`sp_ir::Release::FIRST_SUPPORTED`] on, whose APIs the caller
+//! passes as data ([`sp_ir::Api`]).
 //!
-//! [`Host`] runs kernels in this process. [`conformance`] judges a plugin, each check in a child
-//! process. [`Suite`] is both, as the `main` of a test without a harness:
+//! [`Host`] runs kernels in this process. [`run_all_checks`] verifies a plugin, each check in a child process.
+//! [`Suite`] combines both in the `main` of a test without a harness:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -23,44 +23,47 @@
 //! }
 //! ```
 //!
-//! Functions of core that this host does not implement report themselves when a plugin calls them;
-//! [`unimplemented`] lists them.
+//! [`unimplemented`] lists the C functions that this host does not implement; a call of one is reported.
 
 mod call;
 mod check;
 mod child;
 mod contract;
+mod contract_watch;
 mod core;
-mod demands;
 mod dl;
 mod dtype;
 mod elf;
 mod error;
 mod executor;
+mod fake_library;
 mod fault;
 mod graph;
 mod guarded;
-mod habits;
 mod host;
-mod judge;
-mod kept;
-mod ledger;
+mod kernel_run;
+mod leak_exempt;
 mod memory;
+mod objects;
 mod op;
 mod optimizer;
 mod outcome;
-mod owners;
 mod plugin;
 mod profiler;
 mod proto;
+mod quirks;
 mod record;
 mod release;
-mod run;
-mod stand_in;
+mod requirements;
+mod shape_inference;
+#[cfg(test)]
+mod signatures;
 mod suite;
+mod tensor_buffer;
+mod test_tensor;
 mod text;
-mod value;
 mod variable;
+mod verification;
 
 pub use check::{CHECKS, Check};
 pub use child::{child_plugin, child_release, is_child, kill_children};
@@ -68,15 +71,15 @@ pub use contract::Contract;
 pub use core::Attr;
 pub use dtype::{DType, Element};
 pub use error::{Code, Error};
-pub use host::{Host, Registered};
-pub use judge::{JudgeOptions, ask, conformance, judge};
-pub use ledger::{Kind, Tally};
+pub use fake_library::unimplemented;
+pub use host::{Host, RegisteredKernel};
+pub use objects::{ObjectKind, ObjectReport};
 pub use op::Op;
-pub use outcome::{Outcome, Verdict, exit_code, summary};
+pub use outcome::{CheckOutcome, Verdict, exit_code, summary};
 pub use plugin::ENTRY_POINTS;
-pub use release::{Exports, Installation, PLAYED, Release};
-pub use stand_in::unimplemented;
+pub use release::{Exports, Installation, PLAYED_APIS, PlayedRelease};
 pub use suite::{Suite, child_main, plugin_beside_exe};
+pub use test_tensor::Tensor;
 pub use text::escape_control;
-pub use value::Tensor;
 pub use variable::Variable;
+pub use verification::{VerifyOptions, run_all_checks, run_check, verify};

@@ -1,9 +1,9 @@
-//! An op as a test writes it: name, attributes, and the names and types of its arguments. For the
-//! ops in the table below the arguments and defaults are filled in.
+//! An op as a test writes it: name, attributes, and the names and types of its arguments. Known ops have
+//! their arguments and default attributes.
 
 use std::collections::BTreeMap;
 
-use crate::core::{Attr, OpDef, Placement, defined};
+use crate::core::{Attr, KnownOp, OpDef, Placement, defined};
 use crate::{DType, Error, Tensor};
 
 /// One op to run.
@@ -19,117 +19,19 @@ pub struct Op {
 #[derive(Debug, Clone, PartialEq)]
 struct Argument {
     name: String,
-    of: Of,
+    dtype: ArgumentType,
 }
 
-/// How an argument's element type is known.
+/// The element type of an argument.
 #[derive(Debug, Clone, PartialEq)]
-enum Of {
+enum ArgumentType {
     Attr(String),
     Fixed(DType),
 }
 
-/// A known op: `input:T other:U -> output:T`, types in lower case where they are fixed; then defaults.
-struct Known {
-    name: &'static str,
-    signature: &'static str,
-    attrs: &'static [(&'static str, Default)],
-}
-
-#[derive(Clone, Copy)]
-enum Default {
-    Bool(bool),
-    Text(&'static str),
-}
-
-const NHWC: (&str, Default) = ("data_format", Default::Text("NHWC"));
-const KEEP_DIMS: (&str, Default) = ("keep_dims", Default::Bool(false));
-
-const fn known(
-    name: &'static str,
-    signature: &'static str,
-    attrs: &'static [(&'static str, Default)],
-) -> Known {
-    Known {
-        name,
-        signature,
-        attrs,
-    }
-}
-
-/// TensorFlow's definitions of the ops that a first plugin needs.
-const TABLE: &[Known] = &[
-    known(
-        "MatMul",
-        "a:T b:T -> product:T",
-        &[
-            ("transpose_a", Default::Bool(false)),
-            ("transpose_b", Default::Bool(false)),
-            ("grad_a", Default::Bool(false)),
-            ("grad_b", Default::Bool(false)),
-        ],
-    ),
-    known("BiasAdd", "value:T bias:T -> output:T", &[NHWC]),
-    known("BiasAddGrad", "out_backprop:T -> output:T", &[NHWC]),
-    known("Relu", "features:T -> activations:T", &[]),
-    known("ReluGrad", "gradients:T features:T -> backprops:T", &[]),
-    known(
-        "SparseSoftmaxCrossEntropyWithLogits",
-        "features:T labels:Tlabels -> loss:T backprop:T",
-        &[],
-    ),
-    known("Placeholder", "-> output:dtype", &[]),
-    known("Identity", "input:T -> output:T", &[]),
-    known("AddV2", "x:T y:T -> z:T", &[]),
-    known("Sub", "x:T y:T -> z:T", &[]),
-    known("Mul", "x:T y:T -> z:T", &[]),
-    known("RealDiv", "x:T y:T -> z:T", &[]),
-    known("DivNoNan", "x:T y:T -> z:T", &[]),
-    known("Pow", "x:T y:T -> z:T", &[]),
-    known("Sqrt", "x:T -> y:T", &[]),
-    known("Square", "x:T -> y:T", &[]),
-    known("Neg", "x:T -> y:T", &[]),
-    known(
-        "Sum",
-        "input:T reduction_indices:Tidx -> output:T",
-        &[KEEP_DIMS],
-    ),
-    known(
-        "Mean",
-        "input:T reduction_indices:Tidx -> output:T",
-        &[KEEP_DIMS],
-    ),
-    known("ReadVariableOp", "resource:resource -> value:dtype", &[]),
-    known(
-        "AssignVariableOp",
-        "resource:resource value:dtype ->",
-        &[("validate_shape", Default::Bool(false))],
-    ),
-    known(
-        "AssignAddVariableOp",
-        "resource:resource value:dtype ->",
-        &[],
-    ),
-    known(
-        "AssignSubVariableOp",
-        "resource:resource value:dtype ->",
-        &[],
-    ),
-    known(
-        "ResourceApplyGradientDescent",
-        "var:resource alpha:T delta:T ->",
-        &[("use_locking", Default::Bool(false))],
-    ),
-    known(
-        "Cast",
-        "x:SrcT -> y:DstT",
-        &[("Truncate", Default::Bool(false))],
-    ),
-];
-
 impl Op {
-    /// The op called `name`. Of an op that neither the table has nor a loaded plugin defined, say its
-    /// arguments with [`Op::input`] and [`Op::output`].
+    /// Returns the op `name`. If it is neither a known op nor defined by a loaded plugin, add its arguments with
+    /// [`Op::input`] and [`Op::output`].
     pub fn new(name: &str) -> Self {
         let empty = Self {
             name: name.to_owned(),
@@ -138,36 +40,28 @@ impl Op {
             outputs: vec![],
             keeps_inputs: false,
         };
-        match TABLE.iter().find(|known| known.name == name) {
-            Some(known) => known.fill(empty),
-            None => match defined().iter().find(|own| own.name == name) {
-                Some(own) => empty.defined(own),
-                None => empty,
-            },
+        if let Some(known) = KnownOp::find(name) {
+            let op = empty.with_definition(&known.definition());
+            return known
+                .defaults()
+                .fold(op, |op, (attr, value)| op.attr(attr, value));
+        }
+        match defined().iter().find(|definition| definition.name == name) {
+            Some(definition) => empty.with_definition(definition),
+            None => empty,
         }
     }
 
-    /// The names of the ops that the table has.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        TABLE.iter().map(|known| known.name)
-    }
-
-    /// The definition of an op that the table has.
-    pub(crate) fn definition(name: &str) -> Option<OpDef> {
-        let found = TABLE.iter().find(|known| known.name == name);
-        found.map(Known::definition)
-    }
-
-    fn defined(mut self, definition: &OpDef) -> Self {
+    fn with_definition(mut self, definition: &OpDef) -> Self {
         for (name, ty) in &definition.inputs {
-            self = match DType::named(ty) {
-                Some(dtype) => self.input_of(name, dtype),
+            self = match DType::from_name(ty) {
+                Some(dtype) => self.input_with_dtype(name, dtype),
                 None => self.input(name, ty),
             };
         }
         for (name, ty) in &definition.outputs {
-            self = match DType::named(ty) {
-                Some(dtype) => self.output_of(name, dtype),
+            self = match DType::from_name(ty) {
+                Some(dtype) => self.output_with_dtype(name, dtype),
                 None => self.output(name, ty),
             };
         }
@@ -184,7 +78,7 @@ impl Op {
     pub fn input(mut self, name: &str, type_attr: &str) -> Self {
         self.inputs.push(Argument {
             name: name.to_owned(),
-            of: Of::Attr(type_attr.to_owned()),
+            dtype: ArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
@@ -193,38 +87,38 @@ impl Op {
     pub fn output(mut self, name: &str, type_attr: &str) -> Self {
         self.outputs.push(Argument {
             name: name.to_owned(),
-            of: Of::Attr(type_attr.to_owned()),
+            dtype: ArgumentType::Attr(type_attr.to_owned()),
         });
         self
     }
 
     /// Adds an input of one element type.
-    pub fn input_of(mut self, name: &str, dtype: DType) -> Self {
+    pub fn input_with_dtype(mut self, name: &str, dtype: DType) -> Self {
         self.inputs.push(Argument {
             name: name.to_owned(),
-            of: Of::Fixed(dtype),
+            dtype: ArgumentType::Fixed(dtype),
         });
         self
     }
 
     /// Adds an output of one element type.
-    pub fn output_of(mut self, name: &str, dtype: DType) -> Self {
+    pub fn output_with_dtype(mut self, name: &str, dtype: DType) -> Self {
         self.outputs.push(Argument {
             name: name.to_owned(),
-            of: Of::Fixed(dtype),
+            dtype: ArgumentType::Fixed(dtype),
         });
         self
     }
 
-    /// Somebody else still uses the inputs, as in an eager call, so that none may be forwarded to an
-    /// output. Otherwise the kernel may compute in place, as inside a graph.
+    /// Keeps references to the inputs, as in an eager call, so that none can be forwarded to an output.
+    /// Otherwise the kernel may compute in place, as inside a graph.
     pub fn keep_inputs(mut self) -> Self {
         self.keeps_inputs = true;
         self
     }
 
-    /// The op with its type attributes taken from `inputs`.
-    pub(crate) fn bound(&self, inputs: &[Tensor]) -> Result<Self, Error> {
+    /// Returns the op with the type attributes of `inputs`.
+    pub(crate) fn with_types_of(&self, inputs: &[Tensor]) -> Result<Self, Error> {
         if inputs.len() != self.inputs.len() {
             let (wanted, given) = (self.inputs.len(), inputs.len());
             let text = format!("{} takes {wanted} inputs, not {given}", self.name);
@@ -238,9 +132,9 @@ impl Op {
     }
 
     fn bind(&mut self, argument: &Argument, dtype: DType) -> Result<(), Error> {
-        let wanted = match &argument.of {
-            Of::Fixed(wanted) => *wanted,
-            Of::Attr(attr) => {
+        let wanted = match &argument.dtype {
+            ArgumentType::Fixed(wanted) => *wanted,
+            ArgumentType::Attr(attr) => {
                 let bound = self.attrs.entry(attr.clone()).or_insert(Attr::Type(dtype));
                 if let Attr::Type(wanted) = bound {
                     *wanted
@@ -252,31 +146,34 @@ impl Op {
         match wanted == dtype {
             true => Ok(()),
             false => Err(Error::Misuse(format!(
-                "{} wants {wanted} for {}, not {dtype}",
+                "{} takes {wanted} for {}, not {dtype}",
                 self.name, argument.name
             ))),
         }
     }
 
-    /// The inputs, each in host memory where `host_memory` names it.
-    pub(crate) fn placed_inputs(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
-        self.placed(&self.inputs, host_memory)
+    /// Returns the inputs, those in `host_memory` in host memory.
+    pub(crate) fn input_placements(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
+        self.placements(&self.inputs, host_memory)
     }
 
-    /// The outputs, each in host memory where `host_memory` names it.
-    pub(crate) fn placed_outputs(&self, host_memory: &[String]) -> Result<Vec<Placement>, Error> {
-        self.placed(&self.outputs, host_memory)
+    /// Returns the outputs, those in `host_memory` in host memory.
+    pub(crate) fn output_placements(
+        &self,
+        host_memory: &[String],
+    ) -> Result<Vec<Placement>, Error> {
+        self.placements(&self.outputs, host_memory)
     }
 
-    fn placed(
+    fn placements(
         &self,
         arguments: &[Argument],
         host_memory: &[String],
     ) -> Result<Vec<Placement>, Error> {
-        let place = |argument: &Argument| {
+        let placement = |argument: &Argument| {
             let name = argument.name.clone();
             let dtype = self.dtype(argument)?;
-            // A handle is the host's own, wherever the variable is.
+            // A resource handle is always in host memory.
             let on_host = host_memory.contains(&name) || dtype == DType::RESOURCE;
             Ok(Placement {
                 name,
@@ -284,13 +181,13 @@ impl Op {
                 on_host,
             })
         };
-        arguments.iter().map(place).collect()
+        arguments.iter().map(placement).collect()
     }
 
     fn dtype(&self, argument: &Argument) -> Result<DType, Error> {
-        match &argument.of {
-            Of::Fixed(dtype) => Ok(*dtype),
-            Of::Attr(attr) => match self.attrs.get(attr) {
+        match &argument.dtype {
+            ArgumentType::Fixed(dtype) => Ok(*dtype),
+            ArgumentType::Attr(attr) => match self.attrs.get(attr) {
                 Some(Attr::Type(dtype)) => Ok(*dtype),
                 _ => Err(Error::Misuse(format!(
                     "{} needs its type attribute {attr}",
@@ -300,7 +197,7 @@ impl Op {
         }
     }
 
-    /// Whether the op has an argument of that name.
+    /// Returns true if the op has an argument of this name.
     pub(crate) fn has_argument(&self, name: &str) -> bool {
         self.inputs
             .iter()
@@ -309,64 +206,37 @@ impl Op {
     }
 }
 
-impl Known {
-    fn definition(&self) -> OpDef {
-        let (inputs, outputs) = self
-            .signature
-            .split_once("->")
-            .expect("every entry has both");
-        let list = |text: &str| {
-            let arguments = text.split_whitespace().filter_map(|it| it.split_once(':'));
-            arguments
-                .map(|(name, ty)| (name.to_owned(), ty.to_owned()))
-                .collect()
-        };
-        OpDef::new(self.name, list(inputs), list(outputs))
-    }
-
-    fn fill(&self, op: Op) -> Op {
-        let mut op = op.defined(&self.definition());
-        for (name, default) in self.attrs {
-            op = match default {
-                Default::Bool(value) => op.attr(name, *value),
-                Default::Text(value) => op.attr(name, *value),
-            };
-        }
-        op
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn types_come_from_the_inputs() {
+    fn type_attributes_are_those_of_inputs() {
         let inputs = [Tensor::from([1], &[1f32]), Tensor::from([1], &[0i32])];
-        let op = Op::new("Sum").bound(&inputs).unwrap();
+        let op = Op::new("Sum").with_types_of(&inputs).unwrap();
         assert_eq!(op.attrs["T"], Attr::Type(DType::FLOAT));
         assert_eq!(op.attrs["Tidx"], Attr::Type(DType::INT32));
         assert_eq!(op.attrs["keep_dims"], Attr::Bool(false));
-        let placed = op.placed_inputs(&["reduction_indices".into()]).unwrap();
-        assert!(!placed[0].on_host && placed[1].on_host);
+        let placements = op.input_placements(&["reduction_indices".into()]).unwrap();
+        assert!(!placements[0].on_host && placements[1].on_host);
     }
 
     #[test]
-    fn two_types_for_one_attribute_are_refused() {
+    fn rejects_two_types_for_one_attribute() {
         let inputs = [Tensor::from([1], &[1f32]), Tensor::from([1], &[1f64])];
-        let error = Op::new("AddV2").bound(&inputs).unwrap_err();
-        assert!(error.to_string().contains("wants FLOAT for y"), "{error}");
+        let error = Op::new("AddV2").with_types_of(&inputs).unwrap_err();
+        assert!(error.to_string().contains("takes FLOAT for y"), "{error}");
     }
 
     #[test]
-    fn a_type_that_no_input_has_must_be_said() {
+    fn requires_type_attribute_that_no_input_has() {
         let inputs = [Tensor::from([1], &[1f32])];
-        let op = Op::new("Cast").bound(&inputs).unwrap();
-        assert!(op.placed_outputs(&[]).is_err());
+        let op = Op::new("Cast").with_types_of(&inputs).unwrap();
+        assert!(op.output_placements(&[]).is_err());
         let op = Op::new("Cast")
             .attr("DstT", DType::INT32)
-            .bound(&inputs)
+            .with_types_of(&inputs)
             .unwrap();
-        assert_eq!(op.placed_outputs(&[]).unwrap()[0].dtype, DType::INT32);
+        assert_eq!(op.output_placements(&[]).unwrap()[0].dtype, DType::INT32);
     }
 }

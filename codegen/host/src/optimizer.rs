@@ -1,22 +1,22 @@
-//! A plugin's graph optimizer: registered as TensorFlow registers it, made anew for each graph.
+//! A plugin's graph optimizer: its registration and its use, with a new optimizer for each graph.
 
 use std::ptr::null_mut;
 
-use crate::call::{Ptr, call, checked};
+use crate::call::{Ptr, call, call_with_status};
 use crate::core::{self, Buffer, Item};
 use crate::graph::Graph;
-use crate::habits::Habits;
-use crate::ledger::{self, Owner};
-use crate::plugin::{Plugin, moved};
+use crate::objects::{self, Owner};
+use crate::plugin::{Plugin, relocate};
+use crate::quirks::Quirks;
 use crate::record::Record;
-use crate::{Code, Error, demands, fault};
+use crate::{Code, Error, fault, requirements};
 
-/// What `TF_InitGraph` filled.
+/// The structs that `TF_InitGraph` filled.
 pub(crate) struct Optimizer {
     pub params: Record,
     pub configs: Record,
     pub table: Record,
-    /// How many arguments `optimize_func` takes in this release.
+    /// Number of parameters of `optimize_func` in this release.
     arguments: usize,
 }
 
@@ -29,7 +29,7 @@ impl Plugin {
         params.set_version(self.versions.graph);
         params.set_pointer("optimizer_configs", configs.address());
         params.set_pointer("optimizer", table.address());
-        self.enter(&"TF_InitGraph", &params)?;
+        self.call_entry_point(&"TF_InitGraph", &params)?;
         let arguments = table.shape().arguments("optimize_func").unwrap_or(5);
         Ok(Optimizer {
             params,
@@ -40,7 +40,7 @@ impl Plugin {
     }
 }
 
-/// A plugin's graph, as TensorFlow reads it.
+/// Returns the graph in the plugin's output buffer, as TensorFlow reads it.
 fn graph_in(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     if bytes.is_empty() {
         let text =
@@ -52,7 +52,7 @@ fn graph_in(bytes: &[u8]) -> Result<Vec<u8>, Error> {
         code: Code::INVALID_ARGUMENT,
         message: "Unparseable tensorflow.GraphDef proto".into(),
     };
-    Graph::names(bytes)
+    Graph::node_names(bytes)
         .map(|_| bytes.to_vec())
         .ok_or(unparseable)
 }
@@ -62,27 +62,27 @@ impl Optimizer {
         [&self.params, &self.configs, &self.table]
     }
 
-    /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    /// Returns the reasons for which TensorFlow would reject the optimizer.
+    pub fn rejections(&self, quirks: Quirks) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::rejections(quirks, record))
             .collect()
     }
 
-    /// The table at a new address, as TensorFlow copies it.
-    pub fn adopt(self) -> Self {
-        let table = moved(self.table);
+    /// Moves the table to a new address, as TensorFlow does.
+    pub fn into_loaded(self) -> Self {
+        let table = relocate(self.table);
         Self { table, ..self }
     }
 
-    /// The device type that it was registered for.
+    /// Returns the device type of the registration.
     pub fn device_type(&self) -> String {
         self.params.text("device_type").unwrap_or_default()
     }
 
-    /// The configuration's entries that are not left at their default, as `name = value`.
-    pub fn switched(&self) -> Vec<(String, u64)> {
+    /// Returns the configuration's entries that are not at their default, with their values.
+    pub fn non_default_entries(&self) -> Vec<(String, u64)> {
         let fields = self.configs.shape().body.fields.iter();
         let entries = fields.filter(|field| !["struct_size", "ext"].contains(&&*field.name));
         entries
@@ -91,7 +91,7 @@ impl Optimizer {
             .collect()
     }
 
-    /// Makes an optimizer, runs it on the `GraphDef` in `bytes`, and gives it back; the optimized one.
+    /// Creates an optimizer, runs it on the `GraphDef` in `bytes`, destroys it, and returns the optimized graph.
     pub fn optimize(&self, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let made = match self.table.get("create_func") {
             Some(0) => null_mut(),
@@ -105,14 +105,14 @@ impl Optimizer {
     }
 
     fn run(&self, made: Ptr, graph: &Graph, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let input = ledger::give(Buffer::of(bytes), Owner::Host);
-        let output = ledger::give(Buffer::empty(), Owner::Host);
-        let item = ledger::give(Item(graph.clone()), Owner::Host);
-        let lent = core::lend(input, item);
-        let ran = checked("optimize_func", |status| {
+        let input = objects::create(Buffer::from_bytes(bytes), Owner::Host);
+        let output = objects::create(Buffer::empty(), Owner::Host);
+        let item = objects::create(Item(graph.clone()), Owner::Host);
+        let registered = core::register_item(input, item);
+        let ran = call_with_status("optimize_func", |status| {
             let (from, item, to): (Ptr, Ptr, Ptr) = (input.cast(), item.cast(), output.cast());
             match self.arguments {
-                // The form of 2.5.
+                // 2.5 passes no item.
                 4 => call!(
                     self.table, "optimize_func",
                     (made, from, to, status): (Ptr, Ptr, Ptr, Ptr)
@@ -124,16 +124,16 @@ impl Optimizer {
             }
             Ok(())
         });
-        drop(lent);
-        fault::entering(&"a buffer's deallocator");
-        drop(ledger::take(item));
-        let (input, output) = (ledger::take(input), ledger::take(output));
+        drop(registered);
+        fault::set_current_call(&"a buffer's deallocator");
+        drop(objects::take(item));
+        let (input, output) = (objects::take(input), objects::take(output));
         ran?;
         if input.is_none_or(|input| input.bytes() != bytes) {
-            let text = "optimize_func changed the graph that it was lent";
+            let text = "optimize_func changed its input graph";
             return Err(Error::Refused(text.into()));
         }
-        let gone = || Error::Refused("optimize_func deleted the buffer that it was lent".into());
+        let gone = || Error::Refused("optimize_func deleted its output buffer".into());
         graph_in(output.ok_or_else(gone)?.bytes())
     }
 }

@@ -1,21 +1,20 @@
-//! What a check came to, and how a list of them is printed.
+//! Outcomes of checks, and how they are printed.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::process::ExitCode;
 
 use crate::Error;
-use crate::child::channel::TEXT_LIMIT;
-use crate::text::{clip, escape_control};
+use crate::text::{TEXT_LIMIT, clip, escape_control};
 
-/// How a check ended.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The plugin does what is asked.
+    /// The plugin satisfies the check.
     Pass,
-    /// It does not.
+    /// It does not satisfy it.
     Fail,
-    /// The question does not arise for this plugin.
+    /// The check does not apply to this plugin.
     Skip,
 }
 
@@ -31,18 +30,18 @@ impl fmt::Display for Verdict {
 
 /// One row of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// The check's id; stable, for programs to read.
     pub check: String,
-    /// The end of the process.
+    /// The verdict.
     pub status: Verdict,
     /// Observation, or the reason of a failure or skip. It has no control characters.
     pub detail: String,
-    /// Bytes of the plugin's output that were not kept.
+    /// Number of bytes of the plugin's output that were dropped.
     pub dropped_bytes: u64,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CheckOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {:<24} {}", self.status, self.check, self.detail)?;
         match self.dropped_bytes {
@@ -52,10 +51,10 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What a check gives: what was seen, or why it stopped.
-pub(crate) type Seen = Result<String, Stop>;
+/// Result of a check: an observation, or the reason to stop.
+pub(crate) type CheckResult = Result<String, Stop>;
 
-/// Why a check stopped.
+/// The reason for which a check stopped.
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
     Fail(String),
@@ -71,8 +70,8 @@ impl From<Error> for Stop {
     }
 }
 
-impl Outcome {
-    pub(crate) fn new(check: &str, seen: Seen) -> Self {
+impl CheckOutcome {
+    pub(crate) fn new(check: &str, seen: CheckResult) -> Self {
         let (status, detail) = match seen {
             Ok(detail) => (Verdict::Pass, detail),
             Err(Stop::Fail(detail)) => (Verdict::Fail, detail),
@@ -87,21 +86,21 @@ impl Outcome {
     }
 }
 
-/// Sees to it that one cause is one failure: what fails with the very words of an earlier check, such
-/// as a crash in a function that both call, was stopped by the same and is skipped.
+/// The details of failed checks. A check that fails with the same detail as an earlier one has the same cause,
+/// such as a crash in a function that both call, and is skipped.
 #[derive(Debug, Default)]
-pub(crate) struct Causes(BTreeMap<String, String>);
+pub(crate) struct FailureCauses(BTreeMap<String, String>);
 
-impl Causes {
-    /// The outcome as it is reported, given those that were handed in before.
-    pub fn attribute(&mut self, outcome: Outcome) -> Outcome {
+impl FailureCauses {
+    /// Returns the outcome to report, given the earlier ones.
+    pub fn attribute(&mut self, outcome: CheckOutcome) -> CheckOutcome {
         if outcome.status != Verdict::Fail {
             return outcome;
         }
         match self.0.get(&outcome.detail) {
             Some(first) => {
-                let detail = format!("stopped as {first} was");
-                Outcome {
+                let detail = format!("same failure as {first}");
+                CheckOutcome {
                     status: Verdict::Skip,
                     detail,
                     ..outcome
@@ -116,8 +115,8 @@ impl Causes {
     }
 }
 
-/// The closing line: `N passed, N failed, N skipped`.
-pub fn summary(outcomes: &[Outcome]) -> String {
+/// Returns the summary line: `N passed, N failed, N skipped`.
+pub fn summary(outcomes: &[CheckOutcome]) -> String {
     let count = |status| {
         outcomes
             .iter()
@@ -131,8 +130,8 @@ pub fn summary(outcomes: &[Outcome]) -> String {
     )
 }
 
-/// Success, unless something failed.
-pub fn exit_code(outcomes: &[Outcome]) -> ExitCode {
+/// Returns success unless a check failed.
+pub fn exit_code(outcomes: &[CheckOutcome]) -> ExitCode {
     match outcomes
         .iter()
         .any(|outcome| outcome.status == Verdict::Fail)
@@ -147,10 +146,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_and_the_closing_line() {
+    fn displays_row_and_summary() {
         let rows = [
-            Outcome::new("streams", Ok("4 streams".into())),
-            Outcome::new("timers", Err(Stop::Skip("no timer functions".into()))),
+            CheckOutcome::new("streams", Ok("4 streams".into())),
+            CheckOutcome::new("timers", Err(Stop::Skip("no timer functions".into()))),
         ];
         assert_eq!(
             rows[0].to_string(),
@@ -160,21 +159,24 @@ mod tests {
     }
 
     #[test]
-    fn one_cause_is_one_failure() {
-        let mut causes = Causes::default();
+    fn skips_failure_with_same_detail() {
+        let mut causes = FailureCauses::default();
         let mut fail = |check: &str, detail: &str| {
-            causes.attribute(Outcome::new(check, Err(Stop::Fail(detail.into()))))
+            causes.attribute(CheckOutcome::new(check, Err(Stop::Fail(detail.into()))))
         };
         assert_eq!(fail("allocate", "crashed").status, Verdict::Fail);
         let second = fail("copies_sync", "crashed");
         assert_eq!(second.status, Verdict::Skip);
-        assert_eq!(second.detail, "stopped as allocate was");
-        assert_eq!(fail("waits", "hung").status, Verdict::Fail);
+        assert_eq!(second.detail, "same failure as allocate");
+        assert_eq!(fail("synchronization", "hung").status, Verdict::Fail);
     }
 
     #[test]
-    fn a_plugin_that_declines_is_skipped() {
+    fn declining_plugin_is_skipped() {
         let stop = Stop::from(Error::Declined("0 devices".into()));
-        assert_eq!(Outcome::new("streams", Err(stop)).status, Verdict::Skip);
+        assert_eq!(
+            CheckOutcome::new("streams", Err(stop)).status,
+            Verdict::Skip
+        );
     }
 }

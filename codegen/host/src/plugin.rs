@@ -1,23 +1,23 @@
-//! Loading a plugin step by step, as TensorFlow does: the library, `SE_InitPlugin` and the
-//! tables it leads to, then copies of the platform and of each device at new addresses.
+//! Loading of a plugin as TensorFlow does it: the library, `SE_InitPlugin` and the tables, then copies of the
+//! platform and of each device at new addresses.
 
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::call::{self, Ptr, call, checked};
+use crate::call::{self, Ptr, call, call_with_status};
 use crate::child::channel::{self, kind};
-use crate::demands;
+use crate::contract_watch::{CallWatch, record_breach};
 use crate::dl::{Library, Scope};
-use crate::executor::Executor;
-use crate::habits::Habits;
-use crate::owners::{Watch, breach};
-use crate::record::{Record, Shapes};
-use crate::release::Release;
-use crate::{Error, fault, ledger, stand_in};
+use crate::executor::{Executor, Settings};
+use crate::quirks::{Quirk, Quirks};
+use crate::record::{Record, StructShapes};
+use crate::release::PlayedRelease;
+use crate::requirements;
+use crate::{Error, fake_library, fault, objects};
 
-/// All entry points that some release looks for.
+/// The entry points that any release looks for.
 pub const ENTRY_POINTS: [&str; 4] = [
     "SE_InitPlugin",
     "TF_InitKernel",
@@ -25,12 +25,18 @@ pub const ENTRY_POINTS: [&str; 4] = [
     "TF_InitProfiler",
 ];
 
+/// An entry point that fills the struct in its first argument; the second is a `TF_Status*`.
+pub(crate) type FillingEntryPoint = unsafe extern "C" fn(Ptr, Ptr);
+
+/// `TF_InitKernel`.
+pub(crate) type KernelEntryPoint = unsafe extern "C" fn();
+
 /// The entry points that a release looks for, in the order in which it calls them.
-pub(crate) fn entry_points(release: Release<'_>) -> Vec<&'static str> {
+pub(crate) fn entry_points(release: PlayedRelease<'_>) -> Vec<&'static str> {
     let (kernel, graph) = (["TF_InitKernel"], ["TF_InitGraph"]);
-    let second = match release.minor() {
-        ..=11 => [graph, kernel],
-        _ => [kernel, graph],
+    let second = match release.quirks().has(Quirk::GraphBeforeKernels) {
+        true => [graph, kernel],
+        false => [kernel, graph],
     };
     let profiler = release
         .has("pluggable_profiler")
@@ -42,16 +48,16 @@ pub(crate) fn entry_points(release: Release<'_>) -> Vec<&'static str> {
         .collect()
 }
 
-/// A plugin's library, not yet asked for anything.
+/// A loaded plugin.
 pub(crate) struct Plugin {
     library: Library,
-    pub shapes: Shapes,
-    looked_for: Vec<&'static str>,
+    pub shapes: StructShapes,
+    entry_points_of_release: Vec<&'static str>,
     pub versions: Versions,
-    pub habits: Habits,
+    pub quirks: Quirks,
 }
 
-/// What the macros of each API say its version is.
+/// The versions of the APIs, from their macros.
 pub(crate) struct Versions {
     device: [u64; 3],
     pub graph: [u64; 3],
@@ -59,7 +65,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    fn new(release: Release<'_>) -> Self {
+    fn new(release: PlayedRelease<'_>) -> Self {
         let version = |prefix: &str| {
             ["MAJOR", "MINOR", "PATCH"].map(|part| release.number(&format!("{prefix}_{part}")))
         };
@@ -71,44 +77,48 @@ impl Versions {
     }
 }
 
-/// What `SE_InitPlugin` filled.
+/// The structs that `SE_InitPlugin` filled.
 pub(crate) struct Registration {
     pub params: Record,
     pub platform: Record,
     pub platform_fns: Record,
-    habits: Habits,
+    quirks: Quirks,
 }
 
 /// A platform with its tables.
 pub(crate) struct Platform {
     registration: Registration,
-    pub habits: Habits,
+    pub quirks: Quirks,
     pub device_fns: Record,
     pub table: Arc<Record>,
-    shapes: Shapes,
+    shapes: StructShapes,
 }
 
 impl Plugin {
-    /// Opens the library with TensorFlow's own libraries in sight.
-    pub fn load(release: Release<'_>, path: &Path) -> Result<Self, Error> {
-        stand_in::load(release)?;
-        fault::entering(&"the plugin's constructors");
+    /// Opens the library after the fake libraries of TensorFlow.
+    pub fn load(release: PlayedRelease<'_>, path: &Path) -> Result<Self, Error> {
+        fake_library::load(release)?;
+        fault::set_current_call(&"the plugin's constructors");
         let library = Library::open(path, Scope::Local)?;
-        fault::entering(&"nothing yet");
+        fault::set_current_call(&"no function yet");
         channel::send(kind::LOADED, "");
         Ok(Self {
             library,
-            shapes: Shapes::new(release.apis()),
-            looked_for: entry_points(release),
+            shapes: StructShapes::new(release.apis()),
+            entry_points_of_release: entry_points(release),
             versions: Versions::new(release),
-            habits: release.habits(),
+            quirks: release.quirks(),
         })
     }
 
-    /// Which entry points the plugin has.
+    /// Returns the entry points that the plugin exports.
     pub fn entry_points(&self) -> Vec<&'static str> {
         let found = |name: &&str| self.library.symbol(name).is_some();
-        self.looked_for.iter().copied().filter(found).collect()
+        self.entry_points_of_release
+            .iter()
+            .copied()
+            .filter(found)
+            .collect()
     }
 
     /// Calls `SE_InitPlugin`.
@@ -119,9 +129,9 @@ impl Plugin {
         params.set_version(self.versions.device);
         params.set_pointer("platform", platform.address());
         params.set_pointer("platform_fns", platform_fns.address());
-        self.enter(&"SE_InitPlugin", &params)?;
+        self.call_entry_point(&"SE_InitPlugin", &params)?;
         Ok(Registration {
-            habits: self.habits,
+            quirks: self.quirks,
             params,
             platform,
             platform_fns,
@@ -129,17 +139,21 @@ impl Plugin {
     }
 
     /// Calls an entry point that fills `params`.
-    pub fn enter(&self, name: &'static &'static str, params: &Record) -> Result<(), Error> {
+    pub fn call_entry_point(
+        &self,
+        name: &'static &'static str,
+        params: &Record,
+    ) -> Result<(), Error> {
         let entry = self.library.symbol(name);
         let entry = entry.ok_or_else(|| Error::Load(format!("the plugin exports no {name}")))?;
-        checked(name, |status| {
+        call_with_status(name, |status| {
             let arguments = [params.address() as usize, status as usize];
-            let watch = Watch::new(name, self.shapes.parameters(name), &arguments);
-            fault::entering(name);
-            // SAFETY: the entry points that fill a struct have this signature in every release; all
-            // records are live.
+            let watch = CallWatch::new(name, self.shapes.parameters(name), &arguments);
+            fault::set_current_call(name);
+            // SAFETY: the entry points that fill a struct have this signature in every release
+            // (`signatures.rs`), and all records are alive.
             unsafe {
-                let entry: unsafe extern "C" fn(Ptr, Ptr) = std::mem::transmute(entry);
+                let entry: FillingEntryPoint = std::mem::transmute(entry);
                 entry(params.address(), status);
             }
             watch.report(call::is_ok(status), &[]);
@@ -150,29 +164,29 @@ impl Plugin {
     /// Calls `TF_InitKernel`, if the plugin has it.
     pub fn register_kernels(&self) {
         if let Some(entry) = self.library.symbol("TF_InitKernel") {
-            fault::entering(&"TF_InitKernel");
-            // SAFETY: `TF_InitKernel` takes and gives nothing in every release.
-            unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn()>(entry)() }
+            fault::set_current_call(&"TF_InitKernel");
+            // SAFETY: `TF_InitKernel` has this signature in every release (`signatures.rs`).
+            unsafe { std::mem::transmute::<NonNull<c_void>, KernelEntryPoint>(entry)() }
         }
     }
 }
 
 impl Registration {
-    /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    /// Returns the reasons for which TensorFlow would reject the registration.
+    pub fn rejections(&self, quirks: Quirks) -> Vec<String> {
         let records = [&self.params, &self.platform, &self.platform_fns];
         let names = ["name", "type"]
             .iter()
-            .filter_map(|field| demands::name(&self.platform, field));
+            .filter_map(|field| requirements::name_defect(&self.platform, field));
         records
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::rejections(quirks, record))
             .chain(names)
             .collect()
     }
 
-    /// Asks for the tables that can be asked for, and forgets them.
-    pub fn tables(&self, shapes: &Shapes) -> Result<(), Error> {
+    /// Requests the tables whose functions are set, and drops them.
+    pub fn tables(&self, shapes: &StructShapes) -> Result<(), Error> {
         if self.platform_fns.get("create_device_fns") != Some(0) {
             self.device_fns(shapes)?;
         }
@@ -182,88 +196,89 @@ impl Registration {
         Ok(())
     }
 
-    /// Asks for the tables, then moves the platform to a new address.
-    pub fn adopt(self, shapes: &Shapes) -> Result<Platform, Error> {
+    /// Requests the tables, then moves the platform to a new address.
+    pub fn into_loaded(self, shapes: &StructShapes) -> Result<Platform, Error> {
         let device_fns = self.device_fns(shapes)?;
         let table = Arc::new(self.table(shapes)?);
-        let habits = self.habits;
+        let quirks = self.quirks;
         let registration = Self {
-            habits,
-            platform: moved(self.platform),
-            platform_fns: moved(self.platform_fns),
+            quirks,
+            platform: relocate(self.platform),
+            platform_fns: relocate(self.platform_fns),
             params: self.params,
         };
         Ok(Platform {
             registration,
-            habits,
+            quirks,
             device_fns,
             table,
             shapes: shapes.clone(),
         })
     }
 
-    fn device_fns(&self, shapes: &Shapes) -> Result<Record, Error> {
+    fn device_fns(&self, shapes: &StructShapes) -> Result<Record, Error> {
         let mut params = shapes.record("SE_CreateDeviceFnsParams")?;
         let filled = shapes.record("SP_DeviceFns")?;
         params.set_pointer("device_fns", filled.address());
-        checked("create_device_fns", |status| {
+        call_with_status("create_device_fns", |status| {
             call!(
                 self.platform_fns, "create_device_fns",
                 (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
             );
             Ok(())
         })?;
-        Ok(moved(filled))
+        Ok(relocate(filled))
     }
 
-    fn table(&self, shapes: &Shapes) -> Result<Record, Error> {
+    fn table(&self, shapes: &StructShapes) -> Result<Record, Error> {
         let mut params = shapes.record("SE_CreateStreamExecutorParams")?;
         let filled = shapes.record("SP_StreamExecutor")?;
         params.set_pointer("stream_executor", filled.address());
-        checked("create_stream_executor", |status| {
+        call_with_status("create_stream_executor", |status| {
             call!(
                 self.platform_fns, "create_stream_executor",
                 (self.platform.address(), params.address(), status): (Ptr, Ptr, Ptr)
             );
             Ok(())
         })?;
-        Ok(moved(filled))
+        Ok(relocate(filled))
     }
 }
 
-/// The record at a new address; the old one faults from now on.
-pub(crate) fn moved(record: Record) -> Record {
-    demands::underrun(&record)
+/// Copies the record to a new address and makes the old address inaccessible.
+pub(crate) fn relocate(record: Record) -> Record {
+    requirements::underrun(&record)
         .into_iter()
-        .for_each(ledger::fault);
-    let copy = record.copied();
+        .for_each(objects::record_fault);
+    let copy = record.clone_to_new_address();
     record.retire();
     copy
 }
 
 impl Platform {
-    /// What TensorFlow would refuse in the tables.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
-        let unified = demands::unified(&self.registration.platform, &self.table);
+    /// Returns the reasons for which TensorFlow would reject the tables.
+    pub fn rejections(&self, quirks: Quirks) -> Vec<String> {
+        let unified =
+            requirements::missing_unified_memory_slots(&self.registration.platform, &self.table);
         let records = [&self.device_fns, &*self.table];
         records
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
+            .flat_map(|record| requirements::rejections(quirks, record))
             .chain(unified)
             .collect()
     }
 
-    /// The platform's own struct.
+    /// Returns the `SP_Platform` struct.
     pub fn record(&self) -> &Record {
         &self.registration.platform
     }
 
     pub fn has_unified_memory(&self) -> bool {
-        let said = self.record().get("supports_unified_memory");
-        said.is_some_and(|said| said != 0)
+        let value = self.record().get("supports_unified_memory");
+        value.is_some_and(|value| value != 0)
     }
 
-    /// The device type: `GPU`, or the vendor's own.
+    /// Returns the device type, such as `GPU`.
     pub fn device_type(&self) -> String {
         self.registration.platform.text("type").unwrap_or_default()
     }
@@ -278,17 +293,17 @@ impl Platform {
 
     pub fn device_count(&self) -> Result<i32, Error> {
         let mut count = 0i32;
-        checked("get_device_count", |status| {
+        call_with_status("get_device_count", |status| {
             call!(self.fns(), "get_device_count", (self.address(), &mut count, status): (Ptr, *mut i32, Ptr));
             if count < 0 && call::is_ok(status) {
-                let text = format!("SP_PlatformFns.get_device_count gave {count} devices");
-                breach("SP_PlatformFns.get_device_count", text);
+                let text = format!("SP_PlatformFns.get_device_count returned {count} devices");
+                record_breach("SP_PlatformFns.get_device_count", text);
             }
             Ok(count)
         })
     }
 
-    /// How many devices TensorFlow sees: where the question fails, none.
+    /// Returns the number of devices that TensorFlow sees. An error of the plugin means none.
     pub fn visible_devices(&self) -> Result<i32, Error> {
         self.device_count().map_err(|error| match error {
             Error::Status { .. } => {
@@ -304,14 +319,14 @@ impl Platform {
         let device = self.shapes.record("SP_Device")?;
         params.set("ordinal", ordinal as u32 as u64);
         params.set_pointer("device", device.address());
-        checked("create_device", |status| {
+        call_with_status("create_device", |status| {
             call!(self.fns(), "create_device", (self.address(), params.address(), status): (Ptr, Ptr, Ptr));
             Ok(())
         })?;
-        Ok(moved(device))
+        Ok(relocate(device))
     }
 
-    /// Calls what describes a device, as far as the plugin has it.
+    /// Calls the slots of `SP_DeviceFns` that the plugin sets.
     pub fn describe(&self, executor: &Executor) -> Result<(), Error> {
         let (fns, device) = (&self.device_fns, executor.device());
         if fns.get("get_numa_node").unwrap_or(0) != 0 {
@@ -331,9 +346,18 @@ impl Platform {
         Ok(())
     }
 
-    /// The device's slots.
+    /// Returns the executor of `device`.
     pub fn executor(&self, device: Record) -> Executor {
-        Executor::new(device, Arc::clone(&self.table), self.shapes.clone(), self)
+        let settings = Settings {
+            uses_bfc: self.uses_bfc(),
+            host_alignment: self.quirks.host_alignment(),
+        };
+        Executor::new(
+            device,
+            Arc::clone(&self.table),
+            self.shapes.clone(),
+            settings,
+        )
     }
 
     /// Returns true if the host puts its BFC allocator over the device's memory.
@@ -342,13 +366,13 @@ impl Platform {
         platform.get("use_bfc_allocator").unwrap_or(0) != 0
     }
 
-    /// The timers' functions, where the plugin has them.
+    /// Requests the timer functions, or returns `None` if the plugin has none.
     pub fn timer_fns(&self) -> Result<Option<Record>, Error> {
         if self.fns().get("create_timer_fns").unwrap_or(0) == 0 {
             return Ok(None);
         }
         let filled = self.shapes.record("SP_TimerFns")?;
-        checked("create_timer_fns", |status| {
+        call_with_status("create_timer_fns", |status| {
             call!(self.fns(), "create_timer_fns", (self.address(), filled.address(), status): (Ptr, Ptr, Ptr));
             Ok(())
         })?;
@@ -360,7 +384,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Gives everything back, tables first.
+    /// Destroys the tables, then the platform.
     pub fn destroy(&self) -> Result<(), Error> {
         let Registration {
             params,

@@ -1,21 +1,21 @@
-//! A plugin's profiler: registered as TensorFlow registers it, and one session of it.
+//! A plugin's profiler: its registration and one session.
 
 use std::ptr::null_mut;
 
-use crate::call::{Ptr, call, checked};
-use crate::guarded::Guarded;
-use crate::habits::Habits;
-use crate::plugin::{Plugin, moved};
+use crate::call::{Ptr, call, call_with_status};
+use crate::guarded::GuardedMemory;
+use crate::plugin::{Plugin, relocate};
+use crate::quirks::Quirks;
 use crate::record::Record;
-use crate::{Error, demands};
+use crate::{Error, requirements};
 
-/// What `collect_data_xspace` finds where it must put a size: TensorFlow does not set it.
+/// Initial value of the size that `collect_data_xspace` must set: TensorFlow does not initialize it.
 const UNSET: usize = 0xa5a5_a5a5;
 
-/// The longest message that protocol buffers can have.
+/// Maximum length of a protocol buffer message.
 const LONGEST: usize = i32::MAX as usize;
 
-/// What `TF_InitProfiler` filled.
+/// The structs that `TF_InitProfiler` filled.
 pub(crate) struct Profiler {
     pub params: Record,
     pub profiler: Record,
@@ -31,7 +31,7 @@ impl Plugin {
         params.set_version(self.versions.profiler);
         params.set_pointer("profiler", profiler.address());
         params.set_pointer("profiler_fns", functions.address());
-        self.enter(&"TF_InitProfiler", &params)?;
+        self.call_entry_point(&"TF_InitProfiler", &params)?;
         Ok(Profiler {
             params,
             profiler,
@@ -45,32 +45,35 @@ impl Profiler {
         [&self.params, &self.profiler, &self.functions]
     }
 
-    /// What TensorFlow would refuse in it.
-    pub fn refusals(&self, habits: Habits) -> Vec<String> {
+    /// Returns the reasons for which TensorFlow would reject the profiler.
+    pub fn rejections(&self, quirks: Quirks) -> Vec<String> {
         self.records()
             .into_iter()
-            .flat_map(|record| demands::refusals(habits, record))
-            .chain(demands::name(&self.profiler, "device_type"))
+            .flat_map(|record| requirements::rejections(quirks, record))
+            .chain(requirements::name_defect(&self.profiler, "device_type"))
             .collect()
     }
 
-    /// The device type that it was registered for.
+    /// Returns the device type of the registration.
     pub fn device_type(&self) -> String {
         self.profiler.text("device_type").unwrap_or_default()
     }
 
-    /// As TensorFlow adopts it: the structs move, and two copies of them are destroyed meanwhile, so
-    /// that nothing that they point to may go with them.
-    pub fn adopt(self) -> Result<Self, Error> {
+    /// Moves the structs as TensorFlow does, which destroys two copies of them. The plugin must not free what they
+    /// point to then.
+    pub fn into_loaded(self) -> Result<Self, Error> {
         for _ in 0..2 {
-            let (profiler, functions) = (self.profiler.copied(), self.functions.copied());
+            let (profiler, functions) = (
+                self.profiler.clone_to_new_address(),
+                self.functions.clone_to_new_address(),
+            );
             self.destroy(&profiler, &functions)?;
             profiler.retire();
             functions.retire();
         }
         Ok(Self {
-            profiler: moved(self.profiler),
-            functions: moved(self.functions),
+            profiler: relocate(self.profiler),
+            functions: relocate(self.functions),
             ..self
         })
     }
@@ -82,20 +85,20 @@ impl Profiler {
     }
 
     pub fn start(&self) -> Result<(), Error> {
-        checked("start", |status| {
+        call_with_status("start", |status| {
             call!(self.functions, "start", (self.profiler.address(), status): (Ptr, Ptr));
             Ok(())
         })
     }
 
     pub fn stop(&self) -> Result<(), Error> {
-        checked("stop", |status| {
+        call_with_status("stop", |status| {
             call!(self.functions, "stop", (self.profiler.address(), status): (Ptr, Ptr));
             Ok(())
         })
     }
 
-    /// The size call, then, where there is anything, the call with a buffer: an `XSpace`.
+    /// Requests the size, then the bytes if there are any, and returns them: an `XSpace`.
     pub fn collect(&self) -> Result<Vec<u8>, Error> {
         let mut size = UNSET;
         self.ask(null_mut(), &mut size)?;
@@ -104,10 +107,12 @@ impl Profiler {
             return Err(Error::Refused(text.into()));
         }
         if size > LONGEST {
-            let text = format!("collect_data_xspace without a buffer asks for one of {size} bytes");
+            let text = format!(
+                "collect_data_xspace without a buffer set the size to {size} bytes, above the limit of protocol buffers"
+            );
             return Err(Error::Refused(text));
         }
-        let mut buffer = Guarded::new(size, &"the buffer for collect_data_xspace");
+        let mut buffer = GuardedMemory::new(size, &"the buffer for collect_data_xspace");
         if size > 0 {
             self.ask(buffer.bytes_mut().as_mut_ptr().cast(), &mut size)?;
         }
@@ -115,7 +120,7 @@ impl Profiler {
     }
 
     fn ask(&self, buffer: Ptr, size: &mut usize) -> Result<(), Error> {
-        checked("collect_data_xspace", |status| {
+        call_with_status("collect_data_xspace", |status| {
             call!(
                 self.functions, "collect_data_xspace",
                 (self.profiler.address(), buffer, &mut *size, status): (Ptr, Ptr, *mut usize, Ptr)

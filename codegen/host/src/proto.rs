@@ -1,12 +1,14 @@
-//! As much of the protocol buffer wire format as graphs and op definitions need: varints and
-//! length-delimited fields are written; of what is read, every field is told by number and value.
+//! The protocol buffer wire format, as far as graphs and op definitions need it.
+//!
+//! Own code rather than a crate: the messages are read by field number and without generated types, and
+//! scaffolded plugins build this crate for their tests.
 
 /// A field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// Of fixed width, which nothing here asks for.
+    /// A fixed-width value, which no caller reads.
     Fixed,
 }
 
@@ -34,20 +36,20 @@ fn varint(mut value: u64) -> Vec<u8> {
     out
 }
 
-/// The field `number` with a number.
-pub(crate) fn number(number: u32, value: u64) -> Vec<u8> {
+/// Returns the encoded field `number` with a varint.
+pub(crate) fn varint_field(number: u32, value: u64) -> Vec<u8> {
     [varint(u64::from(number) << 3), varint(value)].concat()
 }
 
-/// The field `number` with text or a message.
-pub(crate) fn bytes(number: u32, value: impl AsRef<[u8]>) -> Vec<u8> {
+/// Returns the encoded field `number` with a string, bytes or a message.
+pub(crate) fn bytes_field(number: u32, value: impl AsRef<[u8]>) -> Vec<u8> {
     let value = value.as_ref();
     let tag = varint(u64::from(number) << 3 | 2);
     [&tag[..], &varint(value.len() as u64), value].concat()
 }
 
-/// The fields of a message; none where it is cut off or no message.
-pub(crate) fn fields(mut message: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
+/// Returns the fields of a message, or `None` if the bytes are not a complete message.
+pub(crate) fn parse_fields(mut message: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
     let mut found = Vec::new();
     while !message.is_empty() {
         let tag = take_varint(&mut message)?;
@@ -66,9 +68,9 @@ pub(crate) fn fields(mut message: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
     Some(found)
 }
 
-/// The values of one field, in order.
-pub(crate) fn all<'a>(message: &'a [u8], number: u32) -> impl Iterator<Item = Value<'a>> {
-    let fields = fields(message).unwrap_or_default();
+/// Returns the values of field `number`, in order.
+pub(crate) fn field_values<'a>(message: &'a [u8], number: u32) -> impl Iterator<Item = Value<'a>> {
+    let fields = parse_fields(message).unwrap_or_default();
     fields
         .into_iter()
         .filter(move |(found, _)| *found == number)
@@ -98,24 +100,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
-        let message = [number(1, 300), bytes(2, "abc"), number(16, u64::MAX)].concat();
+    fn reads_encoded_fields() {
+        let message = [
+            varint_field(1, 300),
+            bytes_field(2, "abc"),
+            varint_field(16, u64::MAX),
+        ]
+        .concat();
         let wanted = vec![
             (1, Value::Number(300)),
             (2, Value::Bytes(b"abc")),
             (16, Value::Number(u64::MAX)),
         ];
-        assert_eq!(fields(&message), Some(wanted));
+        assert_eq!(parse_fields(&message), Some(wanted));
         assert_eq!(message[..3], [0x08, 0xac, 0x02]);
     }
 
     #[test]
-    fn what_is_cut_off_is_no_message() {
-        let message = bytes(2, "abc");
+    fn rejects_truncated_message() {
+        let message = bytes_field(2, "abc");
         for len in 1..message.len() {
-            assert_eq!(fields(&message[..len]), None, "{len}");
+            assert_eq!(parse_fields(&message[..len]), None, "{len}");
         }
-        assert_eq!(fields(&[0x80; 11]), None);
-        assert_eq!(fields(&[0x0b]), None);
+        assert_eq!(parse_fields(&[0x80; 11]), None);
+        assert_eq!(parse_fields(&[0x0b]), None);
     }
 }

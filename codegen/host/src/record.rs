@@ -1,6 +1,6 @@
-//! One struct of the C API in memory of its own: exactly as long as the release has it, its end at
-//! an inaccessible page, what is no field poisoned. Fields are reached by the IR's offsets; no
-//! Rust struct says where they are.
+//! One struct of the C API in guarded memory: it has the length of the release, ends at an inaccessible page, and
+//! bytes outside of fields have a fill pattern. Fields are reached by the IR's offsets; no
+//! Rust struct describes the layout.
 //!
 //! Invariant: reads and writes stay inside the field that the IR names.
 
@@ -11,36 +11,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sp_ir::{Api, Field, Item, Param, Presence, Struct, Type, Writer};
 
-use crate::kept::keep;
+use crate::leak_exempt::leak_exempt;
 use crate::memory::POISON;
 use crate::{Error, fault};
 
-/// The structs of one release, by name. They live as long as the process, since faults are told
-/// with their names.
+/// The structs of one release, by name. They are leak-exempt, since reports of faults use their names.
 #[derive(Debug, Clone)]
-pub(crate) struct Shapes {
-    shapes: BTreeMap<String, &'static Shape>,
+pub(crate) struct StructShapes {
+    shapes: BTreeMap<String, &'static StructShape>,
     functions: BTreeMap<String, &'static [Param]>,
 }
 
 /// One struct of one release.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct StructShape {
     pub name: &'static str,
     pub body: Struct,
     /// The party that stores each field, if it is stated.
     pub writers: Vec<Option<Writer>>,
 }
 
-impl Shapes {
+impl StructShapes {
     pub fn new(apis: &[Api]) -> Self {
         let items = || apis.iter().flat_map(|api| &api.items);
         let structs = items().filter_map(|(name, item)| match item {
-            Item::Struct(body) => Some((name.clone(), Shape::kept(name, body, apis))),
+            Item::Struct(body) => Some((name.clone(), StructShape::leak_exempt(name, body, apis))),
             _ => None,
         });
         let functions = items().filter_map(|(name, item)| match item {
-            Item::Function(body) => Some((name.clone(), keep(body.signature.params.clone()))),
+            Item::Function(body) => {
+                Some((name.clone(), leak_exempt(body.signature.params.clone())))
+            }
             _ => None,
         });
         Self {
@@ -55,8 +56,8 @@ impl Shapes {
     }
 
     /// The struct called `name`.
-    pub fn get(&self, name: &str) -> Result<&'static Shape, Error> {
-        let none = || Error::Load(format!("the APIs handed to the host have no struct {name}"));
+    pub fn get(&self, name: &str) -> Result<&'static StructShape, Error> {
+        let none = || Error::Load(format!("the APIs passed to sp-host have no struct {name}"));
         self.shapes.get(name).copied().ok_or_else(none)
     }
 
@@ -66,15 +67,15 @@ impl Shapes {
     }
 }
 
-impl Shape {
-    fn kept(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
+impl StructShape {
+    fn leak_exempt(name: &str, body: &Struct, apis: &[Api]) -> &'static Self {
         let is_versioned = |ty: &Type| match ty {
             Type::Named(name) => apis.iter().any(|api| has_struct_size(api, name)),
             _ => false,
         };
         let fields = body.fields.iter();
-        keep(Self {
-            name: keep(name.to_owned()),
+        leak_exempt(Self {
+            name: leak_exempt(name.to_owned()),
             body: body.clone(),
             writers: fields.map(|it| body.writer(it, is_versioned)).collect(),
         })
@@ -85,7 +86,7 @@ impl Shape {
         self.body.fields.iter().find(|field| field.name == name)
     }
 
-    /// How many arguments the slot called `name` takes, if the release has it.
+    /// Returns the number of parameters of the slot `name`, or `None` if the release does not have it.
     pub fn arguments(&self, name: &str) -> Option<usize> {
         self.parameters(name).map(<[Param]>::len)
     }
@@ -122,9 +123,9 @@ fn has_struct_size(api: &Api, name: &str) -> bool {
 }
 
 /// The records that plugins may be passed, by address.
-static LIVE: Mutex<BTreeMap<usize, &'static Shape>> = Mutex::new(BTreeMap::new());
+static LIVE: Mutex<BTreeMap<usize, &'static StructShape>> = Mutex::new(BTreeMap::new());
 
-fn live() -> MutexGuard<'static, BTreeMap<usize, &'static Shape>> {
+fn live() -> MutexGuard<'static, BTreeMap<usize, &'static StructShape>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -132,7 +133,7 @@ fn live() -> MutexGuard<'static, BTreeMap<usize, &'static Shape>> {
 ///
 /// # Safety
 /// The record is not dropped meanwhile.
-pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static Shape, Vec<u8>)> {
+pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static StructShape, Vec<u8>)> {
     let shape = live().get(&address).copied()?;
     let size = shape.body.layout.size as usize;
     let mut bytes = vec![0; size];
@@ -144,27 +145,27 @@ pub(crate) unsafe fn read_live(address: usize) -> Option<(&'static Shape, Vec<u8
 /// A struct in guarded memory.
 #[derive(Debug)]
 pub(crate) struct Record {
-    shape: &'static Shape,
+    shape: &'static StructShape,
     map: NonNull<u8>,
     len: usize,
     start: NonNull<u8>,
-    ticket: fault::Ticket,
+    guard_slot: fault::GuardSlot,
     retired: bool,
 }
 
-// SAFETY: the memory has one owner; plugins are handed its address for a call, as in TensorFlow.
+// SAFETY: the record is the only owner of its memory, and the host never passes it to two calls at once.
 unsafe impl Send for Record {}
 // SAFETY: as above; the host changes it only through `&mut`.
 unsafe impl Sync for Record {}
 
 pub(crate) fn page() -> usize {
-    // SAFETY: a question without arguments.
+    // SAFETY: sysconf takes a number and accesses no memory of the caller.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 impl Record {
     /// All fields zero, `struct_size` set, the rest poisoned.
-    pub fn new(shape: &'static Shape) -> Self {
+    pub fn new(shape: &'static StructShape) -> Self {
         let mut record = Self::mapped(shape);
         for field in &shape.body.fields {
             record.write(field, &vec![0; field.size as usize]);
@@ -173,7 +174,7 @@ impl Record {
         record
     }
 
-    fn mapped(shape: &'static Shape) -> Self {
+    fn mapped(shape: &'static StructShape) -> Self {
         let size = shape.body.layout.size as usize;
         let room = size.next_multiple_of(page());
         let len = room + page();
@@ -186,7 +187,7 @@ impl Record {
             libc::mprotect(guard.cast(), page(), libc::PROT_NONE);
         }
         let at = guard as usize;
-        let ticket = fault::guard(at, at + page(), start as usize, &shape.name);
+        let guard_slot = fault::guard(at, at + page(), start as usize, &shape.name);
         let start = NonNull::new(start).expect("inside a map");
         live().insert(start.as_ptr() as usize, shape);
         Self {
@@ -194,25 +195,25 @@ impl Record {
             map,
             len,
             start,
-            ticket,
+            guard_slot,
             retired: false,
         }
     }
 
     /// Another record with the same bytes, at another address.
-    pub fn copied(&self) -> Self {
+    pub fn clone_to_new_address(&self) -> Self {
         let copy = Self::mapped(self.shape);
         // SAFETY: both are as long as the struct.
         unsafe { copy.start.copy_from_nonoverlapping(self.start, self.size()) };
         copy
     }
 
-    /// Ends the record's life: from now on whoever touches it faults.
+    /// Makes the record inaccessible for the rest of the process: every access faults.
     pub fn retire(mut self) {
         self.retired = true;
         live().remove(&(self.start.as_ptr() as usize));
-        self.ticket.retire(self.map.as_ptr() as usize);
-        // SAFETY: the map is this record's own, and it is never unmapped.
+        self.guard_slot.retire(self.map.as_ptr() as usize);
+        // SAFETY: this record created the map, which is not unmapped, so no other memory gets its addresses.
         unsafe { libc::mprotect(self.map.as_ptr().cast(), self.len, libc::PROT_NONE) };
     }
 
@@ -220,7 +221,7 @@ impl Record {
         self.shape.body.layout.size as usize
     }
 
-    pub fn shape(&self) -> &'static Shape {
+    pub fn shape(&self) -> &'static StructShape {
         self.shape
     }
 
@@ -261,7 +262,7 @@ impl Record {
         self.set(field, value as u64);
     }
 
-    /// Sets the version that the release says of an API.
+    /// Sets the version fields.
     pub fn set_version(&mut self, version: [u64; 3]) {
         let fields = ["major_version", "minor_version", "patch_version"];
         for (field, part) in fields.into_iter().zip(version) {
@@ -269,7 +270,7 @@ impl Record {
         }
     }
 
-    /// The number in `field`, zero-extended; none where the release has no such field.
+    /// Returns the number in `field`, zero-extended, or `None` if the release has no such field.
     pub fn get(&self, field: &str) -> Option<u64> {
         let field = self.shape.field(field)?;
         let bytes = &self.bytes()[field.offset as usize..][..field.size as usize];
@@ -278,7 +279,7 @@ impl Record {
         Some(u64::from_le_bytes(wide))
     }
 
-    /// The signed 64-bit fields that are below 0.
+    /// Returns the signed 64-bit fields with negative values.
     pub fn negative(&self) -> impl Iterator<Item = &str> {
         let signed = self.shape.body.fields.iter().filter(|field| {
             matches!(
@@ -293,7 +294,7 @@ impl Record {
         signed.filter(is_negative).map(|field| field.name.as_str())
     }
 
-    /// The pointer in `field`; null where the release has no such field.
+    /// Returns the pointer in `field`, or null if the release has no such field.
     pub fn pointer(&self, field: &str) -> *mut c_void {
         self.get(field)
             .map_or(null_mut(), |value| value as *mut c_void)
@@ -305,7 +306,7 @@ impl Record {
         if pointer.is_null() {
             return None;
         }
-        // SAFETY: the C contract makes it a string that lives for ever.
+        // SAFETY: the C contract requires a NUL-terminated string that lives as long as the process.
         Some(
             unsafe { CStr::from_ptr(pointer) }
                 .to_string_lossy()
@@ -327,8 +328,8 @@ impl Record {
         }
     }
 
-    /// The first byte behind the last member that somebody wrote. Zeros do not count: a C compiler may
-    /// write them where a struct is assigned as a whole.
+    /// Returns the first written byte after the last field. Zeros do not count: a C compiler may write them when
+    /// it assigns a whole struct.
     pub fn overrun(&self) -> Option<usize> {
         let end = self.shape.struct_size() as usize;
         let written = |byte: &u8| *byte != POISON && *byte != 0;
@@ -336,7 +337,7 @@ impl Record {
         behind.iter().position(written).map(|at| end + at)
     }
 
-    /// The first byte before the record that somebody wrote, counted back from its start.
+    /// Returns the distance of the first written byte before the record.
     pub fn underrun(&self) -> Option<usize> {
         let room = self.start.as_ptr() as usize - self.map.as_ptr() as usize;
         // SAFETY: the bytes before the record are mapped and poisoned.
@@ -353,18 +354,18 @@ pub(crate) fn map(len: usize) -> NonNull<u8> {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: a new private map, wherever the kernel likes.
+    // SAFETY: a new anonymous map at an address of the kernel's choice affects no existing memory.
     let map = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
-    assert_ne!(map, libc::MAP_FAILED, "the kernel gives no memory");
+    assert_ne!(map, libc::MAP_FAILED, "mmap of a struct failed");
     NonNull::new(map.cast()).expect("a map is not at zero")
 }
 
 impl Drop for Record {
     fn drop(&mut self) {
         if !self.retired {
-            self.ticket.release();
+            self.guard_slot.release();
             live().remove(&(self.start.as_ptr() as usize));
-            // SAFETY: the map is this record's own.
+            // SAFETY: this record created the map, and no reference to it is left.
             unsafe { libc::munmap(self.map.as_ptr().cast(), self.len) };
         }
     }

@@ -1,4 +1,4 @@
-//! The TensorFlow release that the host plays: its APIs, and which of its libraries export what.
+//! The TensorFlow release that the host plays: its APIs and the exports of its libraries.
 //!
 //! Invariant: all APIs are of one release.
 
@@ -8,13 +8,13 @@ use std::path::Path;
 use sp_ir::{Api, Constant, Item, Value};
 
 use crate::Error;
-use crate::habits::Habits;
+use crate::quirks::Quirks;
 
-/// Function to the libraries that export it, by their SONAMEs, in one wheel of the release.
+/// Functions with the SONAMEs of the libraries that export them, in one wheel of the release.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
 
-/// The APIs that the host plays; others of a release it has no use for.
-pub const PLAYED: [&str; 12] = [
+/// The APIs that the host uses.
+pub const PLAYED_APIS: [&str; 12] = [
     "c_api",
     "grappler",
     "kernels",
@@ -29,12 +29,12 @@ pub const PLAYED: [&str; 12] = [
     "tf_tstring",
 ];
 
-/// One release, as it is handed to the host.
+/// One release that the host plays.
 ///
-/// Without [`Exports`] each of its libraries exports every function that the APIs declare; with them,
-/// each what it has in the wheel, and a function that none has is not to be found.
+/// Without [`Exports`] each of its libraries exports every function that the APIs declare. With them each
+/// exports the functions that it has in the wheel.
 #[derive(Debug, Clone, Copy)]
-pub struct Release<'a> {
+pub struct PlayedRelease<'a> {
     apis: &'a [Api],
     exports: Option<&'a Exports>,
     assumed: Option<&'a BTreeSet<String>>,
@@ -51,7 +51,7 @@ pub struct Installation<'a> {
     pub has_messages: bool,
 }
 
-impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
+impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for PlayedRelease<'a> {
     fn from(apis: &'a T) -> Self {
         Self {
             apis: apis.as_ref(),
@@ -62,27 +62,27 @@ impl<'a, T: AsRef<[Api]> + ?Sized> From<&'a T> for Release<'a> {
     }
 }
 
-impl<'a> Release<'a> {
+impl<'a> PlayedRelease<'a> {
     /// The release of `apis`.
     pub fn new(apis: &'a [Api]) -> Self {
         apis.into()
     }
 
-    /// The same, with libraries that export `exports` and nothing else.
-    pub fn exporting(self, exports: &'a Exports) -> Self {
+    /// Sets the exports of the libraries.
+    pub fn with_exports(self, exports: &'a Exports) -> Self {
         let exports = Some(exports);
         Self { exports, ..self }
     }
 
-    /// The same, with libraries that also export `symbols` of C++: a plugin that wants them loads, and its
-    /// process ends where it calls one.
-    pub fn assuming(self, symbols: &'a BTreeSet<String>) -> Self {
+    /// Adds the C++ `symbols` to the exports of all libraries. A plugin that imports one loads, and its process
+    /// ends when it calls one.
+    pub fn with_assumed_symbols(self, symbols: &'a BTreeSet<String>) -> Self {
         let assumed = Some(symbols);
         Self { assumed, ..self }
     }
 
-    /// The same, with its libraries in `installation` instead of a temporary folder.
-    pub fn installed(self, installation: Installation<'a>) -> Self {
+    /// Puts the libraries into `installation` instead of a temporary folder.
+    pub fn with_installation(self, installation: Installation<'a>) -> Self {
         Self {
             installation: Some(installation),
             ..self
@@ -93,7 +93,7 @@ impl<'a> Release<'a> {
         self.installation
     }
 
-    /// `2.21`; empty where no API was handed in.
+    /// Returns the name, such as `2.21`, or an empty string without APIs.
     pub fn name(&self) -> &'a str {
         self.apis.first().map_or("", |api| api.release.as_str())
     }
@@ -120,7 +120,7 @@ impl<'a> Release<'a> {
         self.assumed.into_iter().flatten()
     }
 
-    /// The 21 of `2.21`; the newest imaginable where the name is of another form.
+    /// Returns the 21 of `2.21`, or the highest number for a name of another form.
     pub(crate) fn minor(&self) -> u32 {
         let minor = self.name().split('.').nth(1);
         minor
@@ -128,11 +128,11 @@ impl<'a> Release<'a> {
             .unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn habits(&self) -> Habits {
-        Habits::of(self.minor())
+    pub(crate) fn quirks(&self) -> Quirks {
+        Quirks::new(self.minor())
     }
 
-    /// Whether the release has the API called `name`.
+    /// Returns true if the release has the API `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.apis.iter().any(|api| api.name == name)
     }
@@ -141,7 +141,7 @@ impl<'a> Release<'a> {
         self.apis.iter().find_map(|api| api.items.get(name))
     }
 
-    /// The number behind a macro such as `SE_MAJOR`; 0 where the release has none.
+    /// Returns the value of a macro such as `SE_MAJOR`, or 0 if the release does not have it.
     pub(crate) fn number(&self, name: &str) -> u64 {
         match self.item(name) {
             Some(Item::Constant(Constant {
@@ -152,14 +152,14 @@ impl<'a> Release<'a> {
         }
     }
 
-    /// Says no to APIs of several releases, and to none.
+    /// Checks that there are APIs, all of one release.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let releases: BTreeSet<&str> = self.apis.iter().map(|api| api.release.as_str()).collect();
         match releases.len() {
             1 => Ok(()),
-            0 => Err(Error::Load("no API was handed to the host".into())),
+            0 => Err(Error::Load("no API was passed to sp-host".into())),
             _ => Err(Error::Load(format!(
-                "the APIs are of several releases: {releases:?}"
+                "the APIs passed to sp-host are of several releases: {releases:?}"
             ))),
         }
     }
@@ -178,25 +178,25 @@ mod tests {
     }
 
     #[test]
-    fn apis_of_two_releases_are_refused() {
+    fn rejects_apis_of_two_releases() {
         let apis = [api("2.12"), api("2.21")];
-        let error = Release::new(&apis).check().unwrap_err();
+        let error = PlayedRelease::new(&apis).check().unwrap_err();
         assert!(error.to_string().contains("several releases"), "{error}");
-        assert!(Release::new(&[]).check().is_err());
+        assert!(PlayedRelease::new(&[]).check().is_err());
     }
 
     #[test]
-    fn version_is_what_tf_version_returns() {
+    fn version_is_spelled_as_by_tf_version() {
         let mut apis = [api("2.22")];
-        assert_eq!(Release::new(&apis).version(), "2.22.0");
+        assert_eq!(PlayedRelease::new(&apis).version(), "2.22.0");
         apis[0].preview = Some("2.22.0rc0".into());
-        assert_eq!(Release::new(&apis).version(), "2.22.0-rc0");
+        assert_eq!(PlayedRelease::new(&apis).version(), "2.22.0-rc0");
     }
 
     #[test]
-    fn the_minor_is_a_number() {
-        assert_eq!(Release::from(&[api("2.9")]).minor(), 9);
-        assert_eq!(Release::from(&[api("2.21")]).minor(), 21);
-        assert_eq!(Release::new(&[]).minor(), u32::MAX);
+    fn parses_minor_release() {
+        assert_eq!(PlayedRelease::from(&[api("2.9")]).minor(), 9);
+        assert_eq!(PlayedRelease::from(&[api("2.21")]).minor(), 21);
+        assert_eq!(PlayedRelease::new(&[]).minor(), u32::MAX);
     }
 }

@@ -1,5 +1,4 @@
-//! The `main` of a plugin's test: the checks that TensorFlow's contract asks for, then the author's
-//! own tests, each in a child.
+//! The `main` of a plugin's tests: all checks, then the author's tests, each in a child process.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,27 +7,28 @@ use std::process::ExitCode;
 
 use crate::check::{CHECKS, Session};
 use crate::child::{self, Task};
-use crate::judge;
-use crate::ledger::Tally;
-use crate::outcome::{Causes, Seen, Stop, exit_code, summary};
-use crate::owners;
-use crate::release::Release;
-use crate::{Error, Host, Outcome};
+use crate::contract_watch;
+use crate::objects::ObjectReport;
+use crate::outcome::{CheckResult, FailureCauses, Stop, exit_code, summary};
+use crate::release::PlayedRelease;
+use crate::verification;
+use crate::{CheckOutcome, Error, Host};
 
-/// In a child of [`conformance`], runs the one check that the parent asked for and ends the process;
-/// otherwise does nothing. `release` must be the one that the parent handed to [`conformance`]; where
-/// that may be one of several, [`child_release`](crate::child_release) says which.
-pub fn child_main<'a>(release: impl Into<Release<'a>>) {
+/// In a child of [`run_all_checks`], runs the check of its task and ends the process;
+/// otherwise does nothing.
+///
+/// `release` must be that of the parent; [`child_release`](crate::child_release) returns it.
+pub fn child_main<'a>(release: impl Into<PlayedRelease<'a>>) {
     if let Some(task) = child::task() {
         child::perform(|| run_check(release.into(), &task));
     }
 }
 
-fn run_check(release: Release<'_>, task: &Task) -> Seen {
+fn run_check(release: PlayedRelease<'_>, task: &Task) -> CheckResult {
     let found = CHECKS.iter().find(|check| check.id == task.check);
     let (ours, parents) = (release.name(), &task.release);
     if ours != parents {
-        let text = format!("the child has the API of {ours}, its parent that of {parents}");
+        let text = format!("the child plays TensorFlow {ours} and its parent {parents}");
         return Err(Stop::Fail(text));
     }
     let check = found.ok_or_else(|| Stop::Fail(format!("there is no check {}", task.check)))?;
@@ -36,30 +36,31 @@ fn run_check(release: Release<'_>, task: &Task) -> Seen {
         release,
         plugin: &task.plugin,
     };
-    owners::send_breaches();
+    contract_watch::send_breaches();
     let seen = (check.run)(&session).map_err(unless_missing)?;
-    let faults = Tally::now().faults;
+    let faults = ObjectReport::now().faults;
     match faults.is_empty() {
         true => Ok(seen),
         false => Err(Stop::Fail(faults.join("; "))),
     }
 }
 
-/// A failure behind a call of what this host does not have says nothing about the plugin.
+/// Skips a check that failed after a call of a function that the host does not implement.
 fn unless_missing(stop: Stop) -> Stop {
-    let missing = Tally::now().missing;
+    let missing = ObjectReport::now().missing;
     match stop {
-        Stop::Fail(text) if !missing.is_empty() => {
-            Stop::Skip(format!("{}; then {text}", child::needs(&missing)))
-        }
+        Stop::Fail(text) if !missing.is_empty() => Stop::Skip(format!(
+            "{}; then {text}",
+            child::missing_functions(&missing)
+        )),
         other => other,
     }
 }
 
-/// The plugin that `cargo test` built beside this executable: `lib<name>.so`.
+/// Returns the path of the plugin that `cargo test` built beside this executable: `lib<name>.so`.
 ///
 /// # Errors
-/// Where there is none.
+/// Returns an error if the file does not exist.
 pub fn plugin_beside_exe(name: &str) -> Result<PathBuf, Error> {
     let program = std::env::current_exe().map_err(|error| Error::Load(error.to_string()))?;
     let file = format!("lib{}.so", name.replace('-', "_"));
@@ -77,14 +78,14 @@ type Body<'a> = Box<dyn Fn(&Host) + 'a>;
 
 /// The tests of one plugin.
 pub struct Suite<'a> {
-    release: Release<'a>,
+    release: PlayedRelease<'a>,
     plugin: PathBuf,
     tests: Vec<(String, Body<'a>)>,
 }
 
 impl<'a> Suite<'a> {
-    /// The checks of [`conformance`], on `plugin`.
-    pub fn new(release: impl Into<Release<'a>>, plugin: impl Into<PathBuf>) -> Self {
+    /// The checks of [`run_all_checks`], on `plugin`.
+    pub fn new(release: impl Into<PlayedRelease<'a>>, plugin: impl Into<PathBuf>) -> Self {
         Self {
             release: release.into(),
             plugin: plugin.into(),
@@ -92,15 +93,14 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Adds a test of the author's own. It fails where `body` panics, and where the plugin keeps
-    /// objects of core's or misuses them.
+    /// Adds a test. It fails if `body` panics, or if the plugin does not delete its objects or misuses them.
     pub fn test(mut self, name: &str, body: impl Fn(&Host) + 'a) -> Self {
         self.tests.push((name.to_owned(), Box::new(body)));
         self
     }
 
-    /// Runs what the command line asks for (parts of names, as of `cargo test`), prints a row each
-    /// and a closing line.
+    /// Runs the checks and tests whose names contain an argument, as `cargo test` does. Prints a row for each and
+    /// a summary.
     pub fn run(self) -> ExitCode {
         self.serve();
         let (options, parts): (Vec<String>, Vec<String>) = std::env::args()
@@ -112,35 +112,35 @@ impl<'a> Suite<'a> {
             names.iter().for_each(|name| println!("{name}: test"));
             return ExitCode::SUCCESS;
         }
-        let mut causes = Causes::default();
+        let mut causes = FailureCauses::default();
         let rows = self.outcomes(&names).map(|outcome| {
             match CHECKS.iter().any(|check| check.id == outcome.check) {
                 true => causes.attribute(outcome),
                 false => outcome,
             }
         });
-        let outcomes: Vec<Outcome> = rows.inspect(|row| println!("{row}")).collect();
+        let outcomes: Vec<CheckOutcome> = rows.inspect(|row| println!("{row}")).collect();
         println!("{}", summary(&outcomes));
         exit_code(&outcomes)
     }
 
-    /// Runs the author's own tests, without a word.
-    pub fn own_tests(self) -> Vec<Outcome> {
+    /// Runs the author's tests only, and prints nothing.
+    pub fn own_tests(self) -> Vec<CheckOutcome> {
         self.serve();
         let names: Vec<String> = self.tests.iter().map(|(name, _)| name.clone()).collect();
         self.outcomes(&names).collect()
     }
 
-    /// Runs these checks and tests one after the other. Once the plugin did not get past its loading, no
-    /// other is run: a hang there would cost each its whole time.
-    fn outcomes(&self, names: &[String]) -> impl Iterator<Item = Outcome> {
-        let mut stopped: Option<Outcome> = None;
+    /// Runs these checks and tests in order. If the plugin cannot be loaded, the others are skipped, since a hang
+    /// would take the time limit of each.
+    fn outcomes(&self, names: &[String]) -> impl Iterator<Item = CheckOutcome> {
+        let mut stopped: Option<CheckOutcome> = None;
         names.iter().map(move |name| {
             if let Some(loading) = &stopped {
-                return judge::unloaded(name, loading).outcome;
+                return verification::skipped_answer(name, loading).outcome;
             }
             let release = self.release.name();
-            let answer = child::spawn_watched(name, &self.plugin, release, child::limit());
+            let answer = child::run_in_child(name, &self.plugin, release, child::limit());
             if !answer.is_loaded {
                 stopped = Some(answer.outcome.clone());
             }
@@ -148,7 +148,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// In a child, runs the one test that the parent asked for and ends the process.
+    /// In a child, runs the test of its task and ends the process.
     fn serve(&self) {
         if let Some(task) = child::task() {
             child::perform(|| self.perform(&task));
@@ -166,14 +166,14 @@ impl<'a> Suite<'a> {
             .collect()
     }
 
-    fn perform(&self, task: &Task) -> Seen {
+    fn perform(&self, task: &Task) -> CheckResult {
         match self.tests.iter().find(|(name, _)| *name == task.check) {
             Some((_, body)) => self.run_test(body, task),
             None => run_check(self.release, task),
         }
     }
 
-    fn run_test(&self, body: &Body<'_>, task: &Task) -> Seen {
+    fn run_test(&self, body: &Body<'_>, task: &Task) -> CheckResult {
         let host = Host::open(self.release, &task.plugin)?;
         let ran = catch_unwind(AssertUnwindSafe(|| body(&host)));
         ran.map_err(|panic| Stop::Fail(panic_text(&*panic)))?;

@@ -1,5 +1,10 @@
 //! Text from a plugin, made safe to print: on a terminal, and in JSON that another program prints.
 
+/// The most bytes of text that a child reports.
+///
+/// A socket takes a report of this size at once, so that reports of several threads do not mix.
+pub(crate) const TEXT_LIMIT: usize = 16 << 10;
+
 /// Returns `text` without characters that control a terminal or the direction of text: these as
 /// `\u{1b}`, newlines as ` / `.
 pub fn escape_control(text: &str) -> String {
@@ -29,8 +34,8 @@ pub(crate) fn clip(text: &str, limit: usize) -> String {
         return text.to_owned();
     }
     let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end));
-    let kept = &text[..end.unwrap_or(0)];
-    format!("{kept} ... ({} more bytes)", text.len() - kept.len())
+    let head = &text[..end.unwrap_or(0)];
+    format!("{head} ... ({} more bytes)", text.len() - head.len())
 }
 
 #[cfg(test)]

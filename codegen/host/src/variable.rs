@@ -1,11 +1,11 @@
-//! A variable, as a test of kernels that assign to one has it.
+//! A resource variable in tests.
 
-use crate::core::Variable as Held;
+use crate::core::Variable as StoredVariable;
 use crate::{DType, Error, Host, Tensor};
 
-/// A variable that kernels reach through its handle. It has a value once a kernel assigned one.
+/// A variable that kernels access through a resource handle. It has no value until a kernel assigns one.
 ///
-/// Dropping it frees its memory on the device, so it goes before the [`Host`] does.
+/// Dropping it frees its memory on the device.
 #[derive(Debug)]
 pub struct Variable<'a> {
     host: &'a Host,
@@ -13,25 +13,25 @@ pub struct Variable<'a> {
 }
 
 impl Host {
-    /// A variable without a value.
+    /// Creates a variable without a value.
     pub fn variable(&self) -> Variable<'_> {
-        let number = Held::create();
+        let number = StoredVariable::create();
         Variable { host: self, number }
     }
 }
 
 impl Variable<'_> {
-    /// The input that names it: a scalar of `resource`.
+    /// Returns its resource handle, a scalar input for kernels.
     pub fn handle(&self) -> Tensor {
         Tensor::raw(DType::RESOURCE, vec![], &self.number.to_le_bytes())
     }
 
-    /// Its value, once it has one.
+    /// Returns its value, or `None` if no kernel has assigned one.
     ///
     /// # Errors
-    /// Where the plugin does not copy it out.
+    /// Returns an error if the copy from the device fails.
     pub fn value(&self) -> Result<Option<Tensor>, Error> {
-        let held = Held::of(&self.number.to_le_bytes());
+        let held = StoredVariable::find(&self.number.to_le_bytes());
         let value = held.and_then(|held| held.value());
         value.map(|view| self.host.copy_out(&view)).transpose()
     }
@@ -39,6 +39,6 @@ impl Variable<'_> {
 
 impl Drop for Variable<'_> {
     fn drop(&mut self) {
-        Held::forget(self.number);
+        StoredVariable::remove(self.number);
     }
 }

@@ -1,5 +1,4 @@
-//! Plugins that misbehave towards the process that checks them: floods, forks, hangs, forged verdicts,
-//! escapes, closed descriptors.
+//! Containment of plugins that flood, fork, hang, forge verdicts, print escape sequences or close descriptors.
 
 mod c;
 
@@ -7,13 +6,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use c::Compiler;
-use sp_host::{CHECKS, JudgeOptions, Outcome, Verdict};
+use sp_host::{CHECKS, CheckOutcome, Verdict, VerifyOptions};
 use sp_ir::Api;
 
 /// The environment variable with the file in which FORKS writes a process number.
 const FILE: &str = "HOSTILE_FILE";
 
-/// A way to misbehave, the check, its verdict, and words of its detail.
+/// A macro of `hostile.c`, the check, its verdict, and a part of its detail.
 const VARIANTS: &[(&str, &str, Verdict, &str)] = &[
     (
         "FORGES",
@@ -93,29 +92,29 @@ fn main() {
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "2") };
     for (variant, check, status, words) in VARIANTS {
-        let row = sp_host::ask(check, &apis, &compiler.hostile(variant));
+        let row = sp_host::run_check(check, &apis, &compiler.hostile(variant));
         println!("{variant}: {row}");
         assert_eq!(row.status, *status, "{variant}: {row}");
         assert!(row.detail.contains(words), "{variant}: {row}");
         assert!(!row.to_string().contains(char::is_control), "{row:?}");
     }
-    bounds_the_memory_of_a_flood(&apis, &compiler.hostile("FLOODS"));
-    kills_what_a_plugin_forked(&apis, &compiler);
-    asks_a_plugin_that_hangs_at_loading_once(&compiler.hostile("HANGS"));
-    requires_a_device_if_asked(&compiler);
+    bounds_memory_of_flood(&apis, &compiler.hostile("FLOODS"));
+    kills_forked_processes(&apis, &compiler);
+    loads_hanging_plugin_once(&compiler.hostile("HANGS"));
+    requires_device_if_requested(&compiler);
 }
 
-fn bounds_the_memory_of_a_flood(apis: &[Api], plugin: &Path) {
+fn bounds_memory_of_flood(apis: &[Api], plugin: &Path) {
     let before = peak_memory();
-    let row = sp_host::ask("entry_points", apis, plugin);
+    let row = sp_host::run_check("entry_points", apis, plugin);
     println!("FLOODS: {row}");
     assert_eq!(row.status, Verdict::Pass, "{row}");
     assert!(row.dropped_bytes > 255 << 20, "{row:?}");
-    let grown = peak_memory() - before;
-    assert!(grown < 16 << 10, "{grown} KiB for {row}");
+    let growth = peak_memory() - before;
+    assert!(growth < 16 << 10, "{growth} KiB for {row}");
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the peak memory of this process in KiB.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -126,15 +125,15 @@ fn peak_memory() -> u64 {
     size.parse().expect("a number")
 }
 
-/// Both where the check passes and where it is killed.
-fn kills_what_a_plugin_forked(apis: &[Api], compiler: &Compiler) {
+/// Forked processes end if the check passes, and if it is killed.
+fn kills_forked_processes(apis: &[Api], compiler: &Compiler) {
     for (variants, status) in [("FORKS", Verdict::Pass), ("FORKS HANGS", Verdict::Fail)] {
         let plugin = compiler.hostile(variants);
         let file = plugin.with_extension("txt");
         // SAFETY: no other thread reads the environment.
         unsafe { std::env::set_var(FILE, &file) };
         let start = Instant::now();
-        let row = sp_host::ask("entry_points", apis, &plugin);
+        let row = sp_host::run_check("entry_points", apis, &plugin);
         assert_eq!(row.status, status, "{variants}: {row}");
         assert!(
             start.elapsed() < Duration::from_secs(20),
@@ -158,18 +157,18 @@ fn runs(number: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
+fn loads_hanging_plugin_once(plugin: &Path) {
     let releases = ["2.21".to_owned()];
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         timeout: Some(Duration::from_secs(1)),
         jobs: std::num::NonZero::new(1),
-        ..JudgeOptions::default()
+        ..VerifyOptions::default()
     };
     let start = Instant::now();
-    let rows = sp_host::judge(&releases, plugin, &options, |_, _| ());
+    let rows = sp_host::verify(&releases, plugin, &options, |_, _| ());
     let taken = start.elapsed();
     assert!(taken < Duration::from_secs(15), "{taken:?}");
-    let rows: Vec<Outcome> = rows.into_iter().map(|(_, row)| row).collect();
+    let rows: Vec<CheckOutcome> = rows.into_iter().map(|(_, row)| row).collect();
     let words = "hung: still in the plugin's constructors after 1 s";
     assert_eq!(rows.len(), CHECKS.len());
     assert_eq!(
@@ -187,14 +186,14 @@ fn asks_a_plugin_that_hangs_at_loading_once(plugin: &Path) {
     println!("HANGS: {} in {taken:?}", sp_host::summary(&rows));
 }
 
-fn requires_a_device_if_asked(compiler: &Compiler) {
+fn requires_device_if_requested(compiler: &Compiler) {
     let releases = ["2.21".to_owned()];
     let status = |variant: &str, require_device| {
-        let options = JudgeOptions {
+        let options = VerifyOptions {
             require_device,
-            ..JudgeOptions::default()
+            ..VerifyOptions::default()
         };
-        let rows = sp_host::judge(&releases, &compiler.plugin(variant), &options, |_, _| ());
+        let rows = sp_host::verify(&releases, &compiler.plugin(variant), &options, |_, _| ());
         let mut rows = rows.into_iter().map(|(_, row)| row);
         let row = rows
             .find(|row| row.check == "devices")

@@ -1,14 +1,14 @@
-//! What a kernel keeps of core's, or deletes twice, fails the test that ran it.
+//! A kernel that leaks an object or deletes it twice fails the test that runs it.
 
 mod c;
 
 use c::Compiler;
-use sp_host::{Host, Op, Outcome, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, Host, Op, Suite, Tensor, Verdict};
 
-/// A defect, and words of what the suite says of a test that passes otherwise.
+/// A defect, and a part of the detail of the failed test.
 const DEFECTS: [(&str, &str); 2] = [
     ("LEAK_TENSOR", "1 TF_Tensor was never deleted"),
-    ("DOUBLE_DELETE", "TF_DeleteTensor was handed"),
+    ("DOUBLE_DELETE", "TF_DeleteTensor got"),
 ];
 
 fn main() {
@@ -18,10 +18,10 @@ fn main() {
         println!("skipped: this machine has no C compiler (cc)");
         return;
     };
-    let row = only(suite(compiler.plugin("GOOD")).own_tests());
+    let row = first_outcome(suite(compiler.plugin("GOOD")).own_tests());
     assert_eq!(row.status, Verdict::Pass, "{row}");
     for (defect, words) in DEFECTS {
-        let row = only(suite(compiler.plugin(defect)).own_tests());
+        let row = first_outcome(suite(compiler.plugin(defect)).own_tests());
         assert_eq!(row.status, Verdict::Fail, "{defect}: {row}");
         assert!(row.detail.contains(words), "{defect}: {row}");
         println!("{defect}: {row}");
@@ -29,13 +29,14 @@ fn main() {
 }
 
 fn adds(host: &Host) {
-    let one = || Tensor::from([1], &[1f32]);
+    let scalar_one = || Tensor::from([1], &[1f32]);
     assert_eq!(
-        host.run(&Op::new("AddV2"), &[one(), one()]).unwrap(),
+        host.run(&Op::new("AddV2"), &[scalar_one(), scalar_one()])
+            .unwrap(),
         [Tensor::from([1], &[2f32])]
     );
 }
 
-fn only(rows: Vec<Outcome>) -> Outcome {
+fn first_outcome(rows: Vec<CheckOutcome>) -> CheckOutcome {
     rows.into_iter().next().expect("there is one test")
 }

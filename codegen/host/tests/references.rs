@@ -1,4 +1,4 @@
-//! Temporary and reference variables, as kernels of 2.15 to 2.18 have them.
+//! Temporary and reference variables of kernels in 2.15 to 2.18.
 
 mod c;
 
@@ -12,43 +12,50 @@ fn main() {
         return;
     };
     let suite = Suite::new(&apis, compiler.plugin("REFERENCES"));
-    let suite = suite.test("a_step", a_step).test("refused", refused);
+    let suite = suite
+        .test("assigns_temporary_variable", assigns_temporary_variable)
+        .test(
+            "rejects_unknown_variable_and_other_shape",
+            rejects_unknown_variable_and_other_shape,
+        );
     for row in suite.own_tests() {
         assert_eq!(row.status, Verdict::Pass, "{row}");
         println!("{row}");
     }
 }
 
-fn made() -> Op {
+fn temporary_variable() -> Op {
     let op = Op::new("TemporaryVariable").output("ref", "T");
     op.attr("T", DType::FLOAT)
 }
 
-fn assigned() -> Op {
+fn assign() -> Op {
     let op = Op::new("Assign").input("ref", "T").input("value", "T");
     op.output("output_ref", "T")
 }
 
-fn destroyed() -> Op {
+fn destroy_temporary_variable() -> Op {
     let op = Op::new("DestroyTemporaryVariable").input("ref", "T");
     op.output("value", "T")
 }
 
-fn a_step(host: &Host) {
-    let [variable] = &host.run(&made(), &[]).unwrap()[..] else {
+fn assigns_temporary_variable(host: &Host) {
+    let [variable] = &host.run(&temporary_variable(), &[]).unwrap()[..] else {
         panic!("one output")
     };
     assert_eq!(variable.dims(), [3]);
     let value = Tensor::from([3], &[1f32, 2.0, 3.0]);
-    let assigned = host.run(&assigned(), &[variable.clone(), value.clone()]);
-    let last = host.run(&destroyed(), &assigned.unwrap());
+    let assigned = host.run(&assign(), &[variable.clone(), value.clone()]);
+    let last = host.run(&destroy_temporary_variable(), &assigned.unwrap());
     assert_eq!(last.unwrap(), [value]);
 }
 
-fn refused(host: &Host) {
+fn rejects_unknown_variable_and_other_shape(host: &Host) {
     let tensor = |len: i64| Tensor::from([len], &vec![0f32; len as usize]);
-    let error = host.run(&destroyed(), &[tensor(3)]).unwrap_err();
+    let error = host
+        .run(&destroy_temporary_variable(), &[tensor(3)])
+        .unwrap_err();
     assert_eq!(error.code(), Some(Code::NOT_FOUND), "{error}");
-    let error = host.run(&assigned(), &[tensor(3), tensor(2)]).unwrap_err();
+    let error = host.run(&assign(), &[tensor(3), tensor(2)]).unwrap_err();
     assert_eq!(error.code(), Some(Code::INVALID_ARGUMENT), "{error}");
 }

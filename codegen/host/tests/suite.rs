@@ -1,4 +1,4 @@
-//! Kernels of a plugin in C, run by the suite as a plugin author's tests are.
+//! Runs kernels of a plugin in C with the suite, as tests of a plugin's author do.
 
 mod c;
 
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     };
     Suite::new(&apis, compiler.plugin("USE_BFC"))
         .test("adds", adds)
-        .test("adds_nothing", adds_nothing)
+        .test("adds_empty_tensors", adds_empty_tensors)
         .test("adds_on_threads", adds_on_threads)
         .test(
             "kernel_fails_with_its_message",
@@ -26,17 +26,20 @@ fn main() -> ExitCode {
             construction_fails_with_its_message,
         )
         .test(
-            "host_memory_arguments_stay_on_the_host",
-            host_memory_arguments_stay_on_the_host,
+            "host_memory_arguments_are_in_host_memory",
+            host_memory_arguments_are_in_host_memory,
         )
         .test(
-            "an_async_kernel_runs_in_place_or_not",
-            an_async_kernel_runs_in_place_or_not,
+            "async_kernel_runs_with_and_without_forwarding",
+            async_kernel_runs_with_and_without_forwarding,
         )
-        .test("says_which_kernels_there_are", says_which_kernels_there_are)
         .test(
-            "refuses_a_wrong_number_of_inputs",
-            refuses_a_wrong_number_of_inputs,
+            "error_lists_registered_kernels",
+            error_lists_registered_kernels,
+        )
+        .test(
+            "rejects_wrong_number_of_inputs",
+            rejects_wrong_number_of_inputs,
         )
         .run()
 }
@@ -54,7 +57,7 @@ fn adds(host: &Host) {
     assert_eq!(outputs, [Tensor::from([2, 2], &[11f32, 12.0, 13.0, 14.0])]);
 }
 
-fn adds_nothing(host: &Host) {
+fn adds_empty_tensors(host: &Host) {
     let empty = || Tensor::from::<f32>([0, 3], &[]);
     let outputs = host.run(&Op::new("AddV2"), &[empty(), empty()]).unwrap();
     assert_eq!(outputs[0].dims(), [0, 3]);
@@ -99,7 +102,7 @@ fn construction_fails_with_its_message(host: &Host) {
     assert_eq!(error.code(), Some(Code::UNIMPLEMENTED));
 }
 
-fn host_memory_arguments_stay_on_the_host(host: &Host) {
+fn host_memory_arguments_are_in_host_memory(host: &Host) {
     let outputs = host
         .run(
             &Op::new("Sum"),
@@ -109,14 +112,14 @@ fn host_memory_arguments_stay_on_the_host(host: &Host) {
     assert_eq!(outputs, [Tensor::scalar(7f32)]);
 }
 
-fn an_async_kernel_runs_in_place_or_not(host: &Host) {
+fn async_kernel_runs_with_and_without_forwarding(host: &Host) {
     for op in [Op::new("Neg"), Op::new("Neg").keep_inputs()] {
         let outputs = host.run(&op, &[floats(&[1.0, -2.0])]).unwrap();
         assert_eq!(outputs[0].as_slice::<f32>(), [-1.0, 2.0]);
     }
 }
 
-fn says_which_kernels_there_are(host: &Host) {
+fn error_lists_registered_kernels(host: &Host) {
     let doubles = || Tensor::from([1], &[1f64]);
     let error = host
         .run(&Op::new("AddV2"), &[doubles(), doubles()])
@@ -134,7 +137,7 @@ fn says_which_kernels_there_are(host: &Host) {
     assert_eq!(kernel.host_memory, ["reduction_indices"]);
 }
 
-fn refuses_a_wrong_number_of_inputs(host: &Host) {
+fn rejects_wrong_number_of_inputs(host: &Host) {
     let error = host.run(&Op::new("AddV2"), &[floats(&[1.0])]).unwrap_err();
     assert!(matches!(error, Error::Misuse(_)), "{error}");
 }

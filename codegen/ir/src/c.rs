@@ -12,7 +12,7 @@ pub fn spell(ty: &Type) -> String {
         },
         Type::Array { elem, len } => format!("{}[{len}]", spell(elem)),
         Type::Function(inner) => declare("(*)", inner),
-        simple => simple.word().unwrap_or_default(),
+        simple => simple.c_name().unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! A type's canonical C spelling: every qualifier to the right, parameters without names. Two
-//! declarations are equal for an ABI if their spellings are.
+//! The canonical C spelling of types: every qualifier to the right, parameters without names. Two
+//! declarations are equal in an ABI if their spellings are equal.
 
 use crate::{Signature, Type};
 
@@ -14,7 +14,7 @@ impl Type {
             }
             Type::Array { elem, len } => format!("{}[{len}]", elem.canonical()),
             Type::Function(signature) => signature.canonical(),
-            simple => simple.word().unwrap_or_default(),
+            simple => simple.c_name().unwrap_or_default(),
         }
     }
 }

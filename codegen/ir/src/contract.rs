@@ -1,4 +1,4 @@
-//! Facts that the C types do not carry, each with how we know it.
+//! Facts that the C types do not express, each with its evidence.
 
 use crate::Loc;
 
@@ -8,7 +8,7 @@ use crate::Loc;
 pub struct Stated<T> {
     /// The fact.
     pub value: T,
-    /// How we know it.
+    /// The evidence of the fact.
     pub evidence: Evidence,
     /// The value that a comment in the header states, if a note took precedence over the comment.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -16,7 +16,7 @@ pub struct Stated<T> {
 }
 
 impl<T> Stated<T> {
-    /// Creates a fact over which no other evidence was passed.
+    /// Creates a fact that took precedence over no other evidence.
     pub fn new(value: T, evidence: Evidence) -> Self {
         Self {
             value,
@@ -34,7 +34,7 @@ impl<T> Stated<T> {
     }
 }
 
-/// How a fact is known. Later variants take precedence over earlier ones.
+/// The evidence of a fact. Later variants take precedence over earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -43,13 +43,13 @@ pub enum Evidence {
     Prefix,
     /// A comment in the header.
     Comment(Loc),
-    /// An entry of the API's notes (`headers/apis/<api>.toml`), with what it rests on.
+    /// An entry of the API's notes (`headers/apis/<api>.toml`), with the source that the entry states.
     Notes(String),
     /// A validation message in the release's libraries: `'FIELD' field in STRUCT must be set.`
     Library,
 }
 
-/// One of the two parties to a plugin's load.
+/// One of the two sides of the ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -70,16 +70,16 @@ impl Side {
     }
 }
 
-/// Which party stores a field's value in the struct. It differs from who fills the field where a
-/// pointer's struct is filled by one party and the pointer is set by the other.
+/// The party that stores a field's value in the struct. It may differ from the side that fills the field:
+/// one side sets a pointer, the other fills the struct behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Writer {
     /// TensorFlow.
     Core,
     /// The plugin.
     Plugin,
-    /// Neither: the header reserves the field, so it stays null.
-    Nobody,
+    /// No party: the header reserves the field, so it stays null.
+    Reserved,
 }
 
 impl From<Side> for Writer {
@@ -91,7 +91,7 @@ impl From<Side> for Writer {
     }
 }
 
-/// Which way a value travels, seen from the callee.
+/// The direction of a value, from the callee's point of view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -104,31 +104,31 @@ pub enum Direction {
     InOut,
 }
 
-/// Whether a field may be left empty.
+/// The presence of a field: whether a null value is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Presence {
-    /// The other side refuses or crashes where it is empty.
+    /// The other side rejects a null value, or crashes.
     Required,
-    /// The other side copes.
+    /// The other side accepts a null value.
     Optional,
-    /// Nothing says.
+    /// No source states it.
     Unstated,
 }
 
-/// Whether ownership moves with a value.
+/// Ownership transfer of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Transfer {
-    /// It is lent.
+    /// The value is borrowed.
     None,
-    /// It is given away.
+    /// Ownership moves to the receiver of the value.
     Full,
 }
 
-/// How long a callback or pointer is kept.
+/// The time for which the callee uses a callback or pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -139,22 +139,22 @@ pub enum Scope {
     Stored,
 }
 
-/// What tells layouts of a struct apart that its size does not tell apart.
+/// The property that distinguishes layouts of a struct that have the same size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Discriminator {
-    /// Nothing in the process but the running release.
+    /// Only the running release distinguishes the layouts.
     Release,
 }
 
-/// Where a function table's callbacks find the object they act on: the parameter of type
-/// `const owner*`, and in it the free-form pointer `field`.
+/// The field in which a function table's callbacks find the plugin's object: the free-form pointer `field`
+/// of their parameter of type `const owner*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Receiver {
-    /// The struct that every callback is handed: `SP_Device`.
+    /// The struct that every callback receives, such as `SP_Device`.
     pub owner: String,
-    /// Its field that is the plugin's own: `device_handle`.
+    /// The struct's field that belongs to the plugin, such as `device_handle`.
     pub field: String,
 }

@@ -1,64 +1,64 @@
-//! What became of every item over the releases, as epochs: runs of releases in which an item's
-//! layout, signature or values stayed as they were.
+//! The history of every item over the releases, as epochs: runs of releases in which an item's layout,
+//! signature or values did not change.
 //!
-//! It is computed from the releases' [`Api`]s alone. Other names for the same thing are no change,
-//! nor are constness, what a `void*` is said to point to, a member that only got another name where
-//! it stood, and members that moved into a struct of their own without moving in memory. A release
-//! in which an item is absent ends no epoch: the epoch's releases then have a gap.
+//! The history is computed from the [`Api`]s of the releases only. Differences without effect on a binary do
+//! not end an epoch: aliases, constness, the type behind a `void*`, a member that was renamed at its offset,
+//! and members that moved into an embedded struct at the same offsets. A release in which an item is absent
+//! does not end an epoch either: the epoch's releases then have a gap.
 
-mod alike;
+mod equivalence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Api, Discriminator, Field, Item, Layout, Release, Signature, Stated, StructSize, Type, Variant,
 };
-use alike::{Declared, Pair};
+use equivalence::{Declared, ReleasePair};
 
-/// A run of releases and what held in all of them.
+/// A run of releases with an equal declaration of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Epoch<T> {
     /// The minor releases in order; a gap is a release that lacks the item.
     pub releases: Vec<String>,
-    /// What held, as the last of the releases words it.
+    /// The declaration, as in the last of the releases.
     pub shape: T,
-    /// Whether who was built with the epoch before goes wrong with this one. A struct that was only
-    /// appended to breaks nobody, unless others hold it by value.
+    /// True if binaries that were built with the previous epoch do not work with this one. Appending fields to
+    /// a struct breaks no binary, unless other structs embed it.
     pub breaks: bool,
 }
 
 impl<T> Epoch<T> {
-    /// The release it began with.
+    /// Returns the first release.
     pub fn first(&self) -> &str {
         self.releases.first().map_or("", String::as_str)
     }
 
-    /// The release it ended with.
+    /// Returns the last release.
     pub fn last(&self) -> &str {
         self.releases.last().map_or("", String::as_str)
     }
 }
 
-/// How a struct or union lies in memory.
+/// The layout of a struct or union in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Record {
-    /// Whether it is a union.
+    /// True for a union.
     pub union: bool,
-    /// What the C compiler says.
+    /// Size and alignment in C.
     pub layout: Layout,
-    /// What the `struct_size` protocol says, where the struct takes part in it.
+    /// Size in the `struct_size` protocol, if the struct takes part in that.
     pub struct_size: Option<StructSize>,
-    /// What tells its layouts apart where their sizes do not.
+    /// The property that distinguishes its layouts of the same size.
     pub discriminator: Option<Discriminator>,
-    /// Its fields in order.
+    /// The fields in order.
     pub fields: Vec<Field>,
 }
 
 impl Record {
-    /// The record that an item is, if it is one.
-    pub fn of(item: &Item) -> Option<Self> {
+    /// Returns the layout of a struct or union, or `None` for other items.
+    pub fn from_item(item: &Item) -> Option<Self> {
         let value = |stated: &Option<Stated<Discriminator>>| stated.as_ref().map(|it| it.value);
         match item {
             Item::Struct(item) => Some(Self {
@@ -79,27 +79,27 @@ impl Record {
         }
     }
 
-    /// The field called `name`.
+    /// Returns the field `name`, or `None` if there is none.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The field of `newer` that `field` of this record became under another name, without moving.
-    /// Functions are not followed: another function in the same slot is another function.
-    pub fn renamed<'n>(&self, field: &Field, newer: &'n Record) -> Option<&'n Field> {
+    /// Returns the field of `newer` that is `field` of this record with another name at the same offset.
+    /// A slot never counts as renamed: another name there means another function.
+    pub fn renamed_field<'n>(&self, field: &Field, newer: &'n Record) -> Option<&'n Field> {
         if newer.field(&field.name).is_some() {
             return None;
         }
         newer.fields.iter().find(|other| {
             self.field(&other.name).is_none()
                 && (other.offset, other.size) == (field.offset, field.size)
-                && interchangeable(&field.ty, &other.ty)
+                && is_interchangeable(&field.ty, &other.ty)
         })
     }
 }
 
-/// Whether a value of one type may stand for the other in a member that was only renamed.
-fn interchangeable(old: &Type, new: &Type) -> bool {
+/// Returns true if a renamed member may have changed from one of these types to the other.
+fn is_interchangeable(old: &Type, new: &Type) -> bool {
     match (old, new) {
         (Type::Function(_), _) | (_, Type::Function(_)) => false,
         (Type::Pointer { .. }, Type::Pointer { .. }) => true,
@@ -107,32 +107,32 @@ fn interchangeable(old: &Type, new: &Type) -> bool {
     }
 }
 
-/// Where an item is declared, and as what.
+/// The API and the kind of an item's declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Origin {
-    /// The API whose header has it.
+    /// The API whose header declares it.
     pub api: String,
     /// The item's kind: `struct`, `function`, ...
     pub kind: String,
-    /// The name that it is another name for, where it is one.
+    /// The name of the aliased type, if the item is an alias.
     pub alias_of: Option<String>,
 }
 
 /// Epochs by name.
 pub type Epochs<T> = BTreeMap<String, Vec<Epoch<T>>>;
 
-/// The epochs of everything. Function-typed fields are called `Struct.field`.
+/// The epochs of all items. Fields have names of the form `Struct.field`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct History {
-    /// The releases it is of, oldest first.
+    /// All releases, oldest first.
     pub releases: Vec<String>,
     /// The releases that are not final, each with its exact version.
     pub previews: BTreeMap<String, String>,
-    /// The APIs and what their version macros said.
+    /// The APIs with the values of their version macros.
     pub apis: Epochs<Option<String>>,
-    /// Every item: where it is declared, and as what.
+    /// All items with their APIs and kinds.
     pub items: Epochs<Origin>,
     /// Structs and unions.
     pub structs: Epochs<Record>,
@@ -140,58 +140,57 @@ pub struct History {
     pub functions: Epochs<Signature>,
     /// Typedefs of function pointers.
     pub callbacks: Epochs<Signature>,
-    /// Function-typed fields.
+    /// Function-typed fields, `Struct.field`.
     pub slots: Epochs<Signature>,
-    /// Every field, `Struct.field`, by its type; where it stands is the struct's to say.
+    /// All fields, `Struct.field`, compared by type. Their offsets belong to the struct's epochs.
     pub fields: Epochs<Field>,
     /// Enumerations.
     pub enums: Epochs<Vec<Variant>>,
-    /// Each field, `Struct.field`, to the first release that has it.
+    /// The first release that has each field, `Struct.field`.
     pub since: BTreeMap<String, String>,
 }
 
 impl History {
-    /// The history that `apis` tell: any number of APIs of any number of releases, in any order.
-    pub fn of(apis: &[Api]) -> Self {
+    /// Computes the history of any number of APIs and releases, in any order.
+    pub fn from_apis(apis: &[Api]) -> Self {
         let mut history = Self {
             previews: previews(apis),
             ..Self::default()
         };
-        let held = held_by_value(apis);
-        let mut before: Option<Declared> = None;
+        let embedded = embedded_names(apis);
+        let mut earlier: Option<Declared> = None;
         for release in releases(apis) {
-            let of_release = apis.iter().filter(|api| api.release == release);
-            let now = Declared::of(of_release);
+            let declared = Declared::new(apis.iter().filter(|api| api.release == release));
             let step = Step {
                 release,
-                held: &held,
-                pair: Pair {
-                    old: before.as_ref().unwrap_or(&now),
-                    new: &now,
+                embedded: &embedded,
+                pair: ReleasePair {
+                    old: earlier.as_ref().unwrap_or(&declared),
+                    new: &declared,
                 },
             };
-            history.take(&step);
+            history.add_release(&step);
             history.releases.push(release.into());
-            // What went is remembered, so that it is recognised when it comes again.
-            before = Some(now.over(before));
+            // Removed items stay in `earlier`, to compare them with a declaration in a later release.
+            earlier = Some(declared.with_earlier(earlier));
         }
         history
     }
 
-    /// Returns a release as tables name it: `2.21`, and `2.22*` for a preview.
+    /// Returns the label of a release in tables: `2.21`, and `2.22*` for a preview.
     pub fn label(&self, release: &str) -> String {
         let mark = self.previews.contains_key(release).then_some("*");
         format!("{release}{}", mark.unwrap_or_default())
     }
 
-    /// Returns the footnote of tables that label a preview, or `None` if there is none.
+    /// Returns the footnote for tables with previews, or `None` if there are no previews.
     pub fn footnote(&self) -> Option<String> {
         let exact: Vec<&str> = self.previews.values().map(String::as_str).collect();
         (!exact.is_empty()).then(|| format!("* preview: {}", exact.join(", ")))
     }
 
-    /// The epochs of a struct that nothing in the struct tells apart, two at a time: they have one
-    /// `struct_size` or none, and their API has one version or none.
+    /// Returns the pairs of epochs of a struct that a plugin cannot distinguish: their `struct_size` and the
+    /// version of their API are equal or absent.
     pub fn indistinguishable(&self, name: &str) -> Vec<(&Epoch<Record>, &Epoch<Record>)> {
         let size = |epoch: &Epoch<Record>| epoch.shape.struct_size.as_ref().map(|size| size.value);
         let epochs = self.structs.get(name).map_or(&[][..], Vec::as_slice);
@@ -199,52 +198,52 @@ impl History {
             let newer = &epochs[index + 1..];
             newer.iter().map(move |new| (old, new))
         });
-        let alike = pairs.filter(|(old, new)| {
-            let told = self
+        let indistinguishable = pairs.filter(|(old, new)| {
+            let differs_in_version = self
                 .versions(name, old, new)
                 .is_some_and(|(old, new)| old != new);
-            size(old) == size(new) && !told
+            size(old) == size(new) && !differs_in_version
         });
-        alike.collect()
+        indistinguishable.collect()
     }
 
-    /// What the API's version macros said at the end of one epoch of `name` and at the beginning of a
-    /// later one, where it has such macros.
+    /// Returns the values of the API's version macros at the end of one epoch of `name` and at the beginning of
+    /// a later one, or `None` if the API has no such macros.
     pub fn versions<T>(&self, name: &str, old: &Epoch<T>, new: &Epoch<T>) -> Option<(&str, &str)> {
         let version = |release: &str| {
-            let has = |releases: &[String]| releases.iter().any(|one| one == release);
+            let has = |releases: &[String]| releases.iter().any(|it| it == release);
             let mut origins = self.items.get(name)?.iter();
-            let origin = origins.find(|one| has(&one.releases))?;
+            let origin = origins.find(|epoch| has(&epoch.releases))?;
             let mut epochs = self.apis.get(&origin.shape.api)?.iter();
-            epochs.find(|one| has(&one.releases))?.shape.as_deref()
+            epochs.find(|epoch| has(&epoch.releases))?.shape.as_deref()
         };
         Some((version(old.last())?, version(new.first())?))
     }
 
-    fn take(&mut self, step: &Step) {
+    fn add_release(&mut self, step: &Step) {
         let release = step.release;
         let signatures = |old: &Signature, new: &Signature| step.signatures(old, new);
         for (api, version) in &step.pair.new.apis {
-            grow(&mut self.apis, api, release, version.clone(), equal);
+            add_to_epochs(&mut self.apis, api, release, version.clone(), equal);
         }
         for (name, (api, item)) in &step.pair.new.items {
-            grow(&mut self.items, name, release, origin(api, item), equal);
-            if let Some(record) = Record::of(item) {
-                self.take_fields(name, &record, step);
+            add_to_epochs(&mut self.items, name, release, origin(api, item), equal);
+            if let Some(record) = Record::from_item(item) {
+                self.add_fields(name, &record, step);
                 let records = |old: &Record, new: &Record| step.records(name, old, new);
-                grow(&mut self.structs, name, release, record, records);
+                add_to_epochs(&mut self.structs, name, release, record, records);
             }
             match item {
                 Item::Function(item) => {
                     let signature = item.signature.clone();
-                    grow(&mut self.functions, name, release, signature, signatures);
+                    add_to_epochs(&mut self.functions, name, release, signature, signatures);
                 }
                 Item::Callback(item) => {
                     let signature = item.signature.clone();
-                    grow(&mut self.callbacks, name, release, signature, signatures);
+                    add_to_epochs(&mut self.callbacks, name, release, signature, signatures);
                 }
                 Item::Enum(item) => {
-                    grow(
+                    add_to_epochs(
                         &mut self.enums,
                         name,
                         release,
@@ -257,27 +256,27 @@ impl History {
         }
     }
 
-    fn take_fields(&mut self, name: &str, record: &Record, step: &Step) {
+    fn add_fields(&mut self, name: &str, record: &Record, step: &Step) {
         let release = step.release;
         for field in &record.fields {
             let full = format!("{name}.{}", field.name);
             if let Type::Function(signature) = &field.ty {
                 let signatures = |old: &Signature, new: &Signature| step.signatures(old, new);
                 let signature = (**signature).clone();
-                grow(&mut self.slots, &full, release, signature, signatures);
+                add_to_epochs(&mut self.slots, &full, release, signature, signatures);
             }
             let types =
                 |old: &Field, new: &Field| same_or_broken(step.pair.same_type(&old.ty, &new.ty));
-            grow(&mut self.fields, &full, release, field.clone(), types);
+            add_to_epochs(&mut self.fields, &full, release, field.clone(), types);
             self.since.entry(full).or_insert_with(|| release.into());
         }
     }
 }
 
-/// What became of something from one release to the next.
+/// The change of an item from one release to the next.
 enum Change {
     Same,
-    /// Older programs live with it.
+    /// Binaries that were built with the older release work with the newer one.
     Extended,
     Broken,
 }
@@ -294,31 +293,31 @@ fn equal<T: PartialEq>(old: &T, new: &T) -> Change {
 }
 
 fn values(old: &Vec<Variant>, new: &Vec<Variant>) -> Change {
-    match old.iter().all(|one| new.contains(one)) {
+    match old.iter().all(|variant| new.contains(variant)) {
         _ if old == new => Change::Same,
         true => Change::Extended,
         false => Change::Broken,
     }
 }
 
-/// One release after the one before it.
+/// A release and its predecessor.
 struct Step<'s, 'a> {
     release: &'a str,
-    /// The names that others hold by value: where one of them grows, what holds it breaks.
-    held: &'s BTreeSet<&'a str>,
-    pair: Pair<'s, 'a>,
+    /// The names of types that others embed. If such a type grows, the types that embed it break.
+    embedded: &'s BTreeSet<&'a str>,
+    pair: ReleasePair<'s, 'a>,
 }
 
 impl Step<'_, '_> {
     fn signatures(&self, old: &Signature, new: &Signature) -> Change {
-        same_or_broken(self.pair.signatures(old, new))
+        same_or_broken(self.pair.same_signature(old, new))
     }
 
     fn records(&self, name: &str, old: &Record, new: &Record) -> Change {
-        let grew = old.layout != new.layout;
-        if self.pair.records(old, new) {
+        let has_grown = old.layout != new.layout;
+        if self.pair.same_record(old, new) {
             Change::Same
-        } else if self.pair.extends(old, new) && !(grew && self.held.contains(name)) {
+        } else if self.pair.extends(old, new) && !(has_grown && self.embedded.contains(name)) {
             Change::Extended
         } else {
             Change::Broken
@@ -326,29 +325,29 @@ impl Step<'_, '_> {
     }
 }
 
-/// The names that structs and unions hold by value, in any release.
-fn held_by_value(apis: &[Api]) -> BTreeSet<&str> {
+/// Returns the names of types that structs and unions embed, in any release.
+fn embedded_names(apis: &[Api]) -> BTreeSet<&str> {
     let items = apis.iter().flat_map(|api| api.items.values());
     let fields = items.flat_map(|item| match item {
         Item::Struct(item) => &item.fields[..],
         Item::Union(item) => &item.fields[..],
         _ => &[],
     });
-    let held = fields.filter_map(|field| match &field.ty {
+    let names = fields.filter_map(|field| match &field.ty {
         Type::Named(name) => Some(name.as_str()),
         Type::Array { elem, .. } => elem.named(),
         _ => None,
     });
-    held.collect()
+    names.collect()
 }
 
-/// The releases that are not final, each with its exact version.
+/// Returns the releases that are not final, each with its exact version.
 fn previews(apis: &[Api]) -> BTreeMap<String, String> {
     let exact = |api: &Api| Some((api.release.clone(), api.preview.clone()?));
     apis.iter().filter_map(exact).collect()
 }
 
-/// The releases that occur, oldest first; `2.10` comes after `2.9`.
+/// Returns the releases of `apis`, oldest first; `2.10` comes after `2.9`.
 fn releases(apis: &[Api]) -> Vec<&str> {
     let mut found: Vec<&str> = apis.iter().map(|api| api.release.as_str()).collect();
     found.sort_by_key(|text| text.parse::<Release>().ok());
@@ -356,25 +355,25 @@ fn releases(apis: &[Api]) -> Vec<&str> {
     found
 }
 
-/// Lengthens the last epoch of `name` where nothing changed, else begins another.
-fn grow<T>(
+/// Adds `release` to the last epoch of `name` if there is no change, else begins another epoch.
+fn add_to_epochs<T>(
     epochs: &mut Epochs<T>,
     name: &str,
     release: &str,
     shape: T,
-    judge: impl Fn(&T, &T) -> Change,
+    compare: impl Fn(&T, &T) -> Change,
 ) {
-    let runs = match epochs.get_mut(name) {
-        Some(runs) => runs,
+    let item_epochs = match epochs.get_mut(name) {
+        Some(item_epochs) => item_epochs,
         None => epochs.entry(name.into()).or_default(),
     };
-    let change = runs.last().map(|last| judge(&last.shape, &shape));
-    match (change, runs.last_mut()) {
+    let change = item_epochs.last().map(|last| compare(&last.shape, &shape));
+    match (change, item_epochs.last_mut()) {
         (Some(Change::Same), Some(last)) => {
             last.releases.push(release.into());
             last.shape = shape;
         }
-        (change, _) => runs.push(Epoch {
+        (change, _) => item_epochs.push(Epoch {
             releases: vec![release.into()],
             shape,
             breaks: matches!(change, Some(Change::Broken)),

@@ -1,11 +1,11 @@
-//! The kinds of thing a C header declares.
+//! The declarations of a C header, by kind.
 
 use crate::{
     Direction, Discriminator, Layout, Loc, Presence, Receiver, Side, Signature, Stated, StructSize,
     Type, Writer,
 };
 
-/// One declaration.
+/// A declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "lowercase"))]
@@ -29,7 +29,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Where it is declared.
+    /// Returns the position of the declaration.
     pub fn loc(&self) -> &Loc {
         match self {
             Item::Struct(item) => &item.loc,
@@ -44,35 +44,35 @@ impl Item {
     }
 }
 
-/// A struct and what its contract says.
+/// A struct and the facts of its contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Struct {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// Which side fills it.
+    /// The side that fills it.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub filled_by: Option<Stated<Side>>,
-    /// How its callbacks find the plugin's object; set on function tables only.
+    /// The field in which its callbacks find the plugin's object; for function tables only.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub receiver: Option<Stated<Receiver>>,
-    /// The author trait that is generated for it; set on function tables only.
+    /// The author trait that is generated for it; for function tables only.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub author_trait: Option<Stated<String>>,
-    /// What tells its layouts apart where their sizes do not.
+    /// The property that distinguishes its layouts of the same size.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -80,27 +80,29 @@ pub struct Struct {
     pub discriminator: Option<Stated<Discriminator>>,
     /// Its fields in order.
     pub fields: Vec<Field>,
-    /// What the C compiler says.
+    /// Its size and alignment in C.
     pub layout: Layout,
-    /// What the `struct_size` protocol says.
+    /// Its size in the `struct_size` protocol, if it takes part in that.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub struct_size: Option<StructSize>,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
 impl Struct {
-    /// Which side fills a field: as is said of it, else the struct's, or the other where the field's
-    /// direction is out.
+    /// Returns the side that fills `field`, or `None` if no fact states it.
+    ///
+    /// A fact about the field takes precedence. Otherwise the side that fills the struct fills the field,
+    /// unless the field's direction is out; then the other side does.
     pub fn filler(&self, field: &Field) -> Option<Side> {
-        if let Some(said) = &field.filled_by {
-            return Some(said.value);
+        if let Some(stated) = &field.filled_by {
+            return Some(stated.value);
         }
         let side = self.filled_by.as_ref()?.value;
-        let is_out = field.direction.as_ref().map(|said| said.value) == Some(Direction::Out);
+        let is_out = field.direction.as_ref().map(|stated| stated.value) == Some(Direction::Out);
         Some(match (side, is_out) {
             (side, false) => side,
             (Side::Core, true) => Side::Plugin,
@@ -108,13 +110,15 @@ impl Struct {
         })
     }
 
-    /// Returns which party stores the value of `field`, or `None` if nothing states it; both write
-    /// `struct_size`, whatever this returns for it. `is_versioned` tells a struct with a `struct_size` from other types.
+    /// Returns the party that stores the value of `field`, or `None` if no fact states it. `is_versioned`
+    /// returns true for structs with a `struct_size`.
+    ///
+    /// The result for the field `struct_size` has no meaning: both parties write it.
     pub fn writer(&self, field: &Field, is_versioned: impl Fn(&Type) -> bool) -> Option<Writer> {
         if field.is_reserved() {
-            return Some(Writer::Nobody);
+            return Some(Writer::Reserved);
         }
-        // "output, to be filled by plugin" of a pointer to a struct: core allocates the struct.
+        // "output, to be filled by plugin" at a pointer to a struct means that core allocates the struct.
         let is_allocated = field.filled_by.is_some()
             && matches!(&field.ty, Type::Pointer { pointee, mutable: true } if is_versioned(pointee));
         if is_allocated {
@@ -124,13 +128,13 @@ impl Struct {
     }
 }
 
-/// One member of a struct or union. Offsets and sizes are in bytes.
+/// A member of a struct or union. Offsets and sizes are in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
     /// The C name.
     pub name: String,
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -139,30 +143,29 @@ pub struct Field {
     /// The C type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub ty: Type,
-    /// Where it starts.
+    /// Offset of its first byte.
     pub offset: u64,
-    /// How long it is.
+    /// Size of its type.
     pub size: u64,
-    /// Which side fills it, where that differs from the struct or is said of it alone.
+    /// The side that fills it, if a fact states that of this field.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub filled_by: Option<Stated<Side>>,
-    /// Which way it travels.
+    /// The direction of the value.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub direction: Option<Stated<Direction>>,
-    /// Whether it may be left empty.
+    /// The presence of the field: whether a null value is allowed.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub presence: Option<Stated<Presence>>,
-    /// For a callback with no status to carry an error: the Rust expression it returns after a
-    /// panic.
+    /// The default return value of a callback without a status, after a panic: a Rust expression.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -174,13 +177,13 @@ pub struct Field {
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub section: Option<String>,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
 impl Field {
-    /// Returns true if the header keeps this extension pointer for later releases: it has to stay
-    /// null, since its comment names no party that sets it.
+    /// Returns true if the header reserves this extension pointer for later releases. Such a pointer stays
+    /// null, since no comment names a party that sets it.
     pub fn is_reserved(&self) -> bool {
         let is_optional = self.presence.as_ref().map(|it| it.value) == Some(Presence::Optional);
         self.name == "ext" && is_optional && self.filled_by.is_none()
@@ -191,13 +194,13 @@ impl Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Union {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// What tells its layouts apart where their sizes do not.
+    /// The property that distinguishes its layouts of the same size.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -205,9 +208,9 @@ pub struct Union {
     pub discriminator: Option<Stated<Discriminator>>,
     /// Its members.
     pub fields: Vec<Field>,
-    /// What the C compiler says.
+    /// Its size and alignment in C.
     pub layout: Layout,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
@@ -215,7 +218,7 @@ pub struct Union {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Enum {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -225,11 +228,11 @@ pub struct Enum {
     pub repr: Type,
     /// Its values in order; two names may share one value.
     pub variants: Vec<Variant>,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
-/// One named value of an enumeration.
+/// An enumerator of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Variant {
@@ -239,26 +242,26 @@ pub struct Variant {
     pub value: i64,
 }
 
-/// A type whose inside is hidden.
+/// An opaque type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Handle {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// Whether the name is itself a pointer (`typedef struct SP_Stream_st* SP_Stream`) or the
-    /// hidden struct behind one (`typedef struct TF_Tensor TF_Tensor`).
+    /// True if the name is a pointer (`typedef struct SP_Stream_st* SP_Stream`), false if it is the opaque
+    /// struct (`typedef struct TF_Tensor TF_Tensor`).
     pub pointer: bool,
-    /// The Rust type that sp-runtime already has for it, where it has one.
+    /// The Rust type of sp-runtime to use for it, if there is one.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub rust: Option<String>,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
@@ -266,7 +269,7 @@ pub struct Handle {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Alias {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -275,7 +278,7 @@ pub struct Alias {
     /// The type it names.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub ty: Type,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
@@ -283,15 +286,15 @@ pub struct Alias {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Callback {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// What a call passes and returns.
+    /// The parameters and return type.
     pub signature: Signature,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
@@ -299,35 +302,35 @@ pub struct Callback {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Function {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// What a call passes and returns.
+    /// The parameters and return type.
     pub signature: Signature,
-    /// Which side defines it: the plugin's entry points are the plugin's, all else is core's.
+    /// The side that defines the function: the plugin for its entry points, core for all others.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub exported_by: Option<Stated<Side>>,
-    /// What does the same where no library exports it.
+    /// The function to use if no library exports this one.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub instead: Option<Stated<String>>,
-    /// Whether the header holds its body.
+    /// True if the header contains the function's body.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "std::ops::Not::not")
     )]
     pub inline: bool,
-    /// The symbol a library exports for it.
+    /// The symbol that a library exports for the function.
     pub symbol: String,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
@@ -335,19 +338,19 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Constant {
-    /// Our own line about it.
+    /// Our own description of it, from the notes.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub doc: Option<String>,
-    /// What it stands for.
+    /// The value.
     pub value: Value,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub loc: Loc,
 }
 
-/// What a constant stands for.
+/// The value of a constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -356,7 +359,7 @@ pub enum Value {
     Int(i64),
     /// A string.
     Text(String),
-    /// Another name, such as `TSL_OK`.
+    /// The name of another constant, such as `TSL_OK`.
     Name(String),
 }
 
@@ -443,12 +446,12 @@ mod tests {
     }
 
     #[test]
-    fn reserved_ext_is_written_by_nobody_and_free_form_ext_by_its_filler() {
+    fn reserved_ext_has_no_writer_and_free_form_ext_is_written_by_filler() {
         let mut ext = field("ext", pointer(Type::Void));
         ext.presence = stated(Presence::Optional);
         assert_eq!(
             writer(Some(Side::Plugin), ext.clone()),
-            Some(Writer::Nobody)
+            Some(Writer::Reserved)
         );
         ext.filled_by = stated(Side::Plugin);
         assert_eq!(writer(Some(Side::Core), ext), Some(Writer::Plugin));

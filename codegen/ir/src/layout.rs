@@ -1,6 +1,6 @@
-//! Sizes as the C compiler has them, and as the `struct_size` protocol has them. The two differ.
+//! Sizes of structs: those of the C compiler, and those of the `struct_size` protocol. The two differ.
 
-/// What `sizeof` and `alignof` say, in bytes.
+/// Size and alignment of a type in C, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Layout {
@@ -10,15 +10,14 @@ pub struct Layout {
     pub align: u64,
 }
 
-/// The size that both sides write into `struct_size`: the end of the last field, without tail
-/// padding.
+/// The size that both sides store in `struct_size`: the end of the last field, without tail padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StructSize {
-    /// The macro or constant that names it: `SP_PLATFORM_STRUCT_SIZE`.
+    /// Name of the macro or constant, such as `SP_PLATFORM_STRUCT_SIZE`.
     pub symbol: String,
-    /// The field that its definition names as the last one.
+    /// The last field, as the definition of the macro or constant names it.
     pub last_field: String,
-    /// Its value in bytes.
+    /// The value in bytes.
     pub value: u64,
 }

@@ -1,8 +1,9 @@
-//! The intermediate representation: one [`Api`] is what sp-gen knows of one release of one C API.
+//! The intermediate representation (IR): an [`Api`] describes one C API in one release of TensorFlow.
 //!
-//! In C the name is the id, so items are a map by name and types refer to each other by name.
-//! Everything here is plain data. Reading it needs no clang, and without the `serde` feature no
-//! dependency at all.
+//! In C the name is the id, so items are a map by name, and types refer to each other by name. The IR is
+//! plain data. Its use needs no clang, and without the `serde` feature it has no dependencies.
+
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 mod api;
 pub mod c;
@@ -22,7 +23,7 @@ mod used;
 mod validate;
 mod visit;
 
-pub use api::{Api, Differs, Imports, Items, Loc, SCHEMA, Targets};
+pub use api::{Api, Imports, Items, Loc, SCHEMA, TargetDifference, Targets};
 pub use contract::{
     Direction, Discriminator, Evidence, Presence, Receiver, Scope, Side, Stated, Transfer, Writer,
 };
@@ -37,4 +38,4 @@ pub use snapshot::SnapshotError;
 pub use ty::{Param, Signature, Type};
 #[cfg(feature = "serde")]
 pub use validate::InvalidText;
-pub use visit::Mark;
+pub use visit::Visited;

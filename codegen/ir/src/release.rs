@@ -1,4 +1,4 @@
-//! Releases of TensorFlow: how their versions are written, read and ordered.
+//! Releases of TensorFlow: parsing, formatting and order of their versions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,11 +14,11 @@ pub struct Release {
     pub minor: u32,
     /// `0` of `2.21.0`; `None` in `2.21`.
     pub patch: Option<u32>,
-    /// How far the version is from being final.
+    /// The stage of the version before its final release.
     pub stage: Stage,
 }
 
-/// How far a version is from being final.
+/// The stage of a version before its final release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// A nightly build, by its date: `.dev20261026`.
@@ -30,6 +30,9 @@ pub enum Stage {
 }
 
 impl Release {
+    /// The first release that loads plugins, and the first that sp-gen supports.
+    pub const FIRST_SUPPORTED: Self = Self::from_minor(2, 5);
+
     /// Returns the minor release `major.minor`.
     pub const fn from_minor(major: u32, minor: u32) -> Self {
         Self {
@@ -69,22 +72,22 @@ impl Release {
         matches!(self.stage, Stage::Final)
     }
 
-    /// Returns true if a request for `self` may be answered with `exact`. A minor release or a patch
-    /// stands for final versions only.
+    /// Returns true if the version `exact` satisfies a request for `self`. A request without a stage is
+    /// satisfied by final versions only.
     pub fn admits(self, exact: Self) -> bool {
         let minor = self.minor() == exact.minor() && self.stage == exact.stage;
         minor && (self.patch.is_none() || self.patch == exact.patch)
     }
 
-    /// Returns the newest of `versions` that a request for `self` may be answered with: a final one if
-    /// there is any, else a release candidate of that minor release.
-    pub fn newest_of(self, versions: impl IntoIterator<Item = Self>) -> Option<Self> {
+    /// Returns the newest of `versions` that satisfies a request for `self`: a final version if there is one,
+    /// else a release candidate of that minor release.
+    pub fn newest_match(self, versions: impl IntoIterator<Item = Self>) -> Option<Self> {
         let is_candidate =
-            |one: Self| self.patch.is_none() && one.is_preview() && one.minor() == self.minor();
-        let admitted = versions
+            |it: Self| self.patch.is_none() && it.is_preview() && it.minor() == self.minor();
+        let matching = versions
             .into_iter()
-            .filter(|one| self.admits(*one) || is_candidate(*one));
-        admitted.max_by_key(|one| (one.is_final(), *one))
+            .filter(|version| self.admits(*version) || is_candidate(*version));
+        matching.max_by_key(|version| (version.is_final(), *version))
     }
 
     /// Returns the version as `TF_Version()` of that release spells it, such as `2.22.0-rc0`.
@@ -117,8 +120,8 @@ impl fmt::Display for Release {
 impl FromStr for Release {
     type Err = String;
 
-    /// Reads `2.21`, `2.21.0`, and pre-releases as packages (`2.22.0rc0`) or `TF_Version()`
-    /// (`2.22.0-rc0`) spell them.
+    /// Parses `2.21`, `2.21.0`, and pre-releases in the spelling of packages (`2.22.0rc0`) or of
+    /// `TF_Version()` (`2.22.0-rc0`).
     fn from_str(text: &str) -> Result<Self, String> {
         parse(text).ok_or_else(|| {
             format!(
@@ -157,7 +160,7 @@ fn split_stage(text: &str) -> Option<(&str, Stage)> {
     Some((text, Stage::Final))
 }
 
-/// Reads a decimal number without a sign or leading zeros, so that a release has one spelling.
+/// Parses a decimal number without a sign or leading zeros, so that a release has one spelling.
 fn number(text: &str) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let is_padded = text.len() > 1 && text.starts_with('0');
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_what_it_parsed() {
+    fn versions_round_trip() {
         for text in [
             "2.21",
             "2.4",
@@ -266,9 +269,9 @@ mod tests {
 
     #[test]
     fn newest_of_prefers_finals_to_candidates() {
-        let newest = |asked: &str, known: &[&str]| {
-            let found = release(asked).newest_of(known.iter().map(|one| release(one)));
-            found.map(|one| one.to_string())
+        let newest = |requested: &str, known: &[&str]| {
+            let found = release(requested).newest_match(known.iter().map(|text| release(text)));
+            found.map(|version| version.to_string())
         };
         let candidates = ["2.22.0rc0", "2.22.0rc1", "2.22.0.dev20260101"];
         assert_eq!(newest("2.22", &candidates).as_deref(), Some("2.22.0rc1"));

@@ -1,39 +1,39 @@
-//! The committed JSON form: sorted, one item a line, one trailing newline, so that equal data is
-//! equal bytes and a difference between releases is a difference of lines.
+//! The JSON form of the IR: sorted, one item per line, with a trailing newline. So equal data has equal bytes,
+//! and a difference between releases is a difference of lines.
 //!
-//! What an item says again and again stands once: `headers` and `evidence` are tables, and a place
-//! `0:81` or notes `3` in an item count into them.
+//! Repeated texts are stored once: `headers` and `evidence` are tables, and a position `0:81` or notes `3`
+//! in an item are indexes into them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, Evidence, Imports, InvalidText, Items, Mark, SCHEMA, Targets, validate};
+use crate::{Api, Evidence, Imports, InvalidText, Items, SCHEMA, Targets, Visited, validate};
 
-/// Why a snapshot could not be read.
+/// Error: a snapshot could not be read.
 #[derive(Debug)]
 pub enum SnapshotError {
-    /// It is not JSON of this shape.
+    /// The text is not JSON of this form.
     Malformed(serde_json::Error),
-    /// A newer sp-gen wrote it.
+    /// A newer sp-gen wrote the snapshot.
     NewerSchema {
-        /// The schema it says.
+        /// The schema that the snapshot states.
         found: u32,
     },
-    /// An item counts into a table that is not that long.
-    Missing {
-        /// The place in the table.
+    /// An item has an index that is not in its table.
+    InvalidIndex {
+        /// The index.
         index: usize,
     },
-    /// A name or a text that could end up in code or on a terminal as something else.
+    /// A name or text is not of the required form.
     Invalid(InvalidText),
 }
 
 impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // serde quotes parts of the text as they are.
+            // serde's messages quote parts of the text without escapes.
             Self::Malformed(error) => {
                 write!(
                     f,
@@ -46,9 +46,9 @@ impl fmt::Display for SnapshotError {
                 f,
                 "the snapshot has schema {found}, this sp-gen reads up to {SCHEMA}; use a newer sp-gen"
             ),
-            Self::Missing { index } => write!(
+            Self::InvalidIndex { index } => write!(
                 f,
-                "not an sp-gen snapshot: nothing stands at {index} in its tables"
+                "not an sp-gen snapshot: its tables have no entry with the index {index}"
             ),
         }
     }
@@ -56,9 +56,9 @@ impl fmt::Display for SnapshotError {
 
 impl std::error::Error for SnapshotError {}
 
-/// Returns `text` with its control characters escaped.
+/// Returns `text` with the characters escaped that must not reach a terminal.
 fn printable(text: &str) -> String {
-    let escape = |char: char| match char.is_control() {
+    let escape = |char: char| match validate::is_unprintable(char) {
         true => char.escape_default().to_string(),
         false => char.to_string(),
     };
@@ -70,9 +70,9 @@ struct Envelope {
     schema: u32,
 }
 
-/// An API as it is written.
+/// An API in the JSON form, with the tables for repeated texts.
 #[derive(Deserialize)]
-struct Written {
+struct SerializedApi {
     schema: u32,
     name: String,
     release: String,
@@ -92,15 +92,15 @@ struct Written {
 }
 
 impl Api {
-    /// Reads a snapshot.
+    /// Parses a snapshot.
     ///
     /// # Errors
-    /// Returns an error if the text is not such JSON, if a newer schema wrote it, or if a name is none of C's.
+    /// Returns an error if `text` is not a snapshot, if it has a newer schema, or if a text in it is invalid.
     pub fn from_json(text: &str) -> Result<Self, SnapshotError> {
-        let written: Result<Written, _> = serde_json::from_str(text);
-        // A newer schema may have another form, but it says that it is newer.
-        let schema = match &written {
-            Ok(written) => Some(written.schema),
+        let serialized: Result<SerializedApi, _> = serde_json::from_str(text);
+        // A newer schema may have another form, but its `schema` key is the same.
+        let schema = match &serialized {
+            Ok(serialized) => Some(serialized.schema),
             Err(_) => serde_json::from_str(text)
                 .ok()
                 .map(|Envelope { schema }| schema),
@@ -108,70 +108,71 @@ impl Api {
         match schema {
             Some(found) if found > SCHEMA => Err(SnapshotError::NewerSchema { found }),
             _ => {
-                let api = written.map_err(SnapshotError::Malformed)?.expand()?;
+                let api = serialized.map_err(SnapshotError::Malformed)?.expand()?;
                 validate::check(&api).map_err(SnapshotError::Invalid)?;
                 Ok(api)
             }
         }
     }
 
-    /// Writes a snapshot: one item a line, ending in one newline.
+    /// Serializes the snapshot: one item per line, with a trailing newline.
     pub fn to_json(&self) -> String {
         let mut api = self.clone();
-        let tables = Tables::of(&mut api);
-        tables.shorten(&mut api);
+        let tables = Tables::collect(&mut api);
+        tables.replace_texts(&mut api);
         let mut text = format!("{{\n\"schema\":{}", api.schema);
-        let mut part = |key: &str, value: String| text += &format!(",\n\"{key}\":{value}");
-        part("name", json(&api.name));
-        part("release", json(&api.release));
+        let mut append = |key: &str, value: String| text += &format!(",\n\"{key}\":{value}");
+        append("name", json(&api.name));
+        append("release", json(&api.release));
         if let Some(exact) = &api.preview {
-            part("preview", "true".into());
-            part("exact", json(exact));
+            append("preview", "true".into());
+            append("exact", json(exact));
         }
         if let Some(version) = &api.version {
-            part("version", json(version));
+            append("version", json(version));
         }
         if !tables.headers.is_empty() {
-            part("headers", rows(tables.headers.iter().map(json)));
+            append("headers", rows(tables.headers.iter().map(json)));
         }
         if !tables.evidence.is_empty() {
-            part("evidence", rows(tables.evidence.iter().map(json)));
+            append("evidence", rows(tables.evidence.iter().map(json)));
         }
-        part("items", lines(&api.items));
+        append("items", lines(&api.items));
         if !api.imports.is_empty() {
-            part("imports", json(&api.imports));
+            append("imports", json(&api.imports));
         }
         if !api.targets.is_empty() {
             let triples = api.targets.iter();
             let triples: Vec<String> = triples
                 .map(|(triple, items)| format!("{}:{}", json(triple), lines(items)))
                 .collect();
-            part("targets", format!("{{\n{}\n}}", triples.join(",\n")));
+            append("targets", format!("{{\n{}\n}}", triples.join(",\n")));
         }
         text + "\n}\n"
     }
 }
 
-impl Written {
+impl SerializedApi {
+    /// Replaces the indexes in items by the texts of the tables.
     fn expand(mut self) -> Result<Api, SnapshotError> {
-        let mut missing = None;
-        let mut look = |table: &[String], index: &mut String| match index.parse::<usize>() {
+        let mut invalid_index = None;
+        let mut expand = |table: &[String], text: &mut String| match text.parse::<usize>() {
             Err(_) => {}
-            Ok(number) => match table.get(number) {
-                Some(text) => *index = text.clone(),
-                None => missing = Some(number),
+            Ok(index) => match table.get(index) {
+                Some(entry) => *text = entry.clone(),
+                None => invalid_index = Some(index),
             },
         };
         for item in self.items.values_mut() {
-            item.visit_mut(&mut |mark| match mark {
-                Mark::Loc(loc) => look(&self.headers, &mut loc.file),
-                Mark::Evidence(Evidence::Comment(loc)) => look(&self.headers, &mut loc.file),
-                Mark::Evidence(Evidence::Notes(text)) => look(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
+            item.visit_mut(&mut |visited| match visited {
+                Visited::Loc(loc) => expand(&self.headers, &mut loc.file),
+                Visited::Evidence(Evidence::Comment(loc)) => expand(&self.headers, &mut loc.file),
+                Visited::Evidence(Evidence::Notes(text)) => expand(&self.evidence, text),
+                Visited::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
-        match missing {
-            Some(index) => Err(SnapshotError::Missing { index }),
+        match invalid_index {
+            Some(index) => Err(SnapshotError::InvalidIndex { index }),
             None => Ok(Api {
                 schema: self.schema,
                 name: self.name,
@@ -188,28 +189,28 @@ impl Written {
     }
 }
 
-/// What items count into.
+/// The tables of repeated texts, sorted.
 struct Tables {
     headers: Vec<String>,
     evidence: Vec<String>,
 }
 
 impl Tables {
-    fn of(api: &mut Api) -> Self {
+    fn collect(api: &mut Api) -> Self {
         let (mut headers, mut evidence) = (BTreeSet::new(), BTreeSet::new());
         for item in api.items.values_mut() {
-            item.visit_mut(&mut |mark| match mark {
-                Mark::Loc(loc) | Mark::Evidence(Evidence::Comment(loc)) => {
+            item.visit_mut(&mut |visited| match visited {
+                Visited::Loc(loc) | Visited::Evidence(Evidence::Comment(loc)) => {
                     if !headers.contains(&loc.file) {
                         headers.insert(loc.file.clone());
                     }
                 }
-                Mark::Evidence(Evidence::Notes(text)) => {
+                Visited::Evidence(Evidence::Notes(text)) => {
                     if !evidence.contains(text) {
                         evidence.insert(text.clone());
                     }
                 }
-                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
+                Visited::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
         Self {
@@ -218,30 +219,31 @@ impl Tables {
         }
     }
 
-    fn shorten(&self, api: &mut Api) {
-        let index = |table: &[String], text: &mut String| {
+    /// Replaces the texts in items by their indexes.
+    fn replace_texts(&self, api: &mut Api) {
+        let replace = |table: &[String], text: &mut String| {
             if let Ok(index) = table.binary_search(text) {
                 *text = index.to_string();
             }
         };
         for item in api.items.values_mut() {
-            item.visit_mut(&mut |mark| match mark {
-                Mark::Loc(loc) | Mark::Evidence(Evidence::Comment(loc)) => {
-                    index(&self.headers, &mut loc.file);
+            item.visit_mut(&mut |visited| match visited {
+                Visited::Loc(loc) | Visited::Evidence(Evidence::Comment(loc)) => {
+                    replace(&self.headers, &mut loc.file);
                 }
-                Mark::Evidence(Evidence::Notes(text)) => index(&self.evidence, text),
-                Mark::Evidence(Evidence::Prefix | Evidence::Library) => {}
+                Visited::Evidence(Evidence::Notes(text)) => replace(&self.evidence, text),
+                Visited::Evidence(Evidence::Prefix | Evidence::Library) => {}
             });
         }
     }
 }
 
-/// A list with a line for each entry.
+/// Formats a list with a line for each entry.
 fn rows(entries: impl Iterator<Item = String>) -> String {
     format!("[\n{}\n]", entries.collect::<Vec<_>>().join(",\n"))
 }
 
-/// A map with a line for each entry.
+/// Formats a map with a line for each entry.
 fn lines<T: Serialize>(map: &BTreeMap<String, T>) -> String {
     if map.is_empty() {
         return "{}".into();
@@ -260,7 +262,7 @@ fn json<T: Serialize + ?Sized>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Differs, Handle, Item, Loc};
+    use crate::{Handle, Item, Loc, TargetDifference};
 
     fn empty(schema: u32) -> Api {
         Api {
@@ -288,16 +290,16 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_writes() {
+    fn snapshot_round_trips() {
         let mut api = empty(SCHEMA);
         assert_eq!(Api::from_json(&api.to_json()).unwrap(), api);
         api.version = Some("0.1".into());
         api.preview = Some("2.22.0rc0".into());
         api.items.insert("A".into(), handle(1));
         api.imports.insert("B".into(), "other".into());
-        let differs = Differs {
+        let differs = TargetDifference {
             offsets: vec![0, 4],
-            ..Differs::default()
+            ..TargetDifference::default()
         };
         let differing = [("A".to_string(), differs)];
         api.targets.insert("i686".into(), differing.into());
@@ -315,20 +317,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_again_stands_once() {
+    fn stores_repeated_texts_once() {
         let mut api = empty(SCHEMA);
         api.items.insert("A".into(), handle(1));
         api.items.insert("B".into(), handle(2));
         let text = api.to_json();
         assert_eq!(text.matches("demo.h").count(), 1, "{text}");
         assert_eq!(Api::from_json(&text).unwrap(), api);
-        let cut = text.replace("\"loc\":\"0:", "\"loc\":\"1:");
-        let error = Api::from_json(&cut).unwrap_err();
-        assert!(error.to_string().contains("nothing stands at 1"), "{error}");
+        let invalid = text.replace("\"loc\":\"0:", "\"loc\":\"1:");
+        let error = Api::from_json(&invalid).unwrap_err();
+        assert!(error.to_string().contains("the index 1"), "{error}");
     }
 
     #[test]
-    fn a_newer_schema_of_another_form_is_refused_as_newer() {
+    fn rejects_newer_schema_of_another_form_as_newer() {
         let error = Api::from_json(r#"{"schema": 99, "things": []}"#).unwrap_err();
         assert!(
             matches!(error, SnapshotError::NewerSchema { found: 99 }),
@@ -337,26 +339,26 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_a_line() {
+    fn writes_one_line_per_item() {
         let mut api = empty(SCHEMA);
         api.items.insert("A".into(), handle(1));
         api.items.insert("B".into(), handle(2));
         let text = api.to_json();
-        let of = |name: &str| {
+        let count_lines = |name: &str| {
             let start = format!("\"{name}\":{{\"kind\":\"handle\"");
             text.lines().filter(|line| line.starts_with(&start)).count()
         };
-        assert_eq!((of("A"), of("B")), (1, 1), "{text}");
+        assert_eq!((count_lines("A"), count_lines("B")), (1, 1), "{text}");
     }
 
     #[test]
-    fn refuses_a_newer_schema() {
+    fn rejects_newer_schema() {
         let error = Api::from_json(&empty(SCHEMA + 1).to_json()).unwrap_err();
         assert!(error.to_string().contains("newer sp-gen"), "{error}");
     }
 
     #[test]
-    fn refuses_truncated_text() {
+    fn rejects_truncated_text() {
         let text = empty(SCHEMA).to_json();
         assert!(Api::from_json(&text[..text.len() / 2]).is_err());
     }

@@ -1,6 +1,5 @@
-//! How a type is written in JSON: as C writes it with every qualifier to the right, `char const*`,
-//! `int64_t[8]`. What takes a signature is an object, `{"function": {..}}`, and so is what is made
-//! of one.
+//! The JSON form of types: the C spelling with every qualifier to the right, such as `char const*` or
+//! `int64_t[8]`. Function types are objects, `{"function": {..}}`, and so are types derived from them.
 
 use std::fmt;
 
@@ -10,48 +9,48 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Signature, Type};
 
-/// The C spelling; none for what is made of a signature.
-fn spell(ty: &Type) -> Option<String> {
+/// Returns the C spelling, or `None` for function types and types derived from them.
+fn c_spelling(ty: &Type) -> Option<String> {
     let text = match ty {
         Type::Pointer {
             pointee,
             mutable: true,
-        } => spell(pointee)? + "*",
-        Type::Pointer { pointee, .. } => spell(pointee)? + " const*",
+        } => c_spelling(pointee)? + "*",
+        Type::Pointer { pointee, .. } => c_spelling(pointee)? + " const*",
         Type::Array { elem, len } => {
-            // In C the outer length comes first: `char[2][4]` is two times four.
+            // In C the outer length comes first: `char[2][4]` is an array of two arrays of four.
             let (mut elem, mut lengths) = (elem, format!("[{len}]"));
             while let Type::Array { elem: inner, len } = &**elem {
                 (elem, lengths) = (inner, format!("{lengths}[{len}]"));
             }
-            spell(elem)? + &lengths
+            c_spelling(elem)? + &lengths
         }
-        simple => return simple.word(),
+        simple => return simple.c_name(),
     };
     Some(text)
 }
 
-/// More stars and brackets than any header has are no type, so that no text overflows the stack.
-const DEEPEST: usize = 64;
+/// Limit for the number of stars and brackets, so that no text overflows the stack.
+const MAX_DEPTH: usize = 64;
 
 fn parse(text: &str) -> Option<Type> {
-    let depth = text.bytes().filter(|one| matches!(one, b'*' | b'['));
-    (depth.count() <= DEEPEST).then(|| parse_within(text))?
+    let depth = text.bytes().filter(|byte| matches!(byte, b'*' | b'['));
+    (depth.count() <= MAX_DEPTH).then(|| parse_unlimited(text))?
 }
 
-fn parse_within(text: &str) -> Option<Type> {
+fn parse_unlimited(text: &str) -> Option<Type> {
     if let Some(pointee) = text.strip_suffix('*') {
         let bare = pointee.strip_suffix(" const");
         return Some(Type::Pointer {
-            pointee: Box::new(parse_within(bare.unwrap_or(pointee))?),
+            pointee: Box::new(parse_unlimited(bare.unwrap_or(pointee))?),
             mutable: bare.is_none(),
         });
     }
     if text.ends_with(']') {
         return array(text);
     }
-    let is_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
-    (!text.is_empty() && text.chars().all(is_word)).then(|| word(text))
+    let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    (!text.is_empty() && text.chars().all(is_word)).then(|| simple_type(text))
 }
 
 fn array(mut text: &str) -> Option<Type> {
@@ -67,10 +66,10 @@ fn array(mut text: &str) -> Option<Type> {
         elem: Box::new(elem),
         len,
     };
-    Some(lengths.into_iter().fold(parse_within(text)?, wrap))
+    Some(lengths.into_iter().fold(parse_unlimited(text)?, wrap))
 }
 
-fn word(text: &str) -> Type {
+fn simple_type(text: &str) -> Type {
     let int = |text: &str| match text.strip_suffix("_t")? {
         "8" => Some(8),
         "16" => Some(16),
@@ -106,7 +105,7 @@ fn word(text: &str) -> Type {
 
 impl Serialize for Type {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Some(text) = spell(self) {
+        if let Some(text) = c_spelling(self) {
             return serializer.serialize_str(&text);
         }
         let mut map = serializer.serialize_map(None)?;
@@ -138,7 +137,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Type, E> {
-        parse(text).ok_or_else(|| E::custom(format_args!("`{text}` is no C type")))
+        parse(text).ok_or_else(|| E::custom(format_args!("`{text}` is not a C type")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Type, A::Error> {
@@ -153,12 +152,16 @@ impl<'de> Visitor<'de> for Reader {
                 let (elem, len) = map.next_value()?;
                 Type::Array { elem, len }
             }
-            _ => return Err(A::Error::custom("this is no type")),
+            _ => {
+                return Err(A::Error::custom(
+                    "invalid type: expected `function`, `pointer`, `const_pointer` or `array`",
+                ));
+            }
         };
         match map.next_key::<String>()? {
             None => Ok(ty),
             Some(key) => Err(A::Error::custom(format_args!(
-                "`{key}` says too much of a type"
+                "unexpected key `{key}` in a type"
             ))),
         }
     }
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn types_read_as_c() {
+    fn types_have_c_spelling() {
         let named = || Type::Named("TF_Status".into());
         let elem = Box::new(Type::Int {
             bits: 8,
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_a_signature_is_an_object() {
+    fn function_types_are_objects() {
         let run = Type::Function(Box::new(Signature {
             params: Vec::new(),
             ret: Type::Void,
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn rejects_malformed_types() {
         for text in [
             "\"\"",
             "\"a b\"",

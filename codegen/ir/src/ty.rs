@@ -1,22 +1,22 @@
-//! C types, reduced to what an ABI is made of.
+//! C types, reduced to the properties that matter to an ABI.
 
 use crate::{Direction, Scope, Stated, Transfer};
 
-/// A C type. Constness is kept only on pointees, where it says who may write.
+/// A C type. Only pointees have constness: there it states which side may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
     /// `void`.
     Void,
     /// A fixed-width integer; `int` is 32 bits on every target we know.
     Int {
-        /// 8, 16, 32 or 64.
+        /// Width: 8, 16, 32 or 64.
         bits: u8,
-        /// Whether it is signed.
+        /// True for a signed integer.
         signed: bool,
     },
     /// `float` or `double`.
     Float {
-        /// 32 or 64.
+        /// Width: 32 or 64.
         bits: u8,
     },
     /// C++ `bool` or C `_Bool`.
@@ -27,23 +27,23 @@ pub enum Type {
     Size,
     /// `intptr_t` or `uintptr_t`: an integer as wide as the target's pointers.
     Address {
-        /// Whether it is signed.
+        /// True for `intptr_t`.
         signed: bool,
     },
     /// A struct, union, enum, handle, alias or callback, by its name.
     Named(String),
     /// A data pointer.
     Pointer {
-        /// What it points to.
+        /// The type that it points to.
         pointee: Box<Type>,
-        /// Whether the pointee may be written through it.
+        /// True if the pointee is not `const`.
         mutable: bool,
     },
     /// A fixed-length array.
     Array {
-        /// The element.
+        /// The element type.
         elem: Box<Type>,
-        /// How many.
+        /// The number of elements.
         len: u64,
     },
     /// A pointer to a function. It may be null.
@@ -51,8 +51,8 @@ pub enum Type {
 }
 
 impl Type {
-    /// What C calls it, where that is one word: `int32_t`, or an item's name.
-    pub fn word(&self) -> Option<String> {
+    /// Returns the type's name in C, such as `int32_t` or an item's name, or `None` for a derived type.
+    pub fn c_name(&self) -> Option<String> {
         Some(match self {
             Type::Void => "void".into(),
             Type::Int { bits, signed: true } => format!("int{bits}_t"),
@@ -70,7 +70,7 @@ impl Type {
         })
     }
 
-    /// The name of the item this is, or points to through any number of pointers.
+    /// Returns the name of the item that this type is, or to which it leads through pointers and arrays.
     pub fn named(&self) -> Option<&str> {
         match self {
             Type::Named(name) => Some(name),
@@ -80,21 +80,21 @@ impl Type {
         }
     }
 
-    /// Whether this is a pointer to the item called `name`.
+    /// Returns true for a pointer to the item `name`.
     pub fn points_to(&self, name: &str) -> bool {
         matches!(self, Type::Pointer { pointee, .. } if **pointee == Type::Named(name.into()))
     }
 }
 
-/// What a call passes and returns.
+/// The parameters and return type of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Signature {
     /// The parameters in order.
     pub params: Vec<Param>,
-    /// What comes back.
+    /// The return type.
     pub ret: Type,
-    /// Whether ownership of what comes back moves to the caller.
+    /// Ownership transfer of the returned value to the caller.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -102,28 +102,28 @@ pub struct Signature {
     pub ret_transfer: Option<Stated<Transfer>>,
 }
 
-/// One parameter.
+/// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Param {
-    /// The header's name; empty where it gives none.
+    /// The name in the header; empty if it has none.
     pub name: String,
     /// The C type.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub ty: Type,
-    /// Which way it travels.
+    /// The direction of the value.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub direction: Option<Stated<Direction>>,
-    /// Whether ownership moves with it.
+    /// Ownership transfer of the value.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub transfer: Option<Stated<Transfer>>,
-    /// How long the callee keeps it.
+    /// The time for which the callee uses the value.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")

@@ -1,90 +1,91 @@
-//! Every place and every evidence in an item, however deep it stands.
+//! A visitor of all source positions and evidences in an item, at any depth.
 
 use crate::{Evidence, Field, Function, Item, Loc, Param, Signature, Stated, Struct, Type};
 
-/// What [`Item::visit_mut`] meets.
+/// A part of an item that [`Item::visit_mut`] visits.
 #[derive(Debug)]
-pub enum Mark<'a> {
-    /// Where something is declared.
+pub enum Visited<'a> {
+    /// The position of a declaration.
     Loc(&'a mut Loc),
-    /// How something is known.
+    /// The evidence of a fact.
     Evidence(&'a mut Evidence),
 }
 
-type See<'s> = &'s mut dyn FnMut(Mark<'_>);
+type Visit<'s> = &'s mut dyn FnMut(Visited<'_>);
 
 impl Item {
-    /// Shows `see` every place and every evidence. The place inside an evidence is not shown again.
-    pub fn visit_mut(&mut self, see: See) {
+    /// Calls `visit` for every position and every evidence. The position inside an evidence is not visited
+    /// separately.
+    pub fn visit_mut(&mut self, visit: Visit) {
         match self {
-            Item::Struct(item) => structure(item, see),
+            Item::Struct(item) => structure(item, visit),
             Item::Union(item) => {
-                fact(&mut item.discriminator, see);
-                item.fields.iter_mut().for_each(|one| field(one, see));
-                see(Mark::Loc(&mut item.loc));
+                fact(&mut item.discriminator, visit);
+                item.fields.iter_mut().for_each(|it| field(it, visit));
+                visit(Visited::Loc(&mut item.loc));
             }
             Item::Callback(item) => {
-                signature(&mut item.signature, see);
-                see(Mark::Loc(&mut item.loc));
+                signature(&mut item.signature, visit);
+                visit(Visited::Loc(&mut item.loc));
             }
-            Item::Function(item) => function(item, see),
-            Item::Enum(item) => see(Mark::Loc(&mut item.loc)),
-            Item::Handle(item) => see(Mark::Loc(&mut item.loc)),
-            Item::Alias(item) => see(Mark::Loc(&mut item.loc)),
-            Item::Constant(item) => see(Mark::Loc(&mut item.loc)),
+            Item::Function(item) => function(item, visit),
+            Item::Enum(item) => visit(Visited::Loc(&mut item.loc)),
+            Item::Handle(item) => visit(Visited::Loc(&mut item.loc)),
+            Item::Alias(item) => visit(Visited::Loc(&mut item.loc)),
+            Item::Constant(item) => visit(Visited::Loc(&mut item.loc)),
         }
     }
 }
 
-fn structure(item: &mut Struct, see: See) {
-    fact(&mut item.filled_by, see);
-    fact(&mut item.receiver, see);
-    fact(&mut item.author_trait, see);
-    fact(&mut item.discriminator, see);
-    item.fields.iter_mut().for_each(|one| field(one, see));
-    see(Mark::Loc(&mut item.loc));
+fn structure(item: &mut Struct, visit: Visit) {
+    fact(&mut item.filled_by, visit);
+    fact(&mut item.receiver, visit);
+    fact(&mut item.author_trait, visit);
+    fact(&mut item.discriminator, visit);
+    item.fields.iter_mut().for_each(|it| field(it, visit));
+    visit(Visited::Loc(&mut item.loc));
 }
 
-fn function(item: &mut Function, see: See) {
-    signature(&mut item.signature, see);
-    fact(&mut item.exported_by, see);
-    fact(&mut item.instead, see);
-    see(Mark::Loc(&mut item.loc));
+fn function(item: &mut Function, visit: Visit) {
+    signature(&mut item.signature, visit);
+    fact(&mut item.exported_by, visit);
+    fact(&mut item.instead, visit);
+    visit(Visited::Loc(&mut item.loc));
 }
 
-fn field(item: &mut Field, see: See) {
-    ty(&mut item.ty, see);
-    fact(&mut item.filled_by, see);
-    fact(&mut item.direction, see);
-    fact(&mut item.presence, see);
-    fact(&mut item.neutral, see);
-    see(Mark::Loc(&mut item.loc));
+fn field(item: &mut Field, visit: Visit) {
+    ty(&mut item.ty, visit);
+    fact(&mut item.filled_by, visit);
+    fact(&mut item.direction, visit);
+    fact(&mut item.presence, visit);
+    fact(&mut item.neutral, visit);
+    visit(Visited::Loc(&mut item.loc));
 }
 
-fn ty(item: &mut Type, see: See) {
+fn ty(item: &mut Type, visit: Visit) {
     match item {
-        Type::Pointer { pointee, .. } => ty(pointee, see),
-        Type::Array { elem, .. } => ty(elem, see),
-        Type::Function(inner) => signature(inner, see),
+        Type::Pointer { pointee, .. } => ty(pointee, visit),
+        Type::Array { elem, .. } => ty(elem, visit),
+        Type::Function(inner) => signature(inner, visit),
         _ => {}
     }
 }
 
-fn signature(item: &mut Signature, see: See) {
-    item.params.iter_mut().for_each(|one| param(one, see));
-    ty(&mut item.ret, see);
-    fact(&mut item.ret_transfer, see);
+fn signature(item: &mut Signature, visit: Visit) {
+    item.params.iter_mut().for_each(|it| param(it, visit));
+    ty(&mut item.ret, visit);
+    fact(&mut item.ret_transfer, visit);
 }
 
-fn param(item: &mut Param, see: See) {
-    ty(&mut item.ty, see);
-    fact(&mut item.direction, see);
-    fact(&mut item.transfer, see);
-    fact(&mut item.scope, see);
+fn param(item: &mut Param, visit: Visit) {
+    ty(&mut item.ty, visit);
+    fact(&mut item.direction, visit);
+    fact(&mut item.transfer, visit);
+    fact(&mut item.scope, visit);
 }
 
-fn fact<T>(fact: &mut Option<Stated<T>>, see: See) {
+fn fact<T>(fact: &mut Option<Stated<T>>, visit: Visit) {
     if let Some(fact) = fact {
-        see(Mark::Evidence(&mut fact.evidence));
+        visit(Visited::Evidence(&mut fact.evidence));
     }
 }

@@ -22,7 +22,7 @@ pub static TF_ApiDefMapGet: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_ApiDefMapGet")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Adds documentation in text form to a map.
@@ -40,7 +40,7 @@ pub static TF_ApiDefMapPut: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ApiDefMapPut")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Ends a map.
@@ -55,7 +55,7 @@ pub static TF_DeleteApiDefMap: Function<
     unsafe extern "C" fn(apimap: *mut TF_ApiDefMap),
 > = unsafe {
     Function::new(c"TF_DeleteApiDefMap")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// All registered ops as a serialized OpList; the caller owns the buffer.
@@ -68,7 +68,7 @@ pub static TF_DeleteApiDefMap: Function<
 // SAFETY: the signature is the header's.
 pub static TF_GetAllOpList: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
     Function::new(c"TF_GetAllOpList")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// All registered kernels as a serialized KernelList; the caller owns the buffer.
@@ -83,7 +83,7 @@ pub static TF_GetAllRegisteredKernels: Function<
     unsafe extern "C" fn(status: *mut TF_Status) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_GetAllRegisteredKernels")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The kernels registered for an op as a serialized KernelList; the caller owns the buffer.
@@ -98,7 +98,7 @@ pub static TF_GetRegisteredKernelsForOp: Function<
     unsafe extern "C" fn(name: *const c_char, status: *mut TF_Status) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_GetRegisteredKernelsForOp")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes such a map for the ops of a serialized OpList.
@@ -116,7 +116,7 @@ pub static TF_NewApiDefMap: Function<
     ) -> *mut TF_ApiDefMap,
 > = unsafe {
     Function::new(c"TF_NewApiDefMap")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Loads a filesystem plugin from a library.
@@ -129,7 +129,7 @@ pub static TF_RegisterFilesystemPlugin: Function<
     unsafe extern "C" fn(plugin_filename: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_RegisterFilesystemPlugin")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a tensor of a serialized TensorProto's value.
@@ -146,7 +146,7 @@ pub static TF_TensorFromProto: Function<
     ),
 > = unsafe {
     Function::new(c"TF_TensorFromProto")
-        .exported(&crate::availability::LIKE_TF_SetPayload)
+        .with_availability(&crate::availability::LIKE_TF_SetPayload)
 };
 
 /// The version of the running TensorFlow, NUL-terminated; it lives for ever.
@@ -158,5 +158,6 @@ pub static TF_TensorFromProto: Function<
 /// Source: `tensorflow/c/c_api.h:83`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_Version: Function<unsafe extern "C" fn() -> *const c_char> = unsafe {
-    Function::new(c"TF_Version").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_Version")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

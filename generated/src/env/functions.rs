@@ -20,7 +20,7 @@ pub static TF_AppendWritableFile: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AppendWritableFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Closes a file; the handle is gone, whatever the status.
@@ -35,7 +35,7 @@ pub static TF_CloseWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_CloseWritableFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Makes a folder.
@@ -48,7 +48,7 @@ pub static TF_CreateDir: Function<
     unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_CreateDir")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Fills in the system's own options.
@@ -63,7 +63,7 @@ pub static TF_DefaultThreadOptions: Function<
     unsafe extern "C" fn(options: *mut TF_ThreadOptions),
 > = unsafe {
     Function::new(c"TF_DefaultThreadOptions")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Deletes an empty folder.
@@ -76,7 +76,7 @@ pub static TF_DeleteDir: Function<
     unsafe extern "C" fn(dirname: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_DeleteDir")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Deletes a file.
@@ -89,7 +89,7 @@ pub static TF_DeleteFile: Function<
     unsafe extern "C" fn(filename: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_DeleteFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Deletes a folder and what is in it, and counts what would not go.
@@ -109,7 +109,7 @@ pub static TF_DeleteRecursively: Function<
     ),
 > = unsafe {
     Function::new(c"TF_DeleteRecursively")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Looks at a file.
@@ -128,7 +128,7 @@ pub static TF_FileStat: Function<
     ),
 > = unsafe {
     Function::new(c"TF_FileStat")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Hands what was written to the system.
@@ -141,7 +141,7 @@ pub static TF_FlushWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_FlushWritableFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The names in a folder; the caller ends the list, which comes also with a failure.
@@ -159,7 +159,7 @@ pub static TF_GetChildren: Function<
     ) -> *mut TF_StringStream,
 > = unsafe {
     Function::new(c"TF_GetChildren")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The folders for temporary files; the caller ends the list.
@@ -174,7 +174,7 @@ pub static TF_GetLocalTempDirectories: Function<
     unsafe extern "C" fn() -> *mut TF_StringStream,
 > = unsafe {
     Function::new(c"TF_GetLocalTempDirectories")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The address of a symbol in a library that is open.
@@ -193,7 +193,7 @@ pub static TF_GetSymbolFromLibrary: Function<
     ) -> *mut c_void,
 > = unsafe {
     Function::new(c"TF_GetSymbolFromLibrary")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A name for a temporary file; the caller frees it.
@@ -208,7 +208,7 @@ pub static TF_GetTempFileName: Function<
     unsafe extern "C" fn(extension: *const c_char) -> *mut c_char,
 > = unsafe {
     Function::new(c"TF_GetTempFileName")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Waits for a thread and ends it.
@@ -221,7 +221,7 @@ pub static TF_GetTempFileName: Function<
 // SAFETY: the signature is the header's.
 pub static TF_JoinThread: Function<unsafe extern "C" fn(thread: *mut TF_Thread)> = unsafe {
     Function::new(c"TF_JoinThread")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Opens a shared library.
@@ -239,7 +239,7 @@ pub static TF_LoadSharedLibrary: Function<
     ) -> *mut c_void,
 > = unsafe {
     Function::new(c"TF_LoadSharedLibrary")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Opens a file for appending; the caller closes the handle.
@@ -258,7 +258,7 @@ pub static TF_NewWritableFile: Function<
     ),
 > = unsafe {
     Function::new(c"TF_NewWritableFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Microseconds since 1970.
@@ -269,7 +269,7 @@ pub static TF_NewWritableFile: Function<
 // SAFETY: the signature is the header's.
 pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowMicros")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Nanoseconds since 1970.
@@ -280,7 +280,7 @@ pub static TF_NowMicros: Function<unsafe extern "C" fn() -> u64> = unsafe {
 // SAFETY: the signature is the header's.
 pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowNanos")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Seconds since 1970.
@@ -291,7 +291,7 @@ pub static TF_NowNanos: Function<unsafe extern "C" fn() -> u64> = unsafe {
 // SAFETY: the signature is the header's.
 pub static TF_NowSeconds: Function<unsafe extern "C" fn() -> u64> = unsafe {
     Function::new(c"TF_NowSeconds")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Starts a thread; the caller joins it.
@@ -311,7 +311,7 @@ pub static TF_StartThread: Function<
     ) -> *mut TF_Thread,
 > = unsafe {
     Function::new(c"TF_StartThread")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Ends a list and its texts.
@@ -326,7 +326,7 @@ pub static TF_StringStreamDone: Function<
     unsafe extern "C" fn(list: *mut TF_StringStream),
 > = unsafe {
     Function::new(c"TF_StringStreamDone")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The next text of a list; false and null at its end. The text lives as long as the list.
@@ -341,7 +341,7 @@ pub static TF_StringStreamNext: Function<
     unsafe extern "C" fn(list: *mut TF_StringStream, result: *mut *const c_char) -> bool,
 > = unsafe {
     Function::new(c"TF_StringStreamNext")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Waits until what was written is stored.
@@ -354,5 +354,5 @@ pub static TF_SyncWritableFile: Function<
     unsafe extern "C" fn(handle: *mut TF_WritableFileHandle, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_SyncWritableFile")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };

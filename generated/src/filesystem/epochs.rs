@@ -9,7 +9,7 @@ pub mod v2_5 {
 
     /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:310`, 2.5.
     #[derive(Clone, Copy, Debug)]
@@ -405,7 +405,7 @@ pub mod v2_6 {
 
     /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:323`, 2.6 to 2.21.
     #[derive(Clone, Copy, Debug)]

@@ -38,7 +38,7 @@ pub struct TF_Filesystem {
 
 /// How core uses a filesystem; core copies as much of it as filesystem_ops_size says.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `tensorflow/c/experimental/filesystem/filesystem_interface.h:318`, 2.4 on.
 #[derive(Clone, Copy, Debug)]

@@ -2,79 +2,109 @@
 //! The declarations of the newest release as data.
 
 use super::*;
-use sp_runtime::declared;
+use sp_runtime::declarations;
 
 // SAFETY: the members are those of the Rust structs.
-const STRUCTS: &[declared::Struct] = unsafe {
+const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TP_Optimizer,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::optional("create_func", "void*()"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::optional("create_func", "void*()"),
+                declarations::KnownMember::needed(
                     "optimize_func",
                     "void(void*,TF_Buffer const*,TF_GrapplerItem const*,TF_Buffer*,TF_Status*)",
                 ),
-                declared::Member::optional("destroy_func", "void(void*)"),
+                declarations::KnownMember::optional("destroy_func", "void(void*)"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TP_OptimizerConfigs,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("disable_model_pruning", "TF_TriState"),
-                declared::Member::needed("implementation_selector", "TF_TriState"),
-                declared::Member::needed("function_optimization", "TF_TriState"),
-                declared::Member::needed("common_subgraph_elimination", "TF_TriState"),
-                declared::Member::needed("arithmetic_optimization", "TF_TriState"),
-                declared::Member::needed("debug_stripper", "TF_TriState"),
-                declared::Member::needed("constant_folding", "TF_TriState"),
-                declared::Member::needed("shape_optimization", "TF_TriState"),
-                declared::Member::needed("auto_mixed_precision", "TF_TriState"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed(
+                    "disable_model_pruning",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed(
+                    "implementation_selector",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed(
+                    "function_optimization",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed(
+                    "common_subgraph_elimination",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed(
+                    "arithmetic_optimization",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed("debug_stripper", "TF_TriState"),
+                declarations::KnownMember::needed("constant_folding", "TF_TriState"),
+                declarations::KnownMember::needed("shape_optimization", "TF_TriState"),
+                declarations::KnownMember::needed("auto_mixed_precision", "TF_TriState"),
+                declarations::KnownMember::needed(
                     "auto_mixed_precision_onednn_bfloat16",
                     "TF_TriState",
                 ),
-                declared::Member::needed("auto_mixed_precision_mkl", "TF_TriState"),
-                declared::Member::needed("pin_to_host_optimization", "TF_TriState"),
-                declared::Member::needed("layout_optimizer", "TF_TriState"),
-                declared::Member::needed("remapping", "TF_TriState"),
-                declared::Member::needed("loop_optimization", "TF_TriState"),
-                declared::Member::needed("dependency_optimization", "TF_TriState"),
-                declared::Member::needed("auto_parallel", "TF_TriState"),
-                declared::Member::needed("memory_optimization", "TF_TriState"),
-                declared::Member::needed("scoped_allocator_optimization", "TF_TriState"),
+                declarations::KnownMember::needed(
+                    "auto_mixed_precision_mkl",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed(
+                    "pin_to_host_optimization",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed("layout_optimizer", "TF_TriState"),
+                declarations::KnownMember::needed("remapping", "TF_TriState"),
+                declarations::KnownMember::needed("loop_optimization", "TF_TriState"),
+                declarations::KnownMember::needed(
+                    "dependency_optimization",
+                    "TF_TriState",
+                ),
+                declarations::KnownMember::needed("auto_parallel", "TF_TriState"),
+                declarations::KnownMember::needed("memory_optimization", "TF_TriState"),
+                declarations::KnownMember::needed(
+                    "scoped_allocator_optimization",
+                    "TF_TriState",
+                ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TP_OptimizerRegistrationParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("major_version", "int32_t"),
-                declared::Member::needed("minor_version", "int32_t"),
-                declared::Member::needed("patch_version", "int32_t"),
-                declared::Member::needed("device_type", "char const*"),
-                declared::Member::needed("optimizer_configs", "TP_OptimizerConfigs*"),
-                declared::Member::needed("optimizer", "TP_Optimizer*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("major_version", "int32_t"),
+                declarations::KnownMember::needed("minor_version", "int32_t"),
+                declarations::KnownMember::needed("patch_version", "int32_t"),
+                declarations::KnownMember::needed("device_type", "char const*"),
+                declarations::KnownMember::needed(
+                    "optimizer_configs",
+                    "TP_OptimizerConfigs*",
+                ),
+                declarations::KnownMember::needed("optimizer", "TP_Optimizer*"),
             ],
         ),
     ]
 };
 
 /// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
+pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
     name: "grappler",
     header: "tensorflow/c/experimental/grappler/grappler.h",
     structs: STRUCTS,
     types: &[
-        declared::Type::Enum {
+        declarations::KnownType::Enum {
             name: "TF_TriState",
             enumerators: &[
                 ("TF_TriState_Default", 0),

@@ -10,7 +10,7 @@ pub mod v2_5 {
 
     /// A graph optimizer: how it is made, run and ended.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:123`, 2.5.
     #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -21,14 +21,14 @@ pub mod v2_5 {
         last = "destroy_func"
     )]
     pub struct TP_Optimizer {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:124`.
         pub struct_size: usize,
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:125`.
-        #[abi(writer = "nobody", presence = "optional")]
+        #[abi(writer = "reserved", presence = "optional")]
         pub ext: *mut c_void,
         /// Makes the object that the other functions are handed; null where there is none.
         ///
@@ -65,14 +65,14 @@ pub mod v2_5 {
         last = "scoped_allocator_optimization"
     )]
     pub struct TP_OptimizerConfigs {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:100`.
         pub struct_size: usize,
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/grappler/grappler.h:101`.
-        #[abi(writer = "nobody", presence = "optional")]
+        #[abi(writer = "reserved", presence = "optional")]
         pub ext: *mut c_void,
         /// Value at byte 16.
         ///

@@ -17,8 +17,8 @@ pub static TF_DeleteFunctionLibraryDefinition: Function<
     unsafe extern "C" fn(fn_lib: *mut TF_FunctionLibraryDefinition),
 > = unsafe {
     Function::new(c"TF_DeleteFunctionLibraryDefinition")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_FunctionLibraryDefinition*)",
@@ -37,8 +37,8 @@ pub static TF_DeleteGraphProperties: Function<
     unsafe extern "C" fn(graph_properties: *mut TF_GraphProperties),
 > = unsafe {
     Function::new(c"TF_DeleteGraphProperties")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*)",
@@ -65,8 +65,8 @@ pub static TF_GetFetchNodesList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetFetchNodesList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GrapplerItem const*,char**,size_t*,int32_t,void*,size_t,TF_Status*)",
@@ -90,8 +90,8 @@ pub static TF_GetFetchNodesListSize: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetFetchNodesListSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GrapplerItem const*,int32_t*,size_t*,TF_Status*)",
@@ -111,9 +111,9 @@ pub static TF_GetGrapplerItem: Function<
     ) -> *const TF_GrapplerItem,
 > = unsafe {
     Function::new(c"TF_GetGrapplerItem")
-        .exported(&crate::availability::LIKE_TF_GetGrapplerItem)
-        .instead("the item that optimize_func is handed")
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_GetGrapplerItem)
+        .with_replacement("the item that optimize_func is handed")
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "TF_GrapplerItem const*(TF_Buffer*,TF_Status*)",
@@ -138,8 +138,8 @@ pub static TF_GetInputPropertiesList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*,char const*,TF_Buffer**,int32_t,TF_Status*)",
@@ -163,8 +163,8 @@ pub static TF_GetInputPropertiesListSize: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetInputPropertiesListSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*,char const*,int32_t*,TF_Status*)",
@@ -191,8 +191,8 @@ pub static TF_GetNodesToPreserveList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GrapplerItem const*,char**,size_t*,int32_t,void*,size_t,TF_Status*)",
@@ -216,8 +216,8 @@ pub static TF_GetNodesToPreserveListSize: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetNodesToPreserveListSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GrapplerItem const*,int32_t*,size_t*,TF_Status*)",
@@ -242,8 +242,8 @@ pub static TF_GetOutputPropertiesList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*,char const*,TF_Buffer**,int32_t,TF_Status*)",
@@ -267,8 +267,8 @@ pub static TF_GetOutputPropertiesListSize: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetOutputPropertiesListSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*,char const*,int32_t*,TF_Status*)",
@@ -292,8 +292,8 @@ pub static TF_InferStatically: Function<
     ),
 > = unsafe {
     Function::new(c"TF_InferStatically")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_GraphProperties*,uint8_t,uint8_t,uint8_t,uint8_t,TF_Status*)",
@@ -327,8 +327,8 @@ pub static TF_LookUpOpDef: Function<
     ),
 > = unsafe {
     Function::new(c"TF_LookUpOpDef")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "void(TF_FunctionLibraryDefinition*,char const*,TF_Buffer*,TF_Status*)",
@@ -350,8 +350,8 @@ pub static TF_NewFunctionLibraryDefinition: Function<
     ) -> *mut TF_FunctionLibraryDefinition,
 > = unsafe {
     Function::new(c"TF_NewFunctionLibraryDefinition")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "TF_FunctionLibraryDefinition*(TF_Buffer const*,TF_Status*)",
@@ -370,8 +370,8 @@ pub static TF_NewGraphProperties: Function<
     unsafe extern "C" fn(item: *const TF_GrapplerItem) -> *mut TF_GraphProperties,
 > = unsafe {
     Function::new(c"TF_NewGraphProperties")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/grappler/grappler.h",
             "TF_GraphProperties*(TF_GrapplerItem const*)",

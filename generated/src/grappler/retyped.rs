@@ -61,7 +61,7 @@ impl TP_Optimizer {
             *mut TF_Status,
         ) = unsafe { core::mem::transmute(older) };
         let slot = match Host::running()
-            .is(Releases::between(Release::new(2, 5), Release::new(2, 5)))
+            .is_in(Releases::between(Release::new(2, 5), Release::new(2, 5)))
         {
             Some(true) => older,
             Some(false) => newest,

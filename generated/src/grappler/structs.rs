@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_void};
 
 /// A graph optimizer: how it is made, run and ended.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `tensorflow/c/experimental/grappler/grappler.h:129`, 2.5 on.
 #[derive(Clone, Copy, Debug, sp_runtime::Abi)]
@@ -17,14 +17,14 @@ use core::ffi::{c_char, c_void};
     last = "destroy_func"
 )]
 pub struct TP_Optimizer {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:130`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:131`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Makes the object that the other functions are handed; null where there is none.
     ///
@@ -63,14 +63,14 @@ pub struct TP_Optimizer {
     epochs = "2.5..2.9 = 88, 2.10.. = 92"
 )]
 pub struct TP_OptimizerConfigs {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:101`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:102`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Value at byte 16.
     ///
@@ -111,52 +111,52 @@ pub struct TP_OptimizerConfigs {
     /// Value at byte 52.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:112`, 2.10 on.
-    #[abi(at = "92 = 52")]
+    #[abi(offsets = "92 = 52")]
     pub auto_mixed_precision_onednn_bfloat16: TF_TriState,
     /// Value at byte 56.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:113`.
-    #[abi(at = "88 = 52, 92 = 56")]
+    #[abi(offsets = "88 = 52, 92 = 56")]
     pub auto_mixed_precision_mkl: TF_TriState,
     /// Value at byte 60.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:114`.
-    #[abi(at = "88 = 56, 92 = 60")]
+    #[abi(offsets = "88 = 56, 92 = 60")]
     pub pin_to_host_optimization: TF_TriState,
     /// Value at byte 64.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:115`.
-    #[abi(at = "88 = 60, 92 = 64")]
+    #[abi(offsets = "88 = 60, 92 = 64")]
     pub layout_optimizer: TF_TriState,
     /// Value at byte 68.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:116`.
-    #[abi(at = "88 = 64, 92 = 68")]
+    #[abi(offsets = "88 = 64, 92 = 68")]
     pub remapping: TF_TriState,
     /// Value at byte 72.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:117`.
-    #[abi(at = "88 = 68, 92 = 72")]
+    #[abi(offsets = "88 = 68, 92 = 72")]
     pub loop_optimization: TF_TriState,
     /// Value at byte 76.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:118`.
-    #[abi(at = "88 = 72, 92 = 76")]
+    #[abi(offsets = "88 = 72, 92 = 76")]
     pub dependency_optimization: TF_TriState,
     /// Value at byte 80.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:119`.
-    #[abi(at = "88 = 76, 92 = 80")]
+    #[abi(offsets = "88 = 76, 92 = 80")]
     pub auto_parallel: TF_TriState,
     /// Value at byte 84.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:120`.
-    #[abi(at = "88 = 80, 92 = 84")]
+    #[abi(offsets = "88 = 80, 92 = 84")]
     pub memory_optimization: TF_TriState,
     /// Value at byte 88.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:121`.
-    #[abi(at = "88 = 84, 92 = 88")]
+    #[abi(offsets = "88 = 84, 92 = 88")]
     pub scoped_allocator_optimization: TF_TriState,
 }
 
@@ -171,14 +171,14 @@ pub struct TP_OptimizerConfigs {
     last = "optimizer"
 )]
 pub struct TP_OptimizerRegistrationParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:152`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/grappler/grappler.h:153`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///

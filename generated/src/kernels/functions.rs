@@ -25,7 +25,7 @@ pub static TF_AllocateOutput: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_AllocateOutput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Allocates a tensor for the time of this computation; the caller deletes the handle.
@@ -47,7 +47,7 @@ pub static TF_AllocateTemp: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_AllocateTemp")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that such work has ended.
@@ -60,7 +60,7 @@ pub static TF_DecNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
 > = unsafe {
     Function::new(c"TF_DecNumDeferredOps")
-        .exported(&crate::availability::LIKE_TF_DecNumDeferredOps)
+        .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
 };
 
 /// Discards a description that will not be registered.
@@ -75,7 +75,7 @@ pub static TF_DeleteKernelBuilder: Function<
     unsafe extern "C" fn(builder: *mut TF_KernelBuilder),
 > = unsafe {
     Function::new(c"TF_DeleteKernelBuilder")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The element type that the output at i must have; the process aborts where there is none.
@@ -88,7 +88,7 @@ pub static TF_ExpectedOutputDataType: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, i: i32) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_ExpectedOutputDataType")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Reuses the memory of one of the candidate inputs for an output, or allocates; the caller deletes the handle.
@@ -112,7 +112,7 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_ForwardInputOrAllocateOutput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The number of the device that the kernel runs on.
@@ -124,7 +124,8 @@ pub static TF_ForwardInputOrAllocateOutput: Function<
 pub static TF_GetDeviceId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
-    Function::new(c"TF_GetDeviceId").exported(&crate::availability::LIKE_TF_GetDeviceId)
+    Function::new(c"TF_GetDeviceId")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
 /// The name of the device that the kernel runs on; it lives as long as the kernel.
@@ -137,7 +138,7 @@ pub static TF_GetDeviceName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetDeviceName")
-        .exported(&crate::availability::LIKE_TF_GetDeviceName)
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
 };
 
 /// The number of the frame, in a loop.
@@ -149,7 +150,8 @@ pub static TF_GetDeviceName: Function<
 pub static TF_GetFrameId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> u64,
 > = unsafe {
-    Function::new(c"TF_GetFrameId").exported(&crate::availability::LIKE_TF_GetFrameId)
+    Function::new(c"TF_GetFrameId")
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// The version of the graph's format.
@@ -162,7 +164,7 @@ pub static TF_GetGraphDefVersion: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_GetGraphDefVersion")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// The input at i; the caller deletes the handle with TF_DeleteTensor.
@@ -181,7 +183,8 @@ pub static TF_GetInput: Function<
         status: *mut TF_Status,
     ),
 > = unsafe {
-    Function::new(c"TF_GetInput").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_GetInput")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The number of the iteration, in a loop.
@@ -193,7 +196,8 @@ pub static TF_GetInput: Function<
 pub static TF_GetIterId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
-    Function::new(c"TF_GetIterId").exported(&crate::availability::LIKE_TF_GetFrameId)
+    Function::new(c"TF_GetIterId")
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// The output at i, set before; the caller deletes the handle.
@@ -212,7 +216,7 @@ pub static TF_GetMutableOutput: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_GetMutableOutput")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// The name of the node; it lives as long as the kernel.
@@ -225,7 +229,7 @@ pub static TF_GetOpKernelName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetOpKernelName")
-        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
+        .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
 };
 
 /// The name of the input at index; it lives as long as the kernel.
@@ -238,7 +242,7 @@ pub static TF_GetOpKernelRequestedInput: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: usize) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetOpKernelRequestedInput")
-        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
+        .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
 };
 
 /// The rendezvous, through which devices exchange tensors.
@@ -252,7 +256,7 @@ pub static TF_GetRendezvous: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_RendezvousThunk,
 > = unsafe {
     Function::new(c"TF_GetRendezvous")
-        .exported(&crate::availability::LIKE_TF_GetDeviceName)
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceName)
 };
 
 /// The container that resources go to by default; it lives as long as the kernel.
@@ -265,7 +269,7 @@ pub static TF_GetResourceMgrDefaultContainerName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_GetResourceMgrDefaultContainerName")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Writes the session's configuration into a buffer, serialized.
@@ -282,7 +286,7 @@ pub static TF_GetSerializedConfigProto: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetSerializedConfigProto")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Writes the graph's function library into a buffer, serialized.
@@ -299,7 +303,7 @@ pub static TF_GetSerializedFunctionDefLibrary: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetSerializedFunctionDefLibrary")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Writes the resource handle that is the input at i into a buffer, serialized.
@@ -317,7 +321,7 @@ pub static TF_GetSerializedResourceHandleProto: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetSerializedResourceHandleProto")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
 /// The number of the step.
@@ -330,8 +334,8 @@ pub static TF_GetStepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
     Function::new(c"TF_GetStepId")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_StepId")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_StepId")
 };
 
 /// The plugin's own stream that the kernel shall use.
@@ -347,7 +351,7 @@ pub static TF_GetStream: Function<
     ) -> SP_Stream,
 > = unsafe {
     Function::new(c"TF_GetStream")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Says that work goes on after the kernel has returned.
@@ -360,7 +364,7 @@ pub static TF_IncNumDeferredOps: Function<
     unsafe extern "C" fn(context: *mut TF_OpKernelContext),
 > = unsafe {
     Function::new(c"TF_IncNumDeferredOps")
-        .exported(&crate::availability::LIKE_TF_DecNumDeferredOps)
+        .with_availability(&crate::availability::LIKE_TF_DecNumDeferredOps)
 };
 
 /// The plugin's entry point for kernels: registers all of them.
@@ -378,7 +382,7 @@ pub static TF_InputDatatype: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, index: i32) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_InputDatatype")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
 };
 
 /// Where the inputs of a named list begin and end.
@@ -394,7 +398,8 @@ pub static TF_InputRange: Function<
         args: *mut TF_InputRange_Args,
     ),
 > = unsafe {
-    Function::new(c"TF_InputRange").exported(&crate::availability::LIKE_TF_GetFrameId)
+    Function::new(c"TF_InputRange")
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Whether the input at i is in host memory; false and OUT_OF_RANGE where there is none.
@@ -411,7 +416,7 @@ pub static TF_IsHostMemoryInput: Function<
     ) -> bool,
 > = unsafe {
     Function::new(c"TF_IsHostMemoryInput")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Whether the output at i is to be in host memory; false and OUT_OF_RANGE where there is none.
@@ -428,7 +433,7 @@ pub static TF_IsHostMemoryOutput: Function<
     ) -> bool,
 > = unsafe {
     Function::new(c"TF_IsHostMemoryOutput")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Asks for an input or output to be in host memory.
@@ -441,7 +446,7 @@ pub static TF_KernelBuilder_HostMemory: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, arg_name: *const c_char),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_HostMemory")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Sets the kernel's label, which a node may ask for.
@@ -454,7 +459,7 @@ pub static TF_KernelBuilder_Label: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, label: *const c_char),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_Label")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Sets the kernel's priority among those that fit a node; higher wins.
@@ -467,7 +472,7 @@ pub static TF_KernelBuilder_Priority: Function<
     unsafe extern "C" fn(kernel_builder: *mut TF_KernelBuilder, priority_number: i32),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_Priority")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Restricts the kernel to one type of one attribute.
@@ -485,7 +490,7 @@ pub static TF_KernelBuilder_TypeConstraint: Function<
     ),
 > = unsafe {
     Function::new(c"TF_KernelBuilder_TypeConstraint")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// As TF_NewKernelBuilder, for a kernel that goes on after its function has returned, and then calls done.
@@ -514,8 +519,10 @@ pub static TF_NewAsyncKernelBuilder: Function<
     ) -> *mut TF_KernelBuilder,
 > = unsafe {
     Function::new(c"TF_NewAsyncKernelBuilder")
-        .exported(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
-        .instead("TF_NewKernelBuilder, with a kernel that is done when it returns")
+        .with_availability(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
+        .with_replacement(
+            "TF_NewKernelBuilder, with a kernel that is done when it returns",
+        )
 };
 
 /// Begins the description of a kernel; its three functions make, run and end one kernel object.
@@ -538,7 +545,7 @@ pub static TF_NewKernelBuilder: Function<
     ) -> *mut TF_KernelBuilder,
 > = unsafe {
     Function::new(c"TF_NewKernelBuilder")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// How many inputs there are.
@@ -550,7 +557,8 @@ pub static TF_NewKernelBuilder: Function<
 pub static TF_NumInputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
-    Function::new(c"TF_NumInputs").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_NumInputs")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// How many outputs there are.
@@ -563,7 +571,7 @@ pub static TF_NumOutputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i32,
 > = unsafe {
     Function::new(c"TF_NumOutputs")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that the kernel cannot be made.
@@ -576,7 +584,7 @@ pub static TF_OpKernelConstruction_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_Failure")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A bool attribute.
@@ -596,7 +604,7 @@ pub static TF_OpKernelConstruction_GetAttrBool: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrBool")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A list of bools, cut at max_vals.
@@ -617,7 +625,7 @@ pub static TF_OpKernelConstruction_GetAttrBoolList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrBoolList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A float attribute.
@@ -637,7 +645,7 @@ pub static TF_OpKernelConstruction_GetAttrFloat: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrFloat")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A list of floats, cut at max_vals.
@@ -658,7 +666,7 @@ pub static TF_OpKernelConstruction_GetAttrFloatList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrFloatList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A function attribute as a serialized NameAttrList; the caller owns the buffer.
@@ -677,7 +685,7 @@ pub static TF_OpKernelConstruction_GetAttrFunction: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrFunction")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// A number attribute that fits 32 bits.
@@ -697,7 +705,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrInt32")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A list of numbers that fit 32 bits, cut at max_vals.
@@ -718,7 +726,7 @@ pub static TF_OpKernelConstruction_GetAttrInt32List: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrInt32List")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A number attribute.
@@ -738,7 +746,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrInt64")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A list of numbers, cut at max_vals.
@@ -759,7 +767,7 @@ pub static TF_OpKernelConstruction_GetAttrInt64List: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrInt64List")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// How long an attribute's list is, and how much space all of it needs; -1 where a number has no meaning.
@@ -780,7 +788,7 @@ pub static TF_OpKernelConstruction_GetAttrSize: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A string attribute, cut at max_length and without a NUL.
@@ -801,7 +809,7 @@ pub static TF_OpKernelConstruction_GetAttrString: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrString")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A list of strings: their bytes go into storage, their addresses and lengths into the two arrays.
@@ -825,7 +833,7 @@ pub static TF_OpKernelConstruction_GetAttrStringList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrStringList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// A tensor attribute; the caller owns the tensor.
@@ -845,7 +853,9 @@ pub static TF_OpKernelConstruction_GetAttrTensor: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrTensor")
-        .exported(&crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor)
+        .with_availability(
+            &crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor,
+        )
 };
 
 /// A list of tensors, cut at max_values; the caller owns those that are not null.
@@ -866,7 +876,9 @@ pub static TF_OpKernelConstruction_GetAttrTensorList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrTensorList")
-        .exported(&crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor)
+        .with_availability(
+            &crate::availability::LIKE_TF_OpKernelConstruction_GetAttrTensor,
+        )
 };
 
 /// A type attribute.
@@ -886,7 +898,7 @@ pub static TF_OpKernelConstruction_GetAttrType: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrType")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A list of types, cut at max_vals.
@@ -907,7 +919,7 @@ pub static TF_OpKernelConstruction_GetAttrTypeList: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrTypeList")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The name of the node that the kernel is for.
@@ -920,7 +932,7 @@ pub static TF_OpKernelConstruction_GetName: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelConstruction) -> TF_StringView,
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetName")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The node as a serialized NodeDef; the caller owns the buffer.
@@ -938,7 +950,7 @@ pub static TF_OpKernelConstruction_GetNodeDef: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetNodeDef")
-        .exported(&crate::availability::LIKE_TF_GetFrameId)
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Whether the node has an attribute.
@@ -955,7 +967,7 @@ pub static TF_OpKernelConstruction_HasAttr: Function<
     ) -> bool,
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_HasAttr")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Says that this computation failed.
@@ -968,7 +980,7 @@ pub static TF_OpKernelContext_Failure: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_OpKernelContext_Failure")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Registers a kernel under a name of its own.
@@ -987,7 +999,7 @@ pub static TF_RegisterKernelBuilder: Function<
     ),
 > = unsafe {
     Function::new(c"TF_RegisterKernelBuilder")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Registers a kernel by a serialized KernelDef; with a null one, as TF_RegisterKernelBuilder. A builder whose KernelDef cannot be read stays the caller's.
@@ -1007,8 +1019,8 @@ pub static TF_RegisterKernelBuilderWithKernelDef: Function<
     ),
 > = unsafe {
     Function::new(c"TF_RegisterKernelBuilderWithKernelDef")
-        .exported(&crate::availability::LIKE_TF_GetOpKernelName)
-        .instead("TF_RegisterKernelBuilder")
+        .with_availability(&crate::availability::LIKE_TF_GetOpKernelName)
+        .with_replacement("TF_RegisterKernelBuilder")
 };
 
 /// Tells core that an async kernel has finished.
@@ -1021,7 +1033,7 @@ pub static TF_RunAsyncOpKernelDoneCallback: Function<
     unsafe extern "C" fn(*mut TF_AsyncOpKernelDoneCallback),
 > = unsafe {
     Function::new(c"TF_RunAsyncOpKernelDoneCallback")
-        .exported(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
+        .with_availability(&crate::availability::LIKE_TF_NewAsyncKernelBuilder)
 };
 
 /// Makes a tensor the output at i; the caller still deletes its handle.
@@ -1038,7 +1050,8 @@ pub static TF_SetOutput: Function<
         status: *mut TF_Status,
     ),
 > = unsafe {
-    Function::new(c"TF_SetOutput").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_SetOutput")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The number of the step, as TF_GetStepId.
@@ -1050,5 +1063,6 @@ pub static TF_SetOutput: Function<
 pub static TF_StepId: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> i64,
 > = unsafe {
-    Function::new(c"TF_StepId").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_StepId")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

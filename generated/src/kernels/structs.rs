@@ -15,7 +15,7 @@ use core::ffi::c_void;
     last = "status"
 )]
 pub struct TF_InputRange_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/kernels.h:186`.
     pub struct_size: usize,

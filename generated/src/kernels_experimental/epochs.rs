@@ -28,8 +28,8 @@ pub mod v2_6 {
         ),
     > = unsafe {
         Function::new(c"TF_AssignVariable")
-            .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-            .unstable(
+            .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+            .with_unstable_signature(
                 crate::NEWEST,
                 "tensorflow/c/kernels_experimental.h",
                 "void(TF_OpKernelContext*,int32_t,int32_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",

@@ -3,7 +3,7 @@
 
 use super::*;
 use core::ffi::c_char;
-use sp_runtime::{Function, Older, Release, Releases};
+use sp_runtime::{Function, OlderSignature, Release, Releases};
 
 /// Adds variants by binary_add_func.
 ///
@@ -26,8 +26,8 @@ pub static TF_AddNVariant: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AddNVariant")
-        .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AddNVariant)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*,TF_Tensor*),TF_Status*)",
@@ -59,8 +59,8 @@ pub static TF_AssignRefVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AssignRefVariable")
-        .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AddNVariant)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,int32_t,int32_t,bool,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
@@ -99,8 +99,8 @@ pub static TF_AssignUpdateVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AssignUpdateVariable")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,int32_t,int32_t,int32_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*,int32_t),TF_Status*)",
@@ -154,15 +154,15 @@ pub static TF_AssignVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AssignVariable")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,int32_t,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",
         )
-        .before(
+        .with_older_signatures(
             &[
-                Older {
+                OlderSignature {
                     releases: Releases::between(Release::new(2, 6), Release::new(2, 9)),
                     adapter: Some(TF_AssignVariable_v2_6),
                 },
@@ -185,8 +185,8 @@ pub static TF_DestroyTemporaryVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_DestroyTemporaryVariable")
-        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,TF_StringView*,TF_Status*)",
@@ -210,9 +210,9 @@ pub static TF_GetInputByName: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetInputByName")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .instead("TF_InputRange and TF_GetInput")
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_replacement("TF_InputRange and TF_GetInput")
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,char const*,TF_Tensor**,TF_Status*)",
@@ -246,8 +246,8 @@ pub static TF_GetInputTensorFromVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_GetInputTensorFromVariable")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,bool,bool,bool,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Tensor**,TF_Status*)",
@@ -268,8 +268,8 @@ pub static TF_IsRefInput: Function<
     ) -> bool,
 > = unsafe {
     Function::new(c"TF_IsRefInput")
-        .exported(&crate::availability::LIKE_TF_IsRefInput)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_IsRefInput)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "bool(TF_OpKernelContext*,int32_t,TF_Status*)",
@@ -303,8 +303,8 @@ pub static TF_MaybeLockVariableInputMutexesInOrder: Function<
     ),
 > = unsafe {
     Function::new(c"TF_MaybeLockVariableInputMutexesInOrder")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,bool,bool,int32_t const*,size_t,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_VariableInputLockHolder**,TF_Status*)",
@@ -329,9 +329,11 @@ pub static TF_OpKernelConstruction_GetAttrTensorShape: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelConstruction_GetAttrTensorShape")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .instead("TF_OpKernelConstruction_GetNodeDef, whose message has every attribute")
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_replacement(
+            "TF_OpKernelConstruction_GetNodeDef, whose message has every attribute",
+        )
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelConstruction*,char const*,int64_t*,size_t,TF_Status*)",
@@ -352,8 +354,8 @@ pub static TF_OpKernelContext_ForwardRefInputToRefOutput: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpKernelContext_ForwardRefInputToRefOutput")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,int32_t,int32_t)",
@@ -372,8 +374,8 @@ pub static TF_ReleaseVariableInputLockHolder: Function<
     unsafe extern "C" fn(lockHolder: *mut TF_VariableInputLockHolder),
 > = unsafe {
     Function::new(c"TF_ReleaseVariableInputLockHolder")
-        .exported(&crate::availability::LIKE_TF_AssignUpdateVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AssignUpdateVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_VariableInputLockHolder*)",
@@ -407,8 +409,8 @@ pub static TF_TemporaryVariable: Function<
     ),
 > = unsafe {
     Function::new(c"TF_TemporaryVariable")
-        .exported(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_DestroyTemporaryVariable)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,TF_DataType,int64_t const*,int32_t,TF_StringView*,void(TF_OpKernelContext*,TF_Tensor*,TF_DataType,int64_t const*,int32_t,TF_Status*),TF_Status*)",
@@ -435,8 +437,8 @@ pub static TF_ZerosLikeVariant: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ZerosLikeVariant")
-        .exported(&crate::availability::LIKE_TF_AddNVariant)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AddNVariant)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/kernels_experimental.h",
             "void(TF_OpKernelContext*,void(TF_OpKernelContext*,TF_Tensor*,TF_Tensor*),TF_Status*)",

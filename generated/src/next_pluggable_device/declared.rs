@@ -2,192 +2,201 @@
 //! The declarations of the newest release as data.
 
 use super::*;
-use sp_runtime::declared;
+use sp_runtime::declarations;
 
 // SAFETY: the members are those of the Rust structs.
-const STRUCTS: &[declared::Struct] = unsafe {
+const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TFNPD_Api,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::needed("priv", "void*"),
-                declared::Member::needed("TFNPD_NewDeviceEvent", "TFNPD_NewDeviceEvent"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::needed("priv", "void*"),
+                declarations::KnownMember::needed(
+                    "TFNPD_NewDeviceEvent",
+                    "TFNPD_NewDeviceEvent",
+                ),
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceEventAwait",
                     "TFNPD_DeviceEventAwait",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceEventIsReady",
                     "TFNPD_DeviceEventIsReady",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceEventAndThen",
                     "TFNPD_DeviceEventAndThen",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceEventDelete",
                     "TFNPD_DeviceEventDelete",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceAllocatorCreate",
                     "TFNPD_DeviceAllocatorCreate",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceAllocateRaw",
                     "TFNPD_DeviceAllocateRaw",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceDeallocateRaw",
                     "TFNPD_DeviceDeallocateRaw",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceAllocatorName",
                     "TFNPD_DeviceAllocatorName",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceAllocatorAllocatesOpaqueHandle",
                     "TFNPD_DeviceAllocatorAllocatesOpaqueHandle",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceAllocatorDelete",
                     "TFNPD_DeviceAllocatorDelete",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceContextCreate",
                     "TFNPD_DeviceContextCreate",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceContextDelete",
                     "TFNPD_DeviceContextDelete",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_DeviceTensorToHostTensor",
                     "TFNPD_DeviceTensorToHostTensor",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_HostTensorToDeviceTensor",
                     "TFNPD_HostTensorToDeviceTensor",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_SameDeviceTensorCopy",
                     "TFNPD_SameDeviceTensorCopy",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_SameDevicePjRtBufferCopy",
                     "TFNPD_SameDevicePjRtBufferCopy",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "TFNPD_XlaShapeToDeviceShapeRepresentation",
                     "TFNPD_XlaShapeToDeviceShapeRepresentation",
                 ),
-                declared::Member::needed("TFNPD_GetDeviceCount", "TFNPD_GetDeviceCount"),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
+                    "TFNPD_GetDeviceCount",
+                    "TFNPD_GetDeviceCount",
+                ),
+                declarations::KnownMember::needed(
                     "TFNPD_InitPluginInternalDeviceStates",
                     "TFNPD_InitPluginInternalDeviceStates",
                 ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TFNPD_PluginParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("device_type", "char const*"),
-                declared::Member::needed("compilation_device_name", "char const*"),
-                declared::Member::needed("priority", "int32_t"),
-                declared::Member::needed("is_pluggable_device", "bool"),
-                declared::Member::needed("use_pjrt_on_demand_compile", "bool"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("device_type", "char const*"),
+                declarations::KnownMember::needed(
+                    "compilation_device_name",
+                    "char const*",
+                ),
+                declarations::KnownMember::needed("priority", "int32_t"),
+                declarations::KnownMember::needed("is_pluggable_device", "bool"),
+                declarations::KnownMember::needed("use_pjrt_on_demand_compile", "bool"),
             ],
         ),
     ]
 };
 
 /// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
+pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
     name: "next_pluggable_device",
     header: "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h",
     structs: STRUCTS,
     types: &[
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceAllocateRaw",
             ty: "void*(TFNPD_DeviceAllocator*,size_t,size_t)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceAllocatorAllocatesOpaqueHandle",
             ty: "bool(TFNPD_DeviceAllocator*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceAllocatorCreate",
             ty: "TFNPD_DeviceAllocator*(int32_t)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceAllocatorDelete",
             ty: "void(TFNPD_DeviceAllocator*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceAllocatorName",
             ty: "TF_StringView(TFNPD_DeviceAllocator*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceContextCreate",
             ty: "TFNPD_DeviceContext*(int32_t)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceContextDelete",
             ty: "void(TFNPD_DeviceContext*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceDeallocateRaw",
             ty: "void(TFNPD_DeviceAllocator*,void*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceEventAndThen",
             ty: "void(TFNPD_DeviceEvent*,void(void*),void*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceEventAwait",
             ty: "void(TFNPD_DeviceEvent*,TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceEventDelete",
             ty: "void(TFNPD_DeviceEvent*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceEventIsReady",
             ty: "bool(TFNPD_DeviceEvent*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_DeviceTensorToHostTensor",
             ty: "TFNPD_DeviceEvent*(TFNPD_DeviceContext*,TF_Tensor const*,TF_Tensor*,TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_GetDeviceCount",
             ty: "int32_t(TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_HostTensorToDeviceTensor",
             ty: "TFNPD_DeviceEvent*(TFNPD_DeviceContext*,TF_Tensor const*,TF_Tensor*,TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_InitPluginInternalDeviceStates",
             ty: "void(TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_NewDeviceEvent",
             ty: "TFNPD_DeviceEvent*()",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_SameDevicePjRtBufferCopy",
             ty: "PJRT_Buffer*(PJRT_Buffer*,PJRT_Client*,TF_Status*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_SameDeviceTensorCopy",
             ty: "TFNPD_DeviceEvent*(TFNPD_DeviceContext*)",
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "TFNPD_XlaShapeToDeviceShapeRepresentation",
             ty: "void(XLA_Shape*,int32_t,bool,XLA_LayoutPreference,XLA_Shape*,TF_Status*)",
         },

@@ -21,8 +21,8 @@ pub mod v2_14 {
         ),
     > = unsafe {
         Function::new(c"TF_CoordinationServiceDeleteKeyValue")
-            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .unstable(
+            .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .with_unstable_signature(
                 crate::NEWEST,
                 "tensorflow/c/experimental/next_pluggable_device/c_api.h",
                 "void(char const*,TF_CoordinationServiceAgent*,TF_Status*)",
@@ -45,8 +45,8 @@ pub mod v2_14 {
         ) -> *mut TF_Buffer,
     > = unsafe {
         Function::new(c"TF_CoordinationServiceGetKeyValue")
-            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .unstable(
+            .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .with_unstable_signature(
                 crate::NEWEST,
                 "tensorflow/c/experimental/next_pluggable_device/c_api.h",
                 "TF_Buffer*(char const*,TF_CoordinationServiceAgent*,TF_Status*)",
@@ -68,8 +68,8 @@ pub mod v2_14 {
         ),
     > = unsafe {
         Function::new(c"TF_CoordinationServiceInsertKeyValue")
-            .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-            .unstable(
+            .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+            .with_unstable_signature(
                 crate::NEWEST,
                 "tensorflow/c/experimental/next_pluggable_device/c_api.h",
                 "void(char const*,char const*,TF_CoordinationServiceAgent*,TF_Status*)",

@@ -3,7 +3,7 @@
 
 use super::*;
 use core::ffi::{c_char, c_void};
-use sp_runtime::{Function, Older, Release, Releases};
+use sp_runtime::{Function, OlderSignature, Release, Releases};
 
 /// The plugin's entry point: describes its device and returns its functions.
 ///
@@ -29,8 +29,8 @@ pub static TF_AllocateTempForVariableInfo: Function<
     ),
 > = unsafe {
     Function::new(c"TF_AllocateTempForVariableInfo")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_OpKernelContext*,TF_VariableInfo*,TF_Status*)",
@@ -54,15 +54,15 @@ pub static TF_CoordinationServiceDeleteKeyValue: Function<
     ),
 > = unsafe {
     Function::new(c"TF_CoordinationServiceDeleteKeyValue")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
         )
-        .before(
+        .with_older_signatures(
             &[
-                Older {
+                OlderSignature {
                     releases: Releases::between(
                         Release::new(2, 14),
                         Release::new(2, 14),
@@ -92,15 +92,15 @@ pub static TF_CoordinationServiceGetKeyValue: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_CoordinationServiceGetKeyValue")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_Buffer*(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
         )
-        .before(
+        .with_older_signatures(
             &[
-                Older {
+                OlderSignature {
                     releases: Releases::between(
                         Release::new(2, 14),
                         Release::new(2, 14),
@@ -129,10 +129,10 @@ pub static TF_CoordinationServiceGetKeyValueWithTimeout: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_CoordinationServiceGetKeyValueWithTimeout")
-        .exported(
+        .with_availability(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
-        .unstable(
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_Buffer*(char const*,int64_t,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
@@ -158,15 +158,15 @@ pub static TF_CoordinationServiceInsertKeyValue: Function<
     ),
 > = unsafe {
     Function::new(c"TF_CoordinationServiceInsertKeyValue")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(char const*,int64_t,char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
         )
-        .before(
+        .with_older_signatures(
             &[
-                Older {
+                OlderSignature {
                     releases: Releases::between(
                         Release::new(2, 14),
                         Release::new(2, 14),
@@ -187,8 +187,8 @@ pub static TF_CoordinationServiceIsInitialized: Function<
     unsafe extern "C" fn(agent: *mut TF_CoordinationServiceAgent) -> bool,
 > = unsafe {
     Function::new(c"TF_CoordinationServiceIsInitialized")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "bool(TF_CoordinationServiceAgent*)",
@@ -212,10 +212,10 @@ pub static TF_CoordinationServiceTryGetKeyValue: Function<
     ) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_CoordinationServiceTryGetKeyValue")
-        .exported(
+        .with_availability(
             &crate::availability::LIKE_TF_CoordinationServiceGetKeyValueWithTimeout,
         )
-        .unstable(
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_Buffer*(char const*,int64_t,TF_CoordinationServiceAgent*,TF_Status*)",
@@ -237,8 +237,8 @@ pub static TF_CreateAndSetPjRtCApiClient: Function<
     ),
 > = unsafe {
     Function::new(c"TF_CreateAndSetPjRtCApiClient")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(char const*,TF_Status*,PJRT_NamedValue*,int32_t)",
@@ -260,8 +260,8 @@ pub static TF_CreatePjRtBuffer: Function<
     ),
 > = unsafe {
     Function::new(c"TF_CreatePjRtBuffer")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_Tensor*,PJRT_Buffer*,char const*,TF_Status*)",
@@ -287,8 +287,8 @@ pub static TF_CreatePluginResource: Function<
     ),
 > = unsafe {
     Function::new(c"TF_CreatePluginResource")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_OpKernelContext*,char const*,char const*,void*,void(void*),TF_Status*)",
@@ -311,8 +311,8 @@ pub static TF_CreateVariableInfoFromContext: Function<
     ) -> *mut TF_VariableInfo,
 > = unsafe {
     Function::new(c"TF_CreateVariableInfoFromContext")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_VariableInfo*(TF_OpKernelContext*,int32_t,TF_Status*)",
@@ -331,8 +331,8 @@ pub static TF_DeleteVariableInfo: Function<
     unsafe extern "C" fn(var_info: *mut TF_VariableInfo),
 > = unsafe {
     Function::new(c"TF_DeleteVariableInfo")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_VariableInfo*)",
@@ -353,8 +353,8 @@ pub static TF_GetCoordinationServiceAgent: Function<
     ) -> *mut TF_CoordinationServiceAgent,
 > = unsafe {
     Function::new(c"TF_GetCoordinationServiceAgent")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_CoordinationServiceAgent*(TF_OpKernelContext*)",
@@ -373,8 +373,8 @@ pub static TF_GetDevice: Function<
     unsafe extern "C" fn(ctx: *mut TF_OpKernelContext) -> *mut TF_Device,
 > = unsafe {
     Function::new(c"TF_GetDevice")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_Device*(TF_OpKernelContext*)",
@@ -396,8 +396,8 @@ pub static TF_GetPjRtCBuffer: Function<
     ) -> *mut PJRT_Buffer,
 > = unsafe {
     Function::new(c"TF_GetPjRtCBuffer")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "PJRT_Buffer*(TF_Tensor*,TF_Status*)",
@@ -419,8 +419,8 @@ pub static TF_GetPjRtCClient: Function<
     ) -> *mut PJRT_Client,
 > = unsafe {
     Function::new(c"TF_GetPjRtCClient")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "PJRT_Client*(char const*,TF_Status*)",
@@ -442,8 +442,8 @@ pub static TF_GetTensorFromVariableInfo: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_GetTensorFromVariableInfo")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "TF_Tensor*(TF_VariableInfo*,TF_Status*)",
@@ -464,8 +464,8 @@ pub static TF_LockVariableInfos: Function<
     ),
 > = unsafe {
     Function::new(c"TF_LockVariableInfos")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_VariableInfo**,int32_t,TF_Status*)",
@@ -493,8 +493,8 @@ pub static TF_LookupOrCreatePluginResource: Function<
     ),
 > = unsafe {
     Function::new(c"TF_LookupOrCreatePluginResource")
-        .exported(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_AllocateTempForVariableInfo)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(TF_OpKernelContext*,char const*,char const*,void**,void*(void*),void*,void(void*),TF_Status*)",
@@ -511,8 +511,8 @@ pub static TF_ResetPjRtCClient: Function<
     unsafe extern "C" fn(device_type: *const c_char, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_ResetPjRtCClient")
-        .exported(&crate::availability::LIKE_TF_ResetPjRtCClient)
-        .unstable(
+        .with_availability(&crate::availability::LIKE_TF_ResetPjRtCClient)
+        .with_unstable_signature(
             crate::NEWEST,
             "tensorflow/c/experimental/next_pluggable_device/c_api.h",
             "void(char const*,TF_Status*)",

@@ -31,7 +31,7 @@ pub struct TFDevice_AllocatorAttributes {
     last = "TFNPD_InitPluginInternalDeviceStates"
 )]
 pub struct TFNPD_Api {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:118`.
     pub struct_size: usize,
@@ -132,14 +132,14 @@ pub struct TFNPD_Api {
     last = "is_pluggable_device"
 )]
 pub struct TFNPD_PluginParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:156`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h:157`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Pointer at byte 16, filled by the plugin.
     ///

@@ -17,7 +17,7 @@ pub static TF_DeleteDimensionHandle: Function<
     unsafe extern "C" fn(handle: *mut TF_DimensionHandle),
 > = unsafe {
     Function::new(c"TF_DeleteDimensionHandle")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Discards a description that will not be registered.
@@ -32,7 +32,7 @@ pub static TF_DeleteOpDefinitionBuilder: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder),
 > = unsafe {
     Function::new(c"TF_DeleteOpDefinitionBuilder")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Ends a shape.
@@ -47,7 +47,7 @@ pub static TF_DeleteShapeHandle: Function<
     unsafe extern "C" fn(handle: *mut TF_ShapeHandle),
 > = unsafe {
     Function::new(c"TF_DeleteShapeHandle")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The length, if it is known.
@@ -60,7 +60,7 @@ pub static TF_DimensionHandleValue: Function<
     unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i64,
 > = unsafe {
     Function::new(c"TF_DimensionHandleValue")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Whether the length is known.
@@ -73,7 +73,7 @@ pub static TF_DimensionHandleValueKnown: Function<
     unsafe extern "C" fn(dim_handle: *mut TF_DimensionHandle) -> i32,
 > = unsafe {
     Function::new(c"TF_DimensionHandleValueKnown")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a handle of an unknown dimension.
@@ -88,7 +88,7 @@ pub static TF_NewDimensionHandle: Function<
     unsafe extern "C" fn() -> *mut TF_DimensionHandle,
 > = unsafe {
     Function::new(c"TF_NewDimensionHandle")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Begins the description of an op.
@@ -103,7 +103,7 @@ pub static TF_NewOpDefinitionBuilder: Function<
     unsafe extern "C" fn(op_name: *const c_char) -> *mut TF_OpDefinitionBuilder,
 > = unsafe {
     Function::new(c"TF_NewOpDefinitionBuilder")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a handle of an unknown shape.
@@ -116,7 +116,7 @@ pub static TF_NewOpDefinitionBuilder: Function<
 // SAFETY: the signature is the header's.
 pub static TF_NewShapeHandle: Function<unsafe extern "C" fn() -> *mut TF_ShapeHandle> = unsafe {
     Function::new(c"TF_NewShapeHandle")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Adds an attribute, as text: name: type = default.
@@ -129,7 +129,7 @@ pub static TF_OpDefinitionBuilderAddAttr: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, attr_spec: *const c_char),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderAddAttr")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Adds an input, as text: name: type.
@@ -142,7 +142,7 @@ pub static TF_OpDefinitionBuilderAddInput: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, input_spec: *const c_char),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderAddInput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Adds an output, as text: name: type.
@@ -158,7 +158,7 @@ pub static TF_OpDefinitionBuilderAddOutput: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderAddOutput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says since which graph version the op must not be used, and why.
@@ -175,7 +175,7 @@ pub static TF_OpDefinitionBuilderDeprecated: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderDeprecated")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that inputs may be variables without a value.
@@ -191,7 +191,7 @@ pub static TF_OpDefinitionBuilderSetAllowsUninitializedInput: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetAllowsUninitializedInput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that the op may be applied to parts first.
@@ -204,7 +204,7 @@ pub static TF_OpDefinitionBuilderSetIsAggregate: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_aggregate: bool),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsAggregate")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that the order of the inputs does not matter.
@@ -217,7 +217,7 @@ pub static TF_OpDefinitionBuilderSetIsCommutative: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_commutative: bool),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsCommutative")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that the op has a state, so that it is neither merged nor left out.
@@ -230,7 +230,7 @@ pub static TF_OpDefinitionBuilderSetIsStateful: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, is_stateful: bool),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetIsStateful")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Sets the function that infers the shapes of the op's results.
@@ -253,7 +253,7 @@ pub static TF_OpDefinitionBuilderSetShapeInferenceFunction: Function<
     ),
 > = unsafe {
     Function::new(c"TF_OpDefinitionBuilderSetShapeInferenceFunction")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Registers an op; the builder is gone afterwards, whatever the status.
@@ -268,7 +268,7 @@ pub static TF_RegisterOpDefinition: Function<
     unsafe extern "C" fn(builder: *mut TF_OpDefinitionBuilder, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_RegisterOpDefinition")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the dimensions of both into result.
@@ -287,7 +287,7 @@ pub static TF_ShapeInferenceContextConcatenateShapes: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextConcatenateShapes")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes one dimension of a shape into result; a negative i counts from the end, and one out of range gives an unknown dimension.
@@ -307,7 +307,7 @@ pub static TF_ShapeInferenceContextDim: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextDim")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the shape of an input into a handle of the caller's. Core refuses every index but 0, as read near 2.12.
@@ -327,7 +327,7 @@ pub static TF_ShapeInferenceContextGetInput: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextGetInput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// How many inputs there are.
@@ -340,7 +340,7 @@ pub static TF_ShapeInferenceContextNumInputs: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> i64,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextNumInputs")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The number of dimensions, if it is known.
@@ -356,7 +356,7 @@ pub static TF_ShapeInferenceContextRank: Function<
     ) -> i64,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextRank")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Whether the number of dimensions is known.
@@ -372,7 +372,7 @@ pub static TF_ShapeInferenceContextRankKnown: Function<
     ) -> i32,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextRankKnown")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A shape without dimensions; the caller ends it.
@@ -387,7 +387,7 @@ pub static TF_ShapeInferenceContextScalar: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext) -> *mut TF_ShapeHandle,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextScalar")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Sets the shape of an output. Core refuses every index but 0, as read near 2.12.
@@ -405,7 +405,7 @@ pub static TF_ShapeInferenceContextSetOutput: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextSetOutput")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Says that the shapes of all outputs are unknown.
@@ -418,7 +418,7 @@ pub static TF_ShapeInferenceContextSetUnknownShape: Function<
     unsafe extern "C" fn(ctx: *mut TF_ShapeInferenceContext, status: *mut TF_Status),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextSetUnknownShape")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the dimensions from start to end into result.
@@ -438,7 +438,7 @@ pub static TF_ShapeInferenceContextSubshape: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextSubshape")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A shape of one dimension; the caller ends it.
@@ -456,7 +456,7 @@ pub static TF_ShapeInferenceContextVectorFromSize: Function<
     ) -> *mut TF_ShapeHandle,
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextVectorFromSize")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the shape into result if it has, or may have, that many dimensions.
@@ -475,7 +475,7 @@ pub static TF_ShapeInferenceContextWithRank: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextWithRank")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the shape into result if it has, or may have, that many dimensions or more.
@@ -494,7 +494,7 @@ pub static TF_ShapeInferenceContextWithRankAtLeast: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextWithRankAtLeast")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Writes the shape into result if it has, or may have, that many dimensions or fewer.
@@ -513,7 +513,7 @@ pub static TF_ShapeInferenceContextWithRankAtMost: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContextWithRankAtMost")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// A type attribute.
@@ -533,5 +533,5 @@ pub static TF_ShapeInferenceContext_GetAttrType: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ShapeInferenceContext_GetAttrType")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -19,7 +19,7 @@ pub mod v2_13 {
         last = "PJRT_Compile"
     )]
     pub struct PJRT_Api {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1325`.
         pub struct_size: usize,
@@ -308,7 +308,7 @@ pub mod v2_13 {
         last = "layout"
     )]
     pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1026`.
         pub struct_size: usize,
@@ -365,7 +365,7 @@ pub mod v2_13 {
         last = "event"
     )]
     pub struct PJRT_Buffer_ToHostBuffer_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1045`.
         pub struct_size: usize,
@@ -407,7 +407,7 @@ pub mod v2_13 {
         last = "buffer"
     )]
     pub struct PJRT_Client_BufferFromHostBuffer_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:468`.
         pub struct_size: usize,
@@ -484,7 +484,7 @@ pub mod v2_13 {
         last = "client"
     )]
     pub struct PJRT_Client_Create_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:221`.
         pub struct_size: usize,
@@ -521,7 +521,7 @@ pub mod v2_13 {
         last = "serialized_executable"
     )]
     pub struct PJRT_Executable_Serialize_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1203`.
         pub struct_size: usize,
@@ -553,7 +553,7 @@ pub mod v2_13 {
         last = "topology"
     )]
     pub struct PJRT_TopologyDescription_Create_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1241`.
         pub struct_size: usize,
@@ -571,7 +571,7 @@ pub mod v2_13 {
 
     /// A struct; 520 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tensorflow/compiler/xla/stream_executor/tpu/c_api_decl.h:239`, 2.13.
     #[derive(Clone, Copy, Debug)]
@@ -617,7 +617,7 @@ pub mod v2_13 {
 
     /// A struct; 616 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tensorflow/compiler/xla/stream_executor/tpu/c_api_decl.h:252`, 2.13.
     #[derive(Clone, Copy, Debug)]
@@ -889,7 +889,7 @@ pub mod v2_14 {
         last = "PJRT_Compile"
     )]
     pub struct PJRT_Api {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1743`.
         pub struct_size: usize,
@@ -1226,7 +1226,7 @@ pub mod v2_14 {
         last = "buffer"
     )]
     pub struct PJRT_Client_BufferFromHostBuffer_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:655`.
         pub struct_size: usize,
@@ -1299,7 +1299,7 @@ pub mod v2_14 {
 
     /// A struct; 528 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:238`, 2.14 to 2.15.
     #[derive(Clone, Copy, Debug)]
@@ -1349,7 +1349,7 @@ pub mod v2_14 {
 
     /// A struct; 624 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:252`, 2.14 to 2.15.
     #[derive(Clone, Copy, Debug)]
@@ -1544,7 +1544,7 @@ pub mod v2_16 {
 
     /// A struct; 536 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:234`, 2.16 to 2.19.
     #[derive(Clone, Copy, Debug)]
@@ -1598,7 +1598,7 @@ pub mod v2_16 {
 
     /// A struct; 632 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `xla/stream_executor/tpu/c_api_decl.h:249`, 2.16 to 2.19.
     #[derive(Clone, Copy, Debug)]
@@ -1729,7 +1729,7 @@ pub mod v2_19 {
         last = "user_data"
     )]
     pub struct PJRT_FFI_UserData_Add_Args {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:61`.
         pub struct_size: usize,

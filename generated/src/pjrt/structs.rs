@@ -197,7 +197,7 @@ impl PJRT_AbiVersion_Extension {
     epochs = "2.13..2.13 = 552, 2.14..2.14 = 664, 2.15..2.15 = 792, 2.16..2.18 = 808, 2.19..2.19 = 936, 2.20..2.20 = 944, 2.21..2.21 = 1064, 2.22.. = 1144"
 )]
 pub struct PJRT_Api {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3031`.
     pub struct_size: usize,
@@ -208,843 +208,887 @@ pub struct PJRT_Api {
     /// Value at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3034`, 2.14 on.
-    #[abi(at = "664 = 16, 792 = 16, 808 = 16, 936 = 16, 944 = 16, 1064 = 16, 1144 = 16")]
+    #[abi(
+        offsets = "664 = 16, 792 = 16, 808 = 16, 936 = 16, 944 = 16, 1064 = 16, 1144 = 16"
+    )]
     pub pjrt_api_version: PJRT_Api_Version,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3036`.
     #[abi(
-        at = "552 = 16, 664 = 40, 792 = 40, 808 = 40, 936 = 40, 944 = 40, 1064 = 40, 1144 = 40"
+        offsets = "552 = 16, 664 = 40, 792 = 40, 808 = 40, 936 = 40, 944 = 40, 1064 = 40, 1144 = 40"
     )]
     pub PJRT_Error_Destroy: PJRT_Error_Destroy,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3037`.
     #[abi(
-        at = "552 = 24, 664 = 48, 792 = 48, 808 = 48, 936 = 48, 944 = 48, 1064 = 48, 1144 = 48"
+        offsets = "552 = 24, 664 = 48, 792 = 48, 808 = 48, 936 = 48, 944 = 48, 1064 = 48, 1144 = 48"
     )]
     pub PJRT_Error_Message: PJRT_Error_Message,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3038`.
     #[abi(
-        at = "552 = 32, 664 = 56, 792 = 56, 808 = 56, 936 = 56, 944 = 56, 1064 = 56, 1144 = 56"
+        offsets = "552 = 32, 664 = 56, 792 = 56, 808 = 56, 936 = 56, 944 = 56, 1064 = 56, 1144 = 56"
     )]
     pub PJRT_Error_GetCode: PJRT_Error_GetCode,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3040`, 2.14 on.
-    #[abi(at = "664 = 64, 792 = 64, 808 = 64, 936 = 64, 944 = 64, 1064 = 64, 1144 = 64")]
+    #[abi(
+        offsets = "664 = 64, 792 = 64, 808 = 64, 936 = 64, 944 = 64, 1064 = 64, 1144 = 64"
+    )]
     pub PJRT_Plugin_Initialize: PJRT_Plugin_Initialize,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3041`, 2.14 on.
-    #[abi(at = "664 = 72, 792 = 72, 808 = 72, 936 = 72, 944 = 72, 1064 = 72, 1144 = 72")]
+    #[abi(
+        offsets = "664 = 72, 792 = 72, 808 = 72, 936 = 72, 944 = 72, 1064 = 72, 1144 = 72"
+    )]
     pub PJRT_Plugin_Attributes: PJRT_Plugin_Attributes,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3043`.
     #[abi(
-        at = "552 = 40, 664 = 80, 792 = 80, 808 = 80, 936 = 80, 944 = 80, 1064 = 80, 1144 = 80"
+        offsets = "552 = 40, 664 = 80, 792 = 80, 808 = 80, 936 = 80, 944 = 80, 1064 = 80, 1144 = 80"
     )]
     pub PJRT_Event_Destroy: PJRT_Event_Destroy,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3044`.
     #[abi(
-        at = "552 = 48, 664 = 88, 792 = 88, 808 = 88, 936 = 88, 944 = 88, 1064 = 88, 1144 = 88"
+        offsets = "552 = 48, 664 = 88, 792 = 88, 808 = 88, 936 = 88, 944 = 88, 1064 = 88, 1144 = 88"
     )]
     pub PJRT_Event_IsReady: PJRT_Event_IsReady,
     /// Value at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3045`.
     #[abi(
-        at = "552 = 56, 664 = 96, 792 = 96, 808 = 96, 936 = 96, 944 = 96, 1064 = 96, 1144 = 96"
+        offsets = "552 = 56, 664 = 96, 792 = 96, 808 = 96, 936 = 96, 944 = 96, 1064 = 96, 1144 = 96"
     )]
     pub PJRT_Event_Error: PJRT_Event_Error,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3046`.
     #[abi(
-        at = "552 = 64, 664 = 104, 792 = 104, 808 = 104, 936 = 104, 944 = 104, 1064 = 104, 1144 = 104"
+        offsets = "552 = 64, 664 = 104, 792 = 104, 808 = 104, 936 = 104, 944 = 104, 1064 = 104, 1144 = 104"
     )]
     pub PJRT_Event_Await: PJRT_Event_Await,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3047`.
     #[abi(
-        at = "552 = 72, 664 = 112, 792 = 112, 808 = 112, 936 = 112, 944 = 112, 1064 = 112, 1144 = 112"
+        offsets = "552 = 72, 664 = 112, 792 = 112, 808 = 112, 936 = 112, 944 = 112, 1064 = 112, 1144 = 112"
     )]
     pub PJRT_Event_OnReady: PJRT_Event_OnReady,
     /// Value at byte 120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3049`.
     #[abi(
-        at = "552 = 80, 664 = 120, 792 = 120, 808 = 120, 936 = 120, 944 = 120, 1064 = 120, 1144 = 120"
+        offsets = "552 = 80, 664 = 120, 792 = 120, 808 = 120, 936 = 120, 944 = 120, 1064 = 120, 1144 = 120"
     )]
     pub PJRT_Client_Create: PJRT_Client_Create,
     /// Value at byte 128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3050`.
     #[abi(
-        at = "552 = 88, 664 = 128, 792 = 128, 808 = 128, 936 = 128, 944 = 128, 1064 = 128, 1144 = 128"
+        offsets = "552 = 88, 664 = 128, 792 = 128, 808 = 128, 936 = 128, 944 = 128, 1064 = 128, 1144 = 128"
     )]
     pub PJRT_Client_Destroy: PJRT_Client_Destroy,
     /// Value at byte 136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3051`.
     #[abi(
-        at = "552 = 96, 664 = 136, 792 = 136, 808 = 136, 936 = 136, 944 = 136, 1064 = 136, 1144 = 136"
+        offsets = "552 = 96, 664 = 136, 792 = 136, 808 = 136, 936 = 136, 944 = 136, 1064 = 136, 1144 = 136"
     )]
     pub PJRT_Client_PlatformName: PJRT_Client_PlatformName,
     /// Value at byte 144.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3052`.
     #[abi(
-        at = "552 = 104, 664 = 144, 792 = 144, 808 = 144, 936 = 144, 944 = 144, 1064 = 144, 1144 = 144"
+        offsets = "552 = 104, 664 = 144, 792 = 144, 808 = 144, 936 = 144, 944 = 144, 1064 = 144, 1144 = 144"
     )]
     pub PJRT_Client_ProcessIndex: PJRT_Client_ProcessIndex,
     /// Value at byte 152.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3053`.
     #[abi(
-        at = "552 = 112, 664 = 152, 792 = 152, 808 = 152, 936 = 152, 944 = 152, 1064 = 152, 1144 = 152"
+        offsets = "552 = 112, 664 = 152, 792 = 152, 808 = 152, 936 = 152, 944 = 152, 1064 = 152, 1144 = 152"
     )]
     pub PJRT_Client_PlatformVersion: PJRT_Client_PlatformVersion,
     /// Value at byte 160.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3054`.
     #[abi(
-        at = "552 = 120, 664 = 160, 792 = 160, 808 = 160, 936 = 160, 944 = 160, 1064 = 160, 1144 = 160"
+        offsets = "552 = 120, 664 = 160, 792 = 160, 808 = 160, 936 = 160, 944 = 160, 1064 = 160, 1144 = 160"
     )]
     pub PJRT_Client_Devices: PJRT_Client_Devices,
     /// Value at byte 168.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3055`.
     #[abi(
-        at = "552 = 128, 664 = 168, 792 = 168, 808 = 168, 936 = 168, 944 = 168, 1064 = 168, 1144 = 168"
+        offsets = "552 = 128, 664 = 168, 792 = 168, 808 = 168, 936 = 168, 944 = 168, 1064 = 168, 1144 = 168"
     )]
     pub PJRT_Client_AddressableDevices: PJRT_Client_AddressableDevices,
     /// Value at byte 176.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3056`.
     #[abi(
-        at = "552 = 136, 664 = 176, 792 = 176, 808 = 176, 936 = 176, 944 = 176, 1064 = 176, 1144 = 176"
+        offsets = "552 = 136, 664 = 176, 792 = 176, 808 = 176, 936 = 176, 944 = 176, 1064 = 176, 1144 = 176"
     )]
     pub PJRT_Client_LookupDevice: PJRT_Client_LookupDevice,
     /// Value at byte 184.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3057`.
     #[abi(
-        at = "552 = 144, 664 = 184, 792 = 184, 808 = 184, 936 = 184, 944 = 184, 1064 = 184, 1144 = 184"
+        offsets = "552 = 144, 664 = 184, 792 = 184, 808 = 184, 936 = 184, 944 = 184, 1064 = 184, 1144 = 184"
     )]
     pub PJRT_Client_LookupAddressableDevice: PJRT_Client_LookupAddressableDevice,
     /// Value at byte 192.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3058`, 2.15 on.
-    #[abi(at = "792 = 192, 808 = 192, 936 = 192, 944 = 192, 1064 = 192, 1144 = 192")]
+    #[abi(
+        offsets = "792 = 192, 808 = 192, 936 = 192, 944 = 192, 1064 = 192, 1144 = 192"
+    )]
     pub PJRT_Client_AddressableMemories: PJRT_Client_AddressableMemories,
     /// Value at byte 200.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3059`.
     #[abi(
-        at = "552 = 152, 664 = 192, 792 = 200, 808 = 200, 936 = 200, 944 = 200, 1064 = 200, 1144 = 200"
+        offsets = "552 = 152, 664 = 192, 792 = 200, 808 = 200, 936 = 200, 944 = 200, 1064 = 200, 1144 = 200"
     )]
     pub PJRT_Client_Compile: PJRT_Client_Compile,
     /// Value at byte 208.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3060`.
     #[abi(
-        at = "552 = 160, 664 = 200, 792 = 208, 808 = 208, 936 = 208, 944 = 208, 1064 = 208, 1144 = 208"
+        offsets = "552 = 160, 664 = 200, 792 = 208, 808 = 208, 936 = 208, 944 = 208, 1064 = 208, 1144 = 208"
     )]
     pub PJRT_Client_DefaultDeviceAssignment: PJRT_Client_DefaultDeviceAssignment,
     /// Value at byte 216.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3061`.
     #[abi(
-        at = "552 = 168, 664 = 208, 792 = 216, 808 = 216, 936 = 216, 944 = 216, 1064 = 216, 1144 = 216"
+        offsets = "552 = 168, 664 = 208, 792 = 216, 808 = 216, 936 = 216, 944 = 216, 1064 = 216, 1144 = 216"
     )]
     pub PJRT_Client_BufferFromHostBuffer: PJRT_Client_BufferFromHostBuffer,
     /// Value at byte 224.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3063`.
     #[abi(
-        at = "552 = 176, 664 = 216, 792 = 224, 808 = 224, 936 = 224, 944 = 224, 1064 = 224, 1144 = 224"
+        offsets = "552 = 176, 664 = 216, 792 = 224, 808 = 224, 936 = 224, 944 = 224, 1064 = 224, 1144 = 224"
     )]
     pub PJRT_DeviceDescription_Id: PJRT_DeviceDescription_Id,
     /// Value at byte 232.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3064`.
     #[abi(
-        at = "552 = 184, 664 = 224, 792 = 232, 808 = 232, 936 = 232, 944 = 232, 1064 = 232, 1144 = 232"
+        offsets = "552 = 184, 664 = 224, 792 = 232, 808 = 232, 936 = 232, 944 = 232, 1064 = 232, 1144 = 232"
     )]
     pub PJRT_DeviceDescription_ProcessIndex: PJRT_DeviceDescription_ProcessIndex,
     /// Value at byte 240.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3065`.
     #[abi(
-        at = "552 = 192, 664 = 232, 792 = 240, 808 = 240, 936 = 240, 944 = 240, 1064 = 240, 1144 = 240"
+        offsets = "552 = 192, 664 = 232, 792 = 240, 808 = 240, 936 = 240, 944 = 240, 1064 = 240, 1144 = 240"
     )]
     pub PJRT_DeviceDescription_Attributes: PJRT_DeviceDescription_Attributes,
     /// Value at byte 248.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3066`.
     #[abi(
-        at = "552 = 200, 664 = 240, 792 = 248, 808 = 248, 936 = 248, 944 = 248, 1064 = 248, 1144 = 248"
+        offsets = "552 = 200, 664 = 240, 792 = 248, 808 = 248, 936 = 248, 944 = 248, 1064 = 248, 1144 = 248"
     )]
     pub PJRT_DeviceDescription_Kind: PJRT_DeviceDescription_Kind,
     /// Value at byte 256.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3067`.
     #[abi(
-        at = "552 = 208, 664 = 248, 792 = 256, 808 = 256, 936 = 256, 944 = 256, 1064 = 256, 1144 = 256"
+        offsets = "552 = 208, 664 = 248, 792 = 256, 808 = 256, 936 = 256, 944 = 256, 1064 = 256, 1144 = 256"
     )]
     pub PJRT_DeviceDescription_DebugString: PJRT_DeviceDescription_DebugString,
     /// Value at byte 264.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3068`.
     #[abi(
-        at = "552 = 216, 664 = 256, 792 = 264, 808 = 264, 936 = 264, 944 = 264, 1064 = 264, 1144 = 264"
+        offsets = "552 = 216, 664 = 256, 792 = 264, 808 = 264, 936 = 264, 944 = 264, 1064 = 264, 1144 = 264"
     )]
     pub PJRT_DeviceDescription_ToString: PJRT_DeviceDescription_ToString,
     /// Value at byte 272.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3070`.
     #[abi(
-        at = "552 = 224, 664 = 264, 792 = 272, 808 = 272, 936 = 272, 944 = 272, 1064 = 272, 1144 = 272"
+        offsets = "552 = 224, 664 = 264, 792 = 272, 808 = 272, 936 = 272, 944 = 272, 1064 = 272, 1144 = 272"
     )]
     pub PJRT_Device_GetDescription: PJRT_Device_GetDescription,
     /// Value at byte 280.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3071`.
     #[abi(
-        at = "552 = 232, 664 = 272, 792 = 280, 808 = 280, 936 = 280, 944 = 280, 1064 = 280, 1144 = 280"
+        offsets = "552 = 232, 664 = 272, 792 = 280, 808 = 280, 936 = 280, 944 = 280, 1064 = 280, 1144 = 280"
     )]
     pub PJRT_Device_IsAddressable: PJRT_Device_IsAddressable,
     /// Value at byte 288.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3072`.
     #[abi(
-        at = "552 = 240, 664 = 280, 792 = 288, 808 = 288, 936 = 288, 944 = 288, 1064 = 288, 1144 = 288"
+        offsets = "552 = 240, 664 = 280, 792 = 288, 808 = 288, 936 = 288, 944 = 288, 1064 = 288, 1144 = 288"
     )]
     pub PJRT_Device_LocalHardwareId: PJRT_Device_LocalHardwareId,
     /// Value at byte 296.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3073`, 2.14 on.
     #[abi(
-        at = "664 = 288, 792 = 296, 808 = 296, 936 = 296, 944 = 296, 1064 = 296, 1144 = 296"
+        offsets = "664 = 288, 792 = 296, 808 = 296, 936 = 296, 944 = 296, 1064 = 296, 1144 = 296"
     )]
     pub PJRT_Device_AddressableMemories: PJRT_Device_AddressableMemories,
     /// Value at byte 304.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3074`, 2.15 on.
-    #[abi(at = "792 = 304, 808 = 304, 936 = 304, 944 = 304, 1064 = 304, 1144 = 304")]
+    #[abi(
+        offsets = "792 = 304, 808 = 304, 936 = 304, 944 = 304, 1064 = 304, 1144 = 304"
+    )]
     pub PJRT_Device_DefaultMemory: PJRT_Device_DefaultMemory,
     /// Value at byte 312.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3075`, 2.14 on.
     #[abi(
-        at = "664 = 296, 792 = 312, 808 = 312, 936 = 312, 944 = 312, 1064 = 312, 1144 = 312"
+        offsets = "664 = 296, 792 = 312, 808 = 312, 936 = 312, 944 = 312, 1064 = 312, 1144 = 312"
     )]
     pub PJRT_Device_MemoryStats: PJRT_Device_MemoryStats,
     /// Value at byte 320.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3077`, 2.15 on.
-    #[abi(at = "792 = 320, 808 = 320, 936 = 320, 944 = 320, 1064 = 320, 1144 = 320")]
+    #[abi(
+        offsets = "792 = 320, 808 = 320, 936 = 320, 944 = 320, 1064 = 320, 1144 = 320"
+    )]
     pub PJRT_Memory_Id: PJRT_Memory_Id,
     /// Value at byte 328.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3078`, 2.15 on.
-    #[abi(at = "792 = 328, 808 = 328, 936 = 328, 944 = 328, 1064 = 328, 1144 = 328")]
+    #[abi(
+        offsets = "792 = 328, 808 = 328, 936 = 328, 944 = 328, 1064 = 328, 1144 = 328"
+    )]
     pub PJRT_Memory_Kind: PJRT_Memory_Kind,
     /// Value at byte 336.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3079`, 2.15 on.
-    #[abi(at = "792 = 336, 808 = 336, 936 = 336, 944 = 336, 1064 = 336, 1144 = 336")]
+    #[abi(
+        offsets = "792 = 336, 808 = 336, 936 = 336, 944 = 336, 1064 = 336, 1144 = 336"
+    )]
     pub PJRT_Memory_DebugString: PJRT_Memory_DebugString,
     /// Value at byte 344.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3080`, 2.15 on.
-    #[abi(at = "792 = 344, 808 = 344, 936 = 344, 944 = 344, 1064 = 344, 1144 = 344")]
+    #[abi(
+        offsets = "792 = 344, 808 = 344, 936 = 344, 944 = 344, 1064 = 344, 1144 = 344"
+    )]
     pub PJRT_Memory_ToString: PJRT_Memory_ToString,
     /// Value at byte 352.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3081`, 2.15 on.
-    #[abi(at = "792 = 352, 808 = 352, 936 = 352, 944 = 352, 1064 = 352, 1144 = 352")]
+    #[abi(
+        offsets = "792 = 352, 808 = 352, 936 = 352, 944 = 352, 1064 = 352, 1144 = 352"
+    )]
     pub PJRT_Memory_AddressableByDevices: PJRT_Memory_AddressableByDevices,
     /// Value at byte 360.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3083`.
     #[abi(
-        at = "552 = 248, 664 = 304, 792 = 360, 808 = 360, 936 = 360, 944 = 360, 1064 = 360, 1144 = 360"
+        offsets = "552 = 248, 664 = 304, 792 = 360, 808 = 360, 936 = 360, 944 = 360, 1064 = 360, 1144 = 360"
     )]
     pub PJRT_Executable_Destroy: PJRT_Executable_Destroy,
     /// Value at byte 368.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3084`.
     #[abi(
-        at = "552 = 256, 664 = 312, 792 = 368, 808 = 368, 936 = 368, 944 = 368, 1064 = 368, 1144 = 368"
+        offsets = "552 = 256, 664 = 312, 792 = 368, 808 = 368, 936 = 368, 944 = 368, 1064 = 368, 1144 = 368"
     )]
     pub PJRT_Executable_Name: PJRT_Executable_Name,
     /// Value at byte 376.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3085`.
     #[abi(
-        at = "552 = 264, 664 = 320, 792 = 376, 808 = 376, 936 = 376, 944 = 376, 1064 = 376, 1144 = 376"
+        offsets = "552 = 264, 664 = 320, 792 = 376, 808 = 376, 936 = 376, 944 = 376, 1064 = 376, 1144 = 376"
     )]
     pub PJRT_Executable_NumReplicas: PJRT_Executable_NumReplicas,
     /// Value at byte 384.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3086`.
     #[abi(
-        at = "552 = 272, 664 = 328, 792 = 384, 808 = 384, 936 = 384, 944 = 384, 1064 = 384, 1144 = 384"
+        offsets = "552 = 272, 664 = 328, 792 = 384, 808 = 384, 936 = 384, 944 = 384, 1064 = 384, 1144 = 384"
     )]
     pub PJRT_Executable_NumPartitions: PJRT_Executable_NumPartitions,
     /// Value at byte 392.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3087`.
     #[abi(
-        at = "552 = 280, 664 = 336, 792 = 392, 808 = 392, 936 = 392, 944 = 392, 1064 = 392, 1144 = 392"
+        offsets = "552 = 280, 664 = 336, 792 = 392, 808 = 392, 936 = 392, 944 = 392, 1064 = 392, 1144 = 392"
     )]
     pub PJRT_Executable_NumOutputs: PJRT_Executable_NumOutputs,
     /// Value at byte 400.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3088`.
     #[abi(
-        at = "552 = 288, 664 = 344, 792 = 400, 808 = 400, 936 = 400, 944 = 400, 1064 = 400, 1144 = 400"
+        offsets = "552 = 288, 664 = 344, 792 = 400, 808 = 400, 936 = 400, 944 = 400, 1064 = 400, 1144 = 400"
     )]
     pub PJRT_Executable_SizeOfGeneratedCodeInBytes: PJRT_Executable_SizeOfGeneratedCodeInBytes,
     /// Value at byte 408.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3090`, 2.14 on.
     #[abi(
-        at = "664 = 352, 792 = 408, 808 = 408, 936 = 408, 944 = 408, 1064 = 408, 1144 = 408"
+        offsets = "664 = 352, 792 = 408, 808 = 408, 936 = 408, 944 = 408, 1064 = 408, 1144 = 408"
     )]
     pub PJRT_Executable_GetCostAnalysis: PJRT_Executable_GetCostAnalysis,
     /// Value at byte 416.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3091`, 2.15 on.
-    #[abi(at = "792 = 416, 808 = 416, 936 = 416, 944 = 416, 1064 = 416, 1144 = 416")]
+    #[abi(
+        offsets = "792 = 416, 808 = 416, 936 = 416, 944 = 416, 1064 = 416, 1144 = 416"
+    )]
     pub PJRT_Executable_OutputMemoryKinds: PJRT_Executable_OutputMemoryKinds,
     /// Value at byte 424.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3092`.
     #[abi(
-        at = "552 = 296, 664 = 360, 792 = 424, 808 = 424, 936 = 424, 944 = 424, 1064 = 424, 1144 = 424"
+        offsets = "552 = 296, 664 = 360, 792 = 424, 808 = 424, 936 = 424, 944 = 424, 1064 = 424, 1144 = 424"
     )]
     pub PJRT_Executable_OptimizedProgram: PJRT_Executable_OptimizedProgram,
     /// Value at byte 432.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3093`.
     #[abi(
-        at = "552 = 304, 664 = 368, 792 = 432, 808 = 432, 936 = 432, 944 = 432, 1064 = 432, 1144 = 432"
+        offsets = "552 = 304, 664 = 368, 792 = 432, 808 = 432, 936 = 432, 944 = 432, 1064 = 432, 1144 = 432"
     )]
     pub PJRT_Executable_Serialize: PJRT_Executable_Serialize,
     /// Value at byte 440.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3095`.
     #[abi(
-        at = "552 = 312, 664 = 376, 792 = 440, 808 = 440, 936 = 440, 944 = 440, 1064 = 440, 1144 = 440"
+        offsets = "552 = 312, 664 = 376, 792 = 440, 808 = 440, 936 = 440, 944 = 440, 1064 = 440, 1144 = 440"
     )]
     pub PJRT_LoadedExecutable_Destroy: PJRT_LoadedExecutable_Destroy,
     /// Value at byte 448.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3096`.
     #[abi(
-        at = "552 = 320, 664 = 384, 792 = 448, 808 = 448, 936 = 448, 944 = 448, 1064 = 448, 1144 = 448"
+        offsets = "552 = 320, 664 = 384, 792 = 448, 808 = 448, 936 = 448, 944 = 448, 1064 = 448, 1144 = 448"
     )]
     pub PJRT_LoadedExecutable_GetExecutable: PJRT_LoadedExecutable_GetExecutable,
     /// Value at byte 456.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3097`.
     #[abi(
-        at = "552 = 328, 664 = 392, 792 = 456, 808 = 456, 936 = 456, 944 = 456, 1064 = 456, 1144 = 456"
+        offsets = "552 = 328, 664 = 392, 792 = 456, 808 = 456, 936 = 456, 944 = 456, 1064 = 456, 1144 = 456"
     )]
     pub PJRT_LoadedExecutable_AddressableDevices: PJRT_LoadedExecutable_AddressableDevices,
     /// Value at byte 464.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3099`.
     #[abi(
-        at = "552 = 344, 664 = 400, 792 = 464, 808 = 464, 936 = 464, 944 = 464, 1064 = 464, 1144 = 464"
+        offsets = "552 = 344, 664 = 400, 792 = 464, 808 = 464, 936 = 464, 944 = 464, 1064 = 464, 1144 = 464"
     )]
     pub PJRT_LoadedExecutable_Delete: PJRT_LoadedExecutable_Delete,
     /// Value at byte 472.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3100`.
     #[abi(
-        at = "552 = 352, 664 = 408, 792 = 472, 808 = 472, 936 = 472, 944 = 472, 1064 = 472, 1144 = 472"
+        offsets = "552 = 352, 664 = 408, 792 = 472, 808 = 472, 936 = 472, 944 = 472, 1064 = 472, 1144 = 472"
     )]
     pub PJRT_LoadedExecutable_IsDeleted: PJRT_LoadedExecutable_IsDeleted,
     /// Value at byte 480.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3101`.
     #[abi(
-        at = "552 = 360, 664 = 416, 792 = 480, 808 = 480, 936 = 480, 944 = 480, 1064 = 480, 1144 = 480"
+        offsets = "552 = 360, 664 = 416, 792 = 480, 808 = 480, 936 = 480, 944 = 480, 1064 = 480, 1144 = 480"
     )]
     pub PJRT_LoadedExecutable_Execute: PJRT_LoadedExecutable_Execute,
     /// Value at byte 488.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3102`.
     #[abi(
-        at = "552 = 368, 664 = 424, 792 = 488, 808 = 488, 936 = 488, 944 = 488, 1064 = 488, 1144 = 488"
+        offsets = "552 = 368, 664 = 424, 792 = 488, 808 = 488, 936 = 488, 944 = 488, 1064 = 488, 1144 = 488"
     )]
     pub PJRT_Executable_DeserializeAndLoad: PJRT_Executable_DeserializeAndLoad,
     /// Value at byte 496.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3103`, 2.15 on.
-    #[abi(at = "792 = 496, 808 = 496, 936 = 496, 944 = 496, 1064 = 496, 1144 = 496")]
+    #[abi(
+        offsets = "792 = 496, 808 = 496, 936 = 496, 944 = 496, 1064 = 496, 1144 = 496"
+    )]
     pub PJRT_LoadedExecutable_Fingerprint: PJRT_LoadedExecutable_Fingerprint,
     /// Value at byte 504.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3105`.
     #[abi(
-        at = "552 = 392, 664 = 448, 792 = 504, 808 = 504, 936 = 504, 944 = 504, 1064 = 504, 1144 = 504"
+        offsets = "552 = 392, 664 = 448, 792 = 504, 808 = 504, 936 = 504, 944 = 504, 1064 = 504, 1144 = 504"
     )]
     pub PJRT_Buffer_Destroy: PJRT_Buffer_Destroy,
     /// Value at byte 512.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3106`, 2.14 on.
     #[abi(
-        at = "664 = 456, 792 = 512, 808 = 512, 936 = 512, 944 = 512, 1064 = 512, 1144 = 512"
+        offsets = "664 = 456, 792 = 512, 808 = 512, 936 = 512, 944 = 512, 1064 = 512, 1144 = 512"
     )]
     pub PJRT_Buffer_ElementType: PJRT_Buffer_ElementType,
     /// Value at byte 520.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3107`, 2.14 on.
     #[abi(
-        at = "664 = 464, 792 = 520, 808 = 520, 936 = 520, 944 = 520, 1064 = 520, 1144 = 520"
+        offsets = "664 = 464, 792 = 520, 808 = 520, 936 = 520, 944 = 520, 1064 = 520, 1144 = 520"
     )]
     pub PJRT_Buffer_Dimensions: PJRT_Buffer_Dimensions,
     /// Value at byte 528.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3108`, 2.14 on.
     #[abi(
-        at = "664 = 472, 792 = 528, 808 = 528, 936 = 528, 944 = 528, 1064 = 528, 1144 = 528"
+        offsets = "664 = 472, 792 = 528, 808 = 528, 936 = 528, 944 = 528, 1064 = 528, 1144 = 528"
     )]
     pub PJRT_Buffer_UnpaddedDimensions: PJRT_Buffer_UnpaddedDimensions,
     /// Value at byte 536.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3109`, 2.14 on.
     #[abi(
-        at = "664 = 480, 792 = 536, 808 = 536, 936 = 536, 944 = 536, 1064 = 536, 1144 = 536"
+        offsets = "664 = 480, 792 = 536, 808 = 536, 936 = 536, 944 = 536, 1064 = 536, 1144 = 536"
     )]
     pub PJRT_Buffer_DynamicDimensionIndices: PJRT_Buffer_DynamicDimensionIndices,
     /// Value at byte 544.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3110`, 2.14 on.
     #[abi(
-        at = "664 = 488, 792 = 544, 808 = 544, 936 = 544, 944 = 544, 1064 = 544, 1144 = 544"
+        offsets = "664 = 488, 792 = 544, 808 = 544, 936 = 544, 944 = 544, 1064 = 544, 1144 = 544"
     )]
     pub PJRT_Buffer_GetMemoryLayout: PJRT_Buffer_GetMemoryLayout,
     /// Value at byte 552.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3111`.
     #[abi(
-        at = "552 = 408, 664 = 504, 792 = 552, 808 = 552, 936 = 552, 944 = 552, 1064 = 552, 1144 = 552"
+        offsets = "552 = 408, 664 = 504, 792 = 552, 808 = 552, 936 = 552, 944 = 552, 1064 = 552, 1144 = 552"
     )]
     pub PJRT_Buffer_OnDeviceSizeInBytes: PJRT_Buffer_OnDeviceSizeInBytes,
     /// Value at byte 560.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3112`.
     #[abi(
-        at = "552 = 416, 664 = 512, 792 = 560, 808 = 560, 936 = 560, 944 = 560, 1064 = 560, 1144 = 560"
+        offsets = "552 = 416, 664 = 512, 792 = 560, 808 = 560, 936 = 560, 944 = 560, 1064 = 560, 1144 = 560"
     )]
     pub PJRT_Buffer_Device: PJRT_Buffer_Device,
     /// Value at byte 568.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3113`, 2.15 on.
-    #[abi(at = "792 = 568, 808 = 568, 936 = 568, 944 = 568, 1064 = 568, 1144 = 568")]
+    #[abi(
+        offsets = "792 = 568, 808 = 568, 936 = 568, 944 = 568, 1064 = 568, 1144 = 568"
+    )]
     pub PJRT_Buffer_Memory: PJRT_Buffer_Memory,
     /// Value at byte 576.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3114`.
     #[abi(
-        at = "552 = 424, 664 = 520, 792 = 576, 808 = 576, 936 = 576, 944 = 576, 1064 = 576, 1144 = 576"
+        offsets = "552 = 424, 664 = 520, 792 = 576, 808 = 576, 936 = 576, 944 = 576, 1064 = 576, 1144 = 576"
     )]
     pub PJRT_Buffer_Delete: PJRT_Buffer_Delete,
     /// Value at byte 584.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3115`.
     #[abi(
-        at = "552 = 432, 664 = 528, 792 = 584, 808 = 584, 936 = 584, 944 = 584, 1064 = 584, 1144 = 584"
+        offsets = "552 = 432, 664 = 528, 792 = 584, 808 = 584, 936 = 584, 944 = 584, 1064 = 584, 1144 = 584"
     )]
     pub PJRT_Buffer_IsDeleted: PJRT_Buffer_IsDeleted,
     /// Value at byte 592.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3116`.
     #[abi(
-        at = "552 = 440, 664 = 536, 792 = 592, 808 = 592, 936 = 592, 944 = 592, 1064 = 592, 1144 = 592"
+        offsets = "552 = 440, 664 = 536, 792 = 592, 808 = 592, 936 = 592, 944 = 592, 1064 = 592, 1144 = 592"
     )]
     pub PJRT_Buffer_CopyToDevice: PJRT_Buffer_CopyToDevice,
     /// Value at byte 600.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3117`.
     #[abi(
-        at = "552 = 448, 664 = 544, 792 = 600, 808 = 600, 936 = 600, 944 = 600, 1064 = 600, 1144 = 600"
+        offsets = "552 = 448, 664 = 544, 792 = 600, 808 = 600, 936 = 600, 944 = 600, 1064 = 600, 1144 = 600"
     )]
     pub PJRT_Buffer_ToHostBuffer: PJRT_Buffer_ToHostBuffer,
     /// Value at byte 608.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3118`.
     #[abi(
-        at = "552 = 456, 664 = 552, 792 = 608, 808 = 608, 936 = 608, 944 = 608, 1064 = 608, 1144 = 608"
+        offsets = "552 = 456, 664 = 552, 792 = 608, 808 = 608, 936 = 608, 944 = 608, 1064 = 608, 1144 = 608"
     )]
     pub PJRT_Buffer_IsOnCpu: PJRT_Buffer_IsOnCpu,
     /// Value at byte 616.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3119`.
     #[abi(
-        at = "552 = 464, 664 = 560, 792 = 616, 808 = 616, 936 = 616, 944 = 616, 1064 = 616, 1144 = 616"
+        offsets = "552 = 464, 664 = 560, 792 = 616, 808 = 616, 936 = 616, 944 = 616, 1064 = 616, 1144 = 616"
     )]
     pub PJRT_Buffer_ReadyEvent: PJRT_Buffer_ReadyEvent,
     /// Value at byte 624.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3120`.
     #[abi(
-        at = "552 = 472, 664 = 568, 792 = 624, 808 = 624, 936 = 624, 944 = 624, 1064 = 624, 1144 = 624"
+        offsets = "552 = 472, 664 = 568, 792 = 624, 808 = 624, 936 = 624, 944 = 624, 1064 = 624, 1144 = 624"
     )]
     pub PJRT_Buffer_UnsafePointer: PJRT_Buffer_UnsafePointer,
     /// Value at byte 632.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3121`, 2.15 on.
-    #[abi(at = "792 = 632, 808 = 632, 936 = 632, 944 = 632, 1064 = 632, 1144 = 632")]
+    #[abi(
+        offsets = "792 = 632, 808 = 632, 936 = 632, 944 = 632, 1064 = 632, 1144 = 632"
+    )]
     pub PJRT_Buffer_IncreaseExternalReferenceCount: PJRT_Buffer_IncreaseExternalReferenceCount,
     /// Value at byte 640.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3123`, 2.15 on.
-    #[abi(at = "792 = 640, 808 = 640, 936 = 640, 944 = 640, 1064 = 640, 1144 = 640")]
+    #[abi(
+        offsets = "792 = 640, 808 = 640, 936 = 640, 944 = 640, 1064 = 640, 1144 = 640"
+    )]
     pub PJRT_Buffer_DecreaseExternalReferenceCount: PJRT_Buffer_DecreaseExternalReferenceCount,
     /// Value at byte 648.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3125`, 2.15 on.
-    #[abi(at = "792 = 648, 808 = 648, 936 = 648, 944 = 648, 1064 = 648, 1144 = 648")]
+    #[abi(
+        offsets = "792 = 648, 808 = 648, 936 = 648, 944 = 648, 1064 = 648, 1144 = 648"
+    )]
     pub PJRT_Buffer_OpaqueDeviceMemoryDataPointer: PJRT_Buffer_OpaqueDeviceMemoryDataPointer,
     /// Value at byte 656.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3128`, 2.14 on.
     #[abi(
-        at = "664 = 576, 792 = 656, 808 = 656, 936 = 656, 944 = 656, 1064 = 656, 1144 = 656"
+        offsets = "664 = 576, 792 = 656, 808 = 656, 936 = 656, 944 = 656, 1064 = 656, 1144 = 656"
     )]
     pub PJRT_CopyToDeviceStream_Destroy: PJRT_CopyToDeviceStream_Destroy,
     /// Value at byte 664.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3129`.
     #[abi(
-        at = "552 = 480, 664 = 584, 792 = 664, 808 = 664, 936 = 664, 944 = 664, 1064 = 664, 1144 = 664"
+        offsets = "552 = 480, 664 = 584, 792 = 664, 808 = 664, 936 = 664, 944 = 664, 1064 = 664, 1144 = 664"
     )]
     pub PJRT_CopyToDeviceStream_AddChunk: PJRT_CopyToDeviceStream_AddChunk,
     /// Value at byte 672.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3130`.
     #[abi(
-        at = "552 = 488, 664 = 592, 792 = 672, 808 = 672, 936 = 672, 944 = 672, 1064 = 672, 1144 = 672"
+        offsets = "552 = 488, 664 = 592, 792 = 672, 808 = 672, 936 = 672, 944 = 672, 1064 = 672, 1144 = 672"
     )]
     pub PJRT_CopyToDeviceStream_TotalBytes: PJRT_CopyToDeviceStream_TotalBytes,
     /// Value at byte 680.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3131`.
     #[abi(
-        at = "552 = 496, 664 = 600, 792 = 680, 808 = 680, 936 = 680, 944 = 680, 1064 = 680, 1144 = 680"
+        offsets = "552 = 496, 664 = 600, 792 = 680, 808 = 680, 936 = 680, 944 = 680, 1064 = 680, 1144 = 680"
     )]
     pub PJRT_CopyToDeviceStream_GranuleSize: PJRT_CopyToDeviceStream_GranuleSize,
     /// Value at byte 688.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3132`.
     #[abi(
-        at = "552 = 504, 664 = 608, 792 = 688, 808 = 688, 936 = 688, 944 = 688, 1064 = 688, 1144 = 688"
+        offsets = "552 = 504, 664 = 608, 792 = 688, 808 = 688, 936 = 688, 944 = 688, 1064 = 688, 1144 = 688"
     )]
     pub PJRT_CopyToDeviceStream_CurrentBytes: PJRT_CopyToDeviceStream_CurrentBytes,
     /// Value at byte 696.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3134`.
     #[abi(
-        at = "552 = 512, 664 = 616, 792 = 696, 808 = 696, 936 = 696, 944 = 696, 1064 = 696, 1144 = 696"
+        offsets = "552 = 512, 664 = 616, 792 = 696, 808 = 696, 936 = 696, 944 = 696, 1064 = 696, 1144 = 696"
     )]
     pub PJRT_TopologyDescription_Create: PJRT_TopologyDescription_Create,
     /// Value at byte 704.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3135`.
     #[abi(
-        at = "552 = 520, 664 = 624, 792 = 704, 808 = 704, 936 = 704, 944 = 704, 1064 = 704, 1144 = 704"
+        offsets = "552 = 520, 664 = 624, 792 = 704, 808 = 704, 936 = 704, 944 = 704, 1064 = 704, 1144 = 704"
     )]
     pub PJRT_TopologyDescription_Destroy: PJRT_TopologyDescription_Destroy,
     /// Value at byte 712.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3136`.
     #[abi(
-        at = "552 = 528, 664 = 632, 792 = 712, 808 = 712, 936 = 712, 944 = 712, 1064 = 712, 1144 = 712"
+        offsets = "552 = 528, 664 = 632, 792 = 712, 808 = 712, 936 = 712, 944 = 712, 1064 = 712, 1144 = 712"
     )]
     pub PJRT_TopologyDescription_PlatformName: PJRT_TopologyDescription_PlatformName,
     /// Value at byte 720.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3137`.
     #[abi(
-        at = "552 = 536, 664 = 640, 792 = 720, 808 = 720, 936 = 720, 944 = 720, 1064 = 720, 1144 = 720"
+        offsets = "552 = 536, 664 = 640, 792 = 720, 808 = 720, 936 = 720, 944 = 720, 1064 = 720, 1144 = 720"
     )]
     pub PJRT_TopologyDescription_PlatformVersion: PJRT_TopologyDescription_PlatformVersion,
     /// Value at byte 728.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3139`, 2.14 on.
     #[abi(
-        at = "664 = 648, 792 = 728, 808 = 728, 936 = 728, 944 = 728, 1064 = 728, 1144 = 728"
+        offsets = "664 = 648, 792 = 728, 808 = 728, 936 = 728, 944 = 728, 1064 = 728, 1144 = 728"
     )]
     pub PJRT_TopologyDescription_GetDeviceDescriptions: PJRT_TopologyDescription_GetDeviceDescriptions,
     /// Value at byte 736.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3141`, 2.15 on.
-    #[abi(at = "792 = 736, 808 = 736, 936 = 736, 944 = 736, 1064 = 736, 1144 = 736")]
+    #[abi(
+        offsets = "792 = 736, 808 = 736, 936 = 736, 944 = 736, 1064 = 736, 1144 = 736"
+    )]
     pub PJRT_TopologyDescription_Serialize: PJRT_TopologyDescription_Serialize,
     /// Value at byte 744.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3142`, 2.15 on.
-    #[abi(at = "792 = 744, 808 = 744, 936 = 744, 944 = 744, 1064 = 744, 1144 = 744")]
+    #[abi(
+        offsets = "792 = 744, 808 = 744, 936 = 744, 944 = 744, 1064 = 744, 1144 = 744"
+    )]
     pub PJRT_TopologyDescription_Attributes: PJRT_TopologyDescription_Attributes,
     /// Value at byte 752.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3144`.
     #[abi(
-        at = "552 = 544, 664 = 656, 792 = 752, 808 = 752, 936 = 752, 944 = 752, 1064 = 752, 1144 = 752"
+        offsets = "552 = 544, 664 = 656, 792 = 752, 808 = 752, 936 = 752, 944 = 752, 1064 = 752, 1144 = 752"
     )]
     pub PJRT_Compile: PJRT_Compile,
     /// Value at byte 760.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3148`, 2.15 on.
-    #[abi(at = "792 = 760, 808 = 760, 936 = 760, 944 = 760, 1064 = 760, 1144 = 760")]
+    #[abi(
+        offsets = "792 = 760, 808 = 760, 936 = 760, 944 = 760, 1064 = 760, 1144 = 760"
+    )]
     pub PJRT_Executable_OutputElementTypes: PJRT_Executable_OutputElementTypes,
     /// Value at byte 768.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3149`, 2.15 on.
-    #[abi(at = "792 = 768, 808 = 768, 936 = 768, 944 = 768, 1064 = 768, 1144 = 768")]
+    #[abi(
+        offsets = "792 = 768, 808 = 768, 936 = 768, 944 = 768, 1064 = 768, 1144 = 768"
+    )]
     pub PJRT_Executable_OutputDimensions: PJRT_Executable_OutputDimensions,
     /// Value at byte 776.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3151`, 2.15 on.
-    #[abi(at = "792 = 776, 808 = 776, 936 = 776, 944 = 776, 1064 = 776, 1144 = 776")]
+    #[abi(
+        offsets = "792 = 776, 808 = 776, 936 = 776, 944 = 776, 1064 = 776, 1144 = 776"
+    )]
     pub PJRT_Buffer_CopyToMemory: PJRT_Buffer_CopyToMemory,
     /// Value at byte 784.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3153`, 2.15 on.
-    #[abi(at = "792 = 784, 808 = 784, 936 = 784, 944 = 784, 1064 = 784, 1144 = 784")]
+    #[abi(
+        offsets = "792 = 784, 808 = 784, 936 = 784, 944 = 784, 1064 = 784, 1144 = 784"
+    )]
     pub PJRT_Client_CreateViewOfDeviceBuffer: PJRT_Client_CreateViewOfDeviceBuffer,
     /// Value at byte 792.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3155`, 2.16 on.
-    #[abi(at = "808 = 792, 936 = 792, 944 = 792, 1064 = 792, 1144 = 792")]
+    #[abi(offsets = "808 = 792, 936 = 792, 944 = 792, 1064 = 792, 1144 = 792")]
     pub PJRT_Executable_Fingerprint: PJRT_Executable_Fingerprint,
     /// Value at byte 800.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3157`, 2.16 on.
-    #[abi(at = "808 = 800, 936 = 800, 944 = 800, 1064 = 800, 1144 = 800")]
+    #[abi(offsets = "808 = 800, 936 = 800, 944 = 800, 1064 = 800, 1144 = 800")]
     pub PJRT_Client_TopologyDescription: PJRT_Client_TopologyDescription,
     /// Value at byte 808.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3159`, 2.16 on.
-    #[abi(at = "936 = 808, 944 = 808, 1064 = 808, 1144 = 808")]
+    #[abi(offsets = "936 = 808, 944 = 808, 1064 = 808, 1144 = 808")]
     pub PJRT_Executable_GetCompiledMemoryStats: PJRT_Executable_GetCompiledMemoryStats,
     /// Value at byte 816.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3162`, 2.17 on.
-    #[abi(at = "936 = 816, 944 = 816, 1064 = 816, 1144 = 816")]
+    #[abi(offsets = "936 = 816, 944 = 816, 1064 = 816, 1144 = 816")]
     pub PJRT_Memory_Kind_Id: PJRT_Memory_Kind_Id,
     /// Value at byte 824.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3164`, 2.17 on.
-    #[abi(at = "936 = 824, 944 = 824, 1064 = 824, 1144 = 824")]
+    #[abi(offsets = "936 = 824, 944 = 824, 1064 = 824, 1144 = 824")]
     pub PJRT_ExecuteContext_Create: PJRT_ExecuteContext_Create,
     /// Value at byte 832.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3165`, 2.17 on.
-    #[abi(at = "936 = 832, 944 = 832, 1064 = 832, 1144 = 832")]
+    #[abi(offsets = "936 = 832, 944 = 832, 1064 = 832, 1144 = 832")]
     pub PJRT_ExecuteContext_Destroy: PJRT_ExecuteContext_Destroy,
     /// Value at byte 840.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3166`, 2.19 on.
-    #[abi(at = "936 = 840, 944 = 840, 1064 = 840, 1144 = 840")]
+    #[abi(offsets = "936 = 840, 944 = 840, 1064 = 840, 1144 = 840")]
     pub PJRT_Buffer_CopyRawToHost: PJRT_Buffer_CopyRawToHost,
     /// Value at byte 848.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3167`, 2.19 on.
-    #[abi(at = "936 = 848, 944 = 848, 1064 = 848, 1144 = 848")]
+    #[abi(offsets = "936 = 848, 944 = 848, 1064 = 848, 1144 = 848")]
     pub PJRT_AsyncHostToDeviceTransferManager_Destroy: PJRT_AsyncHostToDeviceTransferManager_Destroy,
     /// Value at byte 856.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3169`, 2.19 on.
-    #[abi(at = "936 = 856, 944 = 856, 1064 = 856, 1144 = 856")]
+    #[abi(offsets = "936 = 856, 944 = 856, 1064 = 856, 1144 = 856")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferData: PJRT_AsyncHostToDeviceTransferManager_TransferData,
     /// Value at byte 864.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3171`, 2.19 on.
-    #[abi(at = "936 = 864, 944 = 864, 1064 = 864, 1144 = 864")]
+    #[abi(offsets = "936 = 864, 944 = 864, 1064 = 864, 1144 = 864")]
     pub PJRT_Client_CreateBuffersForAsyncHostToDevice: PJRT_Client_CreateBuffersForAsyncHostToDevice,
     /// Value at byte 872.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3173`, 2.19 on.
-    #[abi(at = "936 = 872, 944 = 872, 1064 = 872, 1144 = 872")]
+    #[abi(offsets = "936 = 872, 944 = 872, 1064 = 872, 1144 = 872")]
     pub PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer: PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer,
     /// Value at byte 880.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3175`, 2.19 on.
-    #[abi(at = "936 = 880, 944 = 880, 1064 = 880, 1144 = 880")]
+    #[abi(offsets = "936 = 880, 944 = 880, 1064 = 880, 1144 = 880")]
     pub PJRT_AsyncHostToDeviceTransferManager_Device: PJRT_AsyncHostToDeviceTransferManager_Device,
     /// Value at byte 888.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3177`, 2.19 on.
-    #[abi(at = "936 = 888, 944 = 888, 1064 = 888, 1144 = 888")]
+    #[abi(offsets = "936 = 888, 944 = 888, 1064 = 888, 1144 = 888")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferCount: PJRT_AsyncHostToDeviceTransferManager_BufferCount,
     /// Value at byte 896.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3179`, 2.19 on.
-    #[abi(at = "936 = 896, 944 = 896, 1064 = 896, 1144 = 896")]
+    #[abi(offsets = "936 = 896, 944 = 896, 1064 = 896, 1144 = 896")]
     pub PJRT_AsyncHostToDeviceTransferManager_BufferSize: PJRT_AsyncHostToDeviceTransferManager_BufferSize,
     /// Value at byte 904.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3181`, 2.19 on.
-    #[abi(at = "936 = 904, 944 = 904, 1064 = 904, 1144 = 904")]
+    #[abi(offsets = "936 = 904, 944 = 904, 1064 = 904, 1144 = 904")]
     pub PJRT_AsyncHostToDeviceTransferManager_SetBufferError: PJRT_AsyncHostToDeviceTransferManager_SetBufferError,
     /// Value at byte 912.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3183`, 2.19 on.
-    #[abi(at = "936 = 912, 944 = 912, 1064 = 912, 1144 = 912")]
+    #[abi(offsets = "936 = 912, 944 = 912, 1064 = 912, 1144 = 912")]
     pub PJRT_AsyncHostToDeviceTransferManager_AddMetadata: PJRT_AsyncHostToDeviceTransferManager_AddMetadata,
     /// Value at byte 920.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3185`, 2.19 on.
-    #[abi(at = "936 = 920, 944 = 920, 1064 = 920, 1144 = 920")]
+    #[abi(offsets = "936 = 920, 944 = 920, 1064 = 920, 1144 = 920")]
     pub PJRT_Client_DmaMap: PJRT_Client_DmaMap,
     /// Value at byte 928.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3186`, 2.19 on.
-    #[abi(at = "936 = 928, 944 = 928, 1064 = 928, 1144 = 928")]
+    #[abi(offsets = "936 = 928, 944 = 928, 1064 = 928, 1144 = 928")]
     pub PJRT_Client_DmaUnmap: PJRT_Client_DmaUnmap,
     /// Value at byte 936.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3188`, 2.20 on.
-    #[abi(at = "944 = 936, 1064 = 936, 1144 = 936")]
+    #[abi(offsets = "944 = 936, 1064 = 936, 1144 = 936")]
     pub PJRT_Client_CreateUninitializedBuffer: PJRT_Client_CreateUninitializedBuffer,
     /// Value at byte 944.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3189`, 2.21 on.
-    #[abi(at = "1064 = 944, 1144 = 944")]
+    #[abi(offsets = "1064 = 944, 1144 = 944")]
     pub PJRT_Client_UpdateGlobalProcessInfo: PJRT_Client_UpdateGlobalProcessInfo,
     /// Value at byte 952.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3190`, 2.21 on.
-    #[abi(at = "1064 = 952, 1144 = 952")]
+    #[abi(offsets = "1064 = 952, 1144 = 952")]
     pub PJRT_TopologyDescription_Deserialize: PJRT_TopologyDescription_Deserialize,
     /// Value at byte 960.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3191`, 2.21 on.
-    #[abi(at = "1064 = 960, 1144 = 960")]
+    #[abi(offsets = "1064 = 960, 1144 = 960")]
     pub PJRT_Client_CreateAliasBuffer: PJRT_Client_CreateAliasBuffer,
     /// Value at byte 968.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3192`, 2.21 on.
-    #[abi(at = "1064 = 968, 1144 = 968")]
+    #[abi(offsets = "1064 = 968, 1144 = 968")]
     pub PJRT_Client_FulfillAliasBuffer: PJRT_Client_FulfillAliasBuffer,
     /// Value at byte 976.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3193`, 2.21 on.
-    #[abi(at = "1064 = 976, 1144 = 976")]
+    #[abi(offsets = "1064 = 976, 1144 = 976")]
     pub PJRT_LoadedExecutable_GetDeviceAssignment: PJRT_LoadedExecutable_GetDeviceAssignment,
     /// Value at byte 984.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3195`, 2.21 on.
-    #[abi(at = "1064 = 984, 1144 = 984")]
+    #[abi(offsets = "1064 = 984, 1144 = 984")]
     pub PJRT_Client_CreateErrorBuffer: PJRT_Client_CreateErrorBuffer,
     /// Value at byte 992.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3196`, 2.21 on.
-    #[abi(at = "1064 = 992, 1144 = 992")]
+    #[abi(offsets = "1064 = 992, 1144 = 992")]
     pub PJRT_AsyncHostToDeviceTransferManager_TransferLiteral: PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
     /// Value at byte 1000.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3198`, 2.21 on.
-    #[abi(at = "1064 = 1000, 1144 = 1000")]
+    #[abi(offsets = "1064 = 1000, 1144 = 1000")]
     pub PJRT_Buffer_CopyRawToHostFuture: PJRT_Buffer_CopyRawToHostFuture,
     /// Value at byte 1008.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3199`, 2.21 on.
-    #[abi(at = "1064 = 1008, 1144 = 1008")]
+    #[abi(offsets = "1064 = 1008, 1144 = 1008")]
     pub PJRT_Device_PoisonExecution: PJRT_Device_PoisonExecution,
     /// Value at byte 1016.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3200`, 2.21 on.
-    #[abi(at = "1064 = 1016, 1144 = 1016")]
+    #[abi(offsets = "1064 = 1016, 1144 = 1016")]
     pub PJRT_Device_CreateAsyncTrackingEvent: PJRT_Device_CreateAsyncTrackingEvent,
     /// Value at byte 1024.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3201`, 2.21 on.
-    #[abi(at = "1064 = 1024, 1144 = 1024")]
+    #[abi(offsets = "1064 = 1024, 1144 = 1024")]
     pub PJRT_AsyncTrackingEvent_Destroy: PJRT_AsyncTrackingEvent_Destroy,
     /// Value at byte 1032.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3202`, 2.21 on.
-    #[abi(at = "1064 = 1032, 1144 = 1032")]
+    #[abi(offsets = "1064 = 1032, 1144 = 1032")]
     pub PJRT_Executable_GetCompileOptions: PJRT_Executable_GetCompileOptions,
     /// Value at byte 1040.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3203`, 2.21 on.
-    #[abi(at = "1064 = 1040, 1144 = 1040")]
+    #[abi(offsets = "1064 = 1040, 1144 = 1040")]
     pub PJRT_Buffer_DonateWithControlDependency: PJRT_Buffer_DonateWithControlDependency,
     /// Value at byte 1048.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3205`, 2.21 on.
-    #[abi(at = "1064 = 1048, 1144 = 1048")]
+    #[abi(offsets = "1064 = 1048, 1144 = 1048")]
     pub PJRT_Event_Create: PJRT_Event_Create,
     /// Value at byte 1056.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3206`, 2.21 on.
-    #[abi(at = "1064 = 1056, 1144 = 1056")]
+    #[abi(offsets = "1064 = 1056, 1144 = 1056")]
     pub PJRT_Event_Set: PJRT_Event_Set,
     /// Value at byte 1064.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3207`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1064")]
+    #[abi(offsets = "1144 = 1064")]
     pub PJRT_Device_GetAttributes: PJRT_Device_GetAttributes,
     /// Value at byte 1072.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3209`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1072")]
+    #[abi(offsets = "1144 = 1072")]
     pub PJRT_Client_Load: PJRT_Client_Load,
     /// Value at byte 1080.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3210`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1080")]
+    #[abi(offsets = "1144 = 1080")]
     pub PJRT_LoadedExecutable_AddressableDeviceLogicalIds: PJRT_LoadedExecutable_AddressableDeviceLogicalIds,
     /// Value at byte 1088.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3212`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1088")]
+    #[abi(offsets = "1144 = 1088")]
     pub PJRT_Buffer_Bitcast: PJRT_Buffer_Bitcast,
     /// Value at byte 1096.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3214`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1096")]
+    #[abi(offsets = "1144 = 1096")]
     pub PJRT_Error_ForEachPayload: PJRT_Error_ForEachPayload,
     /// Value at byte 1104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3215`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1104")]
+    #[abi(offsets = "1144 = 1104")]
     pub PJRT_TopologyDescription_Fingerprint: PJRT_TopologyDescription_Fingerprint,
     /// Value at byte 1112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3216`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1112")]
+    #[abi(offsets = "1144 = 1112")]
     pub PJRT_Executable_ParameterMemoryKinds: PJRT_Executable_ParameterMemoryKinds,
     /// Value at byte 1120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3217`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1120")]
+    #[abi(offsets = "1144 = 1120")]
     pub PJRT_Device_ClearMemoryStats: PJRT_Device_ClearMemoryStats,
     /// Value at byte 1128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3218`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1128")]
+    #[abi(offsets = "1144 = 1128")]
     pub PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace: PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace,
     /// Value at byte 1136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3220`, 2.22 (preview) on.
-    #[abi(at = "1144 = 1136")]
+    #[abi(offsets = "1144 = 1136")]
     pub PJRT_TopologyDescription_GetMemorySpaceKindIds: PJRT_TopologyDescription_GetMemorySpaceKindIds,
 }
 
@@ -1059,7 +1103,7 @@ pub struct PJRT_Api {
     last = "minor_version"
 )]
 pub struct PJRT_Api_Version {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:127`.
     pub struct_size: usize,
@@ -1090,7 +1134,7 @@ pub struct PJRT_Api_Version {
     last = "num_metadata"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:921`.
     pub struct_size: usize,
@@ -1127,7 +1171,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args {
     last = "buffer_count"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:883`.
     pub struct_size: usize,
@@ -1159,7 +1203,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args {
     last = "buffer_size"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:894`.
     pub struct_size: usize,
@@ -1196,7 +1240,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args {
     last = "transfer_manager"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:831`.
     pub struct_size: usize,
@@ -1223,7 +1267,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Destroy_Args {
     last = "device_out"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:872`.
     pub struct_size: usize,
@@ -1255,7 +1299,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_Device_Args {
     last = "buffer_out"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:860`.
     pub struct_size: usize,
@@ -1292,7 +1336,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args {
     last = "error_message_size"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:906`.
     pub struct_size: usize,
@@ -1339,7 +1383,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args {
     last = "done_with_h2d_transfer"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:843`.
     pub struct_size: usize,
@@ -1396,7 +1440,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferData_Args {
     last = "done_with_h2d_transfer"
 )]
 pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1087`.
     pub struct_size: usize,
@@ -1458,7 +1502,7 @@ pub struct PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args {
     last = "event"
 )]
 pub struct PJRT_AsyncTrackingEvent_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1617`.
     pub struct_size: usize,
@@ -1523,7 +1567,7 @@ impl core::fmt::Debug for PJRT_BoolList__anonymous {
     last = "out_buffer"
 )]
 pub struct PJRT_Buffer_Bitcast_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2589`.
     pub struct_size: usize,
@@ -1575,7 +1619,7 @@ pub struct PJRT_Buffer_Bitcast_Args {
     last = "future_ready_callback"
 )]
 pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2539`.
     pub struct_size: usize,
@@ -1629,7 +1673,7 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Args {
     last = "dst"
 )]
 pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2522`.
     pub struct_size: usize,
@@ -1671,7 +1715,7 @@ pub struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
     last = "event"
 )]
 pub struct PJRT_Buffer_CopyRawToHost_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2508`.
     pub struct_size: usize,
@@ -1718,7 +1762,7 @@ pub struct PJRT_Buffer_CopyRawToHost_Args {
     last = "dst_buffer"
 )]
 pub struct PJRT_Buffer_CopyToDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2559`.
     pub struct_size: usize,
@@ -1755,7 +1799,7 @@ pub struct PJRT_Buffer_CopyToDevice_Args {
     last = "dst_buffer"
 )]
 pub struct PJRT_Buffer_CopyToMemory_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2574`.
     pub struct_size: usize,
@@ -1792,7 +1836,7 @@ pub struct PJRT_Buffer_CopyToMemory_Args {
     last = "buffer"
 )]
 pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2691`.
     pub struct_size: usize,
@@ -1819,7 +1863,7 @@ pub struct PJRT_Buffer_DecreaseExternalReferenceCount_Args {
     last = "buffer"
 )]
 pub struct PJRT_Buffer_Delete_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2483`.
     pub struct_size: usize,
@@ -1846,7 +1890,7 @@ pub struct PJRT_Buffer_Delete_Args {
     last = "buffer"
 )]
 pub struct PJRT_Buffer_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2356`.
     pub struct_size: usize,
@@ -1873,7 +1917,7 @@ pub struct PJRT_Buffer_Destroy_Args {
     last = "device"
 )]
 pub struct PJRT_Buffer_Device_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2620`.
     pub struct_size: usize,
@@ -1905,7 +1949,7 @@ pub struct PJRT_Buffer_Device_Args {
     last = "num_dims"
 )]
 pub struct PJRT_Buffer_Dimensions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2378`.
     pub struct_size: usize,
@@ -1942,7 +1986,7 @@ pub struct PJRT_Buffer_Dimensions_Args {
     last = "out_buffer"
 )]
 pub struct PJRT_Buffer_DonateWithControlDependency_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2730`.
     pub struct_size: usize,
@@ -1988,7 +2032,7 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Args {
     last = "error_message_size"
 )]
 pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2720`.
     pub struct_size: usize,
@@ -2025,7 +2069,7 @@ pub struct PJRT_Buffer_DonateWithControlDependency_Callback_Args {
     last = "num_dynamic_dims"
 )]
 pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2411`.
     pub struct_size: usize,
@@ -2062,7 +2106,7 @@ pub struct PJRT_Buffer_DynamicDimensionIndices_Args {
     last = "type"
 )]
 pub struct PJRT_Buffer_ElementType_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2367`.
     pub struct_size: usize,
@@ -2094,7 +2138,7 @@ pub struct PJRT_Buffer_ElementType_Args {
     last = "layout"
 )]
 pub struct PJRT_Buffer_GetMemoryLayout_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2429`.
     pub struct_size: usize,
@@ -2126,7 +2170,7 @@ pub struct PJRT_Buffer_GetMemoryLayout_Args {
     last = "buffer"
 )]
 pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2675`.
     pub struct_size: usize,
@@ -2153,7 +2197,7 @@ pub struct PJRT_Buffer_IncreaseExternalReferenceCount_Args {
     last = "is_deleted"
 )]
 pub struct PJRT_Buffer_IsDeleted_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2497`.
     pub struct_size: usize,
@@ -2185,7 +2229,7 @@ pub struct PJRT_Buffer_IsDeleted_Args {
     last = "is_on_cpu"
 )]
 pub struct PJRT_Buffer_IsOnCpu_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2609`.
     pub struct_size: usize,
@@ -2213,7 +2257,7 @@ pub struct PJRT_Buffer_IsOnCpu_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_Buffer_MemoryLayout_STRUCT_SIZE", last = "type")]
 pub struct PJRT_Buffer_MemoryLayout {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1076`.
     pub struct_size: usize,
@@ -2241,7 +2285,7 @@ pub struct PJRT_Buffer_MemoryLayout {
     last = "num_byte_strides"
 )]
 pub struct PJRT_Buffer_MemoryLayout_Strides {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1061`.
     pub struct_size: usize,
@@ -2266,7 +2310,7 @@ pub struct PJRT_Buffer_MemoryLayout_Strides {
 #[repr(C)]
 #[abi(struct_size = "PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE", last = "num_tiles")]
 pub struct PJRT_Buffer_MemoryLayout_Tiled {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1043`.
     pub struct_size: usize,
@@ -2329,7 +2373,7 @@ impl core::fmt::Debug for PJRT_Buffer_MemoryLayout__anonymous {
     last = "memory"
 )]
 pub struct PJRT_Buffer_Memory_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2631`.
     pub struct_size: usize,
@@ -2361,7 +2405,7 @@ pub struct PJRT_Buffer_Memory_Args {
     last = "on_device_size_in_bytes"
 )]
 pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2470`.
     pub struct_size: usize,
@@ -2394,7 +2438,7 @@ pub struct PJRT_Buffer_OnDeviceSizeInBytes_Args {
     epochs = "2.13..2.13 = 632, 2.14..2.14 = 640"
 )]
 pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1406`.
     pub struct_size: usize,
@@ -2436,7 +2480,7 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     /// Value at byte 112.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1415`.
-    #[abi(direction = "out", at = "640 = 112")]
+    #[abi(direction = "out", offsets = "640 = 112")]
     pub layout: PJRT_XLA_Layout,
 }
 
@@ -2451,7 +2495,7 @@ pub struct PJRT_Buffer_OnDeviceTrimmedShape_Args {
     last = "device_memory_ptr"
 )]
 pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2705`.
     pub struct_size: usize,
@@ -2483,7 +2527,7 @@ pub struct PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args {
     last = "event"
 )]
 pub struct PJRT_Buffer_ReadyEvent_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2642`.
     pub struct_size: usize,
@@ -2516,7 +2560,7 @@ pub struct PJRT_Buffer_ReadyEvent_Args {
     epochs = "2.13..2.13 = 48, 2.14.. = 56"
 )]
 pub struct PJRT_Buffer_ToHostBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2444`.
     pub struct_size: usize,
@@ -2533,22 +2577,22 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2451`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 24")]
+    #[abi(writer = "core", offsets = "56 = 24")]
     pub host_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2454`.
-    #[abi(writer = "core", direction = "inout", at = "48 = 24, 56 = 32")]
+    #[abi(writer = "core", direction = "inout", offsets = "48 = 24, 56 = 32")]
     pub dst: *mut c_void,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2458`.
-    #[abi(writer = "core", direction = "inout", at = "48 = 32, 56 = 40")]
+    #[abi(writer = "core", direction = "inout", offsets = "48 = 32, 56 = 40")]
     pub dst_size: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2461`.
-    #[abi(direction = "out", at = "48 = 40, 56 = 48")]
+    #[abi(direction = "out", offsets = "48 = 40, 56 = 48")]
     pub event: *mut PJRT_Event,
 }
 
@@ -2563,7 +2607,7 @@ pub struct PJRT_Buffer_ToHostBuffer_Args {
     last = "num_dims"
 )]
 pub struct PJRT_Buffer_UnpaddedDimensions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2391`.
     pub struct_size: usize,
@@ -2600,7 +2644,7 @@ pub struct PJRT_Buffer_UnpaddedDimensions_Args {
     last = "buffer_pointer"
 )]
 pub struct PJRT_Buffer_UnsafePointer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2662`.
     pub struct_size: usize,
@@ -2658,7 +2702,7 @@ impl PJRT_Callback_Extension {
     last = "args"
 )]
 pub struct PJRT_Callback_InvokeCallback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:117`.
     pub struct_size: usize,
@@ -2689,7 +2733,7 @@ pub struct PJRT_Callback_InvokeCallback_Args {
     last = "error_message_size"
 )]
 pub struct PJRT_Callback_PrefatalArgs {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:82`.
     pub struct_size: usize,
@@ -2718,7 +2762,7 @@ pub struct PJRT_Callback_PrefatalArgs {
     last = "user_arg"
 )]
 pub struct PJRT_Callback_RegisterCallback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:98`.
     pub struct_size: usize,
@@ -2754,7 +2798,7 @@ pub struct PJRT_Callback_RegisterCallback_Args {
     last = "failure_type"
 )]
 pub struct PJRT_Callback_Tpu_SliceBuilderArgs {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_callback_extension.h:76`.
     pub struct_size: usize,
@@ -2801,7 +2845,7 @@ pub struct PJRT_Chunk {
     last = "num_addressable_devices"
 )]
 pub struct PJRT_Client_AddressableDevices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:636`.
     pub struct_size: usize,
@@ -2838,7 +2882,7 @@ pub struct PJRT_Client_AddressableDevices_Args {
     last = "num_addressable_memories"
 )]
 pub struct PJRT_Client_AddressableMemories_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:724`.
     pub struct_size: usize,
@@ -2876,7 +2920,7 @@ pub struct PJRT_Client_AddressableMemories_Args {
     epochs = "2.13..2.13 = 104, 2.14..2.14 = 112, 2.15.. = 120"
 )]
 pub struct PJRT_Client_BufferFromHostBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1214`.
     pub struct_size: usize,
@@ -2933,22 +2977,22 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
     /// Pointer at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1240`, 2.15 on.
-    #[abi(writer = "core", at = "120 = 88")]
+    #[abi(writer = "core", offsets = "120 = 88")]
     pub memory: *mut PJRT_Memory,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1245`, 2.14 on.
-    #[abi(writer = "core", at = "112 = 88, 120 = 96")]
+    #[abi(writer = "core", offsets = "112 = 88, 120 = 96")]
     pub device_layout: *mut PJRT_Buffer_MemoryLayout,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1249`.
-    #[abi(direction = "out", at = "104 = 88, 112 = 96, 120 = 104")]
+    #[abi(direction = "out", offsets = "104 = 88, 112 = 96, 120 = 104")]
     pub done_with_host_buffer: *mut PJRT_Event,
     /// Pointer at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1253`.
-    #[abi(direction = "out", at = "104 = 96, 112 = 104, 120 = 112")]
+    #[abi(direction = "out", offsets = "104 = 96, 112 = 104, 120 = 112")]
     pub buffer: *mut PJRT_Buffer,
 }
 
@@ -2963,7 +3007,7 @@ pub struct PJRT_Client_BufferFromHostBuffer_Args {
     last = "executable"
 )]
 pub struct PJRT_Client_Compile_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:757`.
     pub struct_size: usize,
@@ -3010,7 +3054,7 @@ pub struct PJRT_Client_Compile_Args {
     last = "fulfill_alias_buffer_cb"
 )]
 pub struct PJRT_Client_CreateAliasBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1174`.
     pub struct_size: usize,
@@ -3072,7 +3116,7 @@ pub struct PJRT_Client_CreateAliasBuffer_Args {
     last = "transfer_manager"
 )]
 pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1312`.
     pub struct_size: usize,
@@ -3130,7 +3174,7 @@ pub struct PJRT_Client_CreateBuffersForAsyncHostToDevice_Args {
     epochs = "2.21..2.21 = 96, 2.22.. = 112"
 )]
 pub struct PJRT_Client_CreateErrorBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1139`.
     pub struct_size: usize,
@@ -3192,12 +3236,12 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1162`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "112 = 96")]
+    #[abi(writer = "core", offsets = "112 = 96")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1163`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "112 = 104")]
+    #[abi(writer = "core", offsets = "112 = 104")]
     pub num_payload: usize,
 }
 
@@ -3212,7 +3256,7 @@ pub struct PJRT_Client_CreateErrorBuffer_Args {
     last = "buffer"
 )]
 pub struct PJRT_Client_CreateUninitializedBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1112`.
     pub struct_size: usize,
@@ -3275,7 +3319,7 @@ pub struct PJRT_Client_CreateUninitializedBuffer_Args {
     epochs = "2.15..2.18 = 104, 2.19.. = 112"
 )]
 pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1262`.
     pub struct_size: usize,
@@ -3344,7 +3388,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1291`, 2.19 on.
-    #[abi(writer = "core", at = "112 = 104")]
+    #[abi(writer = "core", offsets = "112 = 104")]
     pub memory: *mut PJRT_Memory,
 }
 
@@ -3360,7 +3404,7 @@ pub struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     epochs = "2.13..2.13 = 40, 2.14..2.18 = 72, 2.19.. = 88"
 )]
 pub struct PJRT_Client_Create_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:525`.
     pub struct_size: usize,
@@ -3382,37 +3426,37 @@ pub struct PJRT_Client_Create_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:533`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 32, 88 = 32")]
+    #[abi(writer = "core", offsets = "72 = 32, 88 = 32")]
     pub kv_get_callback: PJRT_KeyValueGetCallback,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:535`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 40, 88 = 40")]
+    #[abi(writer = "core", offsets = "72 = 40, 88 = 40")]
     pub kv_get_user_arg: *mut c_void,
     /// Value at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:536`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 48, 88 = 48")]
+    #[abi(writer = "core", offsets = "72 = 48, 88 = 48")]
     pub kv_put_callback: PJRT_KeyValuePutCallback,
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:538`, 2.14 on.
-    #[abi(writer = "core", at = "72 = 56, 88 = 56")]
+    #[abi(writer = "core", offsets = "72 = 56, 88 = 56")]
     pub kv_put_user_arg: *mut c_void,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:540`.
-    #[abi(direction = "out", at = "40 = 32, 72 = 64, 88 = 64")]
+    #[abi(direction = "out", offsets = "40 = 32, 72 = 64, 88 = 64")]
     pub client: *mut PJRT_Client,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:545`, 2.19 on.
-    #[abi(writer = "core", at = "88 = 72")]
+    #[abi(writer = "core", offsets = "88 = 72")]
     pub kv_try_get_callback: PJRT_KeyValueTryGetCallback,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:547`, 2.19 on.
-    #[abi(writer = "core", at = "88 = 80")]
+    #[abi(writer = "core", offsets = "88 = 80")]
     pub kv_try_get_user_arg: *mut c_void,
 }
 
@@ -3427,7 +3471,7 @@ pub struct PJRT_Client_Create_Args {
     last = "default_assignment"
 )]
 pub struct PJRT_Client_DefaultDeviceAssignment_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:791`.
     pub struct_size: usize,
@@ -3474,7 +3518,7 @@ pub struct PJRT_Client_DefaultDeviceAssignment_Args {
     last = "client"
 )]
 pub struct PJRT_Client_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:555`.
     pub struct_size: usize,
@@ -3501,7 +3545,7 @@ pub struct PJRT_Client_Destroy_Args {
     last = "num_devices"
 )]
 pub struct PJRT_Client_Devices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:623`.
     pub struct_size: usize,
@@ -3538,7 +3582,7 @@ pub struct PJRT_Client_Devices_Args {
     last = "size"
 )]
 pub struct PJRT_Client_DmaMap_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:810`.
     pub struct_size: usize,
@@ -3575,7 +3619,7 @@ pub struct PJRT_Client_DmaMap_Args {
     last = "data"
 )]
 pub struct PJRT_Client_DmaUnmap_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:821`.
     pub struct_size: usize,
@@ -3607,7 +3651,7 @@ pub struct PJRT_Client_DmaUnmap_Args {
     last = "fulfill_alias_buffer_cb"
 )]
 pub struct PJRT_Client_FulfillAliasBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1197`.
     pub struct_size: usize,
@@ -3659,7 +3703,7 @@ pub struct PJRT_Client_FulfillAliasBuffer_Args {
     last = "loaded_executable"
 )]
 pub struct PJRT_Client_Load_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:776`.
     pub struct_size: usize,
@@ -3706,7 +3750,7 @@ pub struct PJRT_Client_Load_Args {
     last = "addressable_device"
 )]
 pub struct PJRT_Client_LookupAddressableDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:667`.
     pub struct_size: usize,
@@ -3743,7 +3787,7 @@ pub struct PJRT_Client_LookupAddressableDevice_Args {
     last = "device"
 )]
 pub struct PJRT_Client_LookupDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:652`.
     pub struct_size: usize,
@@ -3780,7 +3824,7 @@ pub struct PJRT_Client_LookupDevice_Args {
     last = "platform_name_size"
 )]
 pub struct PJRT_Client_PlatformName_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:565`.
     pub struct_size: usize,
@@ -3817,7 +3861,7 @@ pub struct PJRT_Client_PlatformName_Args {
     last = "platform_version_size"
 )]
 pub struct PJRT_Client_PlatformVersion_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:592`.
     pub struct_size: usize,
@@ -3854,7 +3898,7 @@ pub struct PJRT_Client_PlatformVersion_Args {
     last = "process_index"
 )]
 pub struct PJRT_Client_ProcessIndex_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:579`.
     pub struct_size: usize,
@@ -3886,7 +3930,7 @@ pub struct PJRT_Client_ProcessIndex_Args {
     last = "abi_version"
 )]
 pub struct PJRT_Client_RuntimeAbiVersion_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:35`.
     pub struct_size: usize,
@@ -3913,7 +3957,7 @@ pub struct PJRT_Client_RuntimeAbiVersion_Args {
     last = "topology"
 )]
 pub struct PJRT_Client_TopologyDescription_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:609`.
     pub struct_size: usize,
@@ -3945,7 +3989,7 @@ pub struct PJRT_Client_TopologyDescription_Args {
     last = "num_process_infos"
 )]
 pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:705`.
     pub struct_size: usize,
@@ -3982,7 +4026,7 @@ pub struct PJRT_Client_UpdateGlobalProcessInfo_Args {
     last = "executable"
 )]
 pub struct PJRT_Compile_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:3004`.
     pub struct_size: usize,
@@ -4035,7 +4079,7 @@ pub struct PJRT_Compile_Args {
     epochs = "2.13..2.13 = 32, 2.14.. = 40"
 )]
 pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2760`.
     pub struct_size: usize,
@@ -4057,7 +4101,7 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2765`.
-    #[abi(direction = "out", at = "40 = 32")]
+    #[abi(direction = "out", offsets = "40 = 32")]
     pub transfer_complete: *mut PJRT_Event,
 }
 
@@ -4072,7 +4116,7 @@ pub struct PJRT_CopyToDeviceStream_AddChunk_Args {
     last = "current_bytes"
 )]
 pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2807`.
     pub struct_size: usize,
@@ -4104,7 +4148,7 @@ pub struct PJRT_CopyToDeviceStream_CurrentBytes_Args {
     last = "stream"
 )]
 pub struct PJRT_CopyToDeviceStream_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2749`.
     pub struct_size: usize,
@@ -4131,7 +4175,7 @@ pub struct PJRT_CopyToDeviceStream_Destroy_Args {
     last = "granule_size_in_bytes"
 )]
 pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2793`.
     pub struct_size: usize,
@@ -4163,7 +4207,7 @@ pub struct PJRT_CopyToDeviceStream_GranuleSize_Args {
     last = "total_bytes"
 )]
 pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2781`.
     pub struct_size: usize,
@@ -4195,7 +4239,7 @@ pub struct PJRT_CopyToDeviceStream_TotalBytes_Args {
     last = "attributes"
 )]
 pub struct PJRT_DeviceDescription_Attributes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1368`.
     pub struct_size: usize,
@@ -4232,7 +4276,7 @@ pub struct PJRT_DeviceDescription_Attributes_Args {
     last = "debug_string_size"
 )]
 pub struct PJRT_DeviceDescription_DebugString_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1398`.
     pub struct_size: usize,
@@ -4269,7 +4313,7 @@ pub struct PJRT_DeviceDescription_DebugString_Args {
     last = "id"
 )]
 pub struct PJRT_DeviceDescription_Id_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1337`.
     pub struct_size: usize,
@@ -4301,7 +4345,7 @@ pub struct PJRT_DeviceDescription_Id_Args {
     last = "device_kind_size"
 )]
 pub struct PJRT_DeviceDescription_Kind_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1382`.
     pub struct_size: usize,
@@ -4338,7 +4382,7 @@ pub struct PJRT_DeviceDescription_Kind_Args {
     last = "default_memory_index"
 )]
 pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:38`.
     pub struct_size: usize,
@@ -4380,7 +4424,7 @@ pub struct PJRT_DeviceDescription_MemoryDescriptions_Args {
     last = "process_index"
 )]
 pub struct PJRT_DeviceDescription_ProcessIndex_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1351`.
     pub struct_size: usize,
@@ -4412,7 +4456,7 @@ pub struct PJRT_DeviceDescription_ProcessIndex_Args {
     last = "to_string_size"
 )]
 pub struct PJRT_DeviceDescription_ToString_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1413`.
     pub struct_size: usize,
@@ -4482,7 +4526,7 @@ impl PJRT_DeviceEventPromise {
     last = "set_ready"
 )]
 pub struct PJRT_DeviceEventPromise_FunctionTable {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:83`.
     pub struct_size: usize,
@@ -4566,7 +4610,7 @@ pub struct PJRT_DeviceEventVector {
     last = "get_definition_stream"
 )]
 pub struct PJRT_DeviceEvent_FunctionTable {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_device_event.h:37`.
     pub struct_size: usize,
@@ -4636,7 +4680,7 @@ pub struct PJRT_DeviceEvent_FunctionTable {
     epochs = "2.14..2.16 = 32, 2.17.. = 40"
 )]
 pub struct PJRT_Device_AddressableMemories_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1465`.
     pub struct_size: usize,
@@ -4658,7 +4702,7 @@ pub struct PJRT_Device_AddressableMemories_Args {
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1470`.
-    #[abi(direction = "out", at = "40 = 32")]
+    #[abi(direction = "out", offsets = "40 = 32")]
     pub num_memories: usize,
 }
 
@@ -4673,7 +4717,7 @@ pub struct PJRT_Device_AddressableMemories_Args {
     last = "device"
 )]
 pub struct PJRT_Device_ClearMemoryStats_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1546`.
     pub struct_size: usize,
@@ -4700,7 +4744,7 @@ pub struct PJRT_Device_ClearMemoryStats_Args {
     last = "event"
 )]
 pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1602`.
     pub struct_size: usize,
@@ -4742,7 +4786,7 @@ pub struct PJRT_Device_CreateAsyncTrackingEvent_Args {
     last = "memory"
 )]
 pub struct PJRT_Device_DefaultMemory_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1479`.
     pub struct_size: usize,
@@ -4774,7 +4818,7 @@ pub struct PJRT_Device_DefaultMemory_Args {
     last = "attributes_deleter"
 )]
 pub struct PJRT_Device_GetAttributes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1583`.
     pub struct_size: usize,
@@ -4823,7 +4867,7 @@ pub struct PJRT_Device_GetAttributes_Args {
     last = "device_description"
 )]
 pub struct PJRT_Device_GetDescription_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1428`.
     pub struct_size: usize,
@@ -4855,7 +4899,7 @@ pub struct PJRT_Device_GetDescription_Args {
     last = "is_addressable"
 )]
 pub struct PJRT_Device_IsAddressable_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1440`.
     pub struct_size: usize,
@@ -4887,7 +4931,7 @@ pub struct PJRT_Device_IsAddressable_Args {
     last = "local_hardware_id"
 )]
 pub struct PJRT_Device_LocalHardwareId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1452`.
     pub struct_size: usize,
@@ -4920,7 +4964,7 @@ pub struct PJRT_Device_LocalHardwareId_Args {
     epochs = "2.14..2.21 = 185, 2.22.. = 201"
 )]
 pub struct PJRT_Device_MemoryStats_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1493`.
     pub struct_size: usize,
@@ -5042,12 +5086,12 @@ pub struct PJRT_Device_MemoryStats_Args {
     /// Value at byte 192.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1534`, 2.22 (preview) on.
-    #[abi(direction = "out", at = "201 = 192")]
+    #[abi(direction = "out", offsets = "201 = 192")]
     pub peak_allocated_bytes: i64,
     /// Value at byte 200.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1535`, 2.22 (preview) on.
-    #[abi(direction = "out", at = "201 = 200")]
+    #[abi(direction = "out", offsets = "201 = 200")]
     pub peak_allocated_bytes_is_set: bool,
 }
 
@@ -5063,7 +5107,7 @@ pub struct PJRT_Device_MemoryStats_Args {
     epochs = "2.21..2.21 = 49, 2.22.. = 72"
 )]
 pub struct PJRT_Device_PoisonExecution_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1556`.
     pub struct_size: usize,
@@ -5105,12 +5149,12 @@ pub struct PJRT_Device_PoisonExecution_Args {
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1570`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "72 = 56")]
+    #[abi(writer = "core", offsets = "72 = 56")]
     pub payload: *const PJRT_NamedValue,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1571`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "72 = 64")]
+    #[abi(writer = "core", offsets = "72 = 64")]
     pub num_payload: usize,
 }
 
@@ -5143,7 +5187,7 @@ impl PJRT_Error {
     last = "error"
 )]
 pub struct PJRT_Error_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:144`.
     pub struct_size: usize,
@@ -5170,7 +5214,7 @@ pub struct PJRT_Error_Destroy_Args {
     last = "user_arg"
 )]
 pub struct PJRT_Error_ForEachPayload_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:221`.
     pub struct_size: usize,
@@ -5203,7 +5247,7 @@ pub struct PJRT_Error_ForEachPayload_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_Error_FunctionTable_STRUCT_SIZE", last = "for_each_payload")]
 pub struct PJRT_Error_FunctionTable {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:193`.
     pub struct_size: usize,
@@ -5259,7 +5303,7 @@ pub struct PJRT_Error_FunctionTable {
     epochs = "2.13..2.13 = 24, 2.14.. = 28"
 )]
 pub struct PJRT_Error_GetCode_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:211`.
     pub struct_size: usize,
@@ -5276,7 +5320,7 @@ pub struct PJRT_Error_GetCode_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:214`.
-    #[abi(direction = "out", at = "28 = 24")]
+    #[abi(direction = "out", offsets = "28 = 24")]
     pub code: PJRT_Error_Code,
 }
 
@@ -5291,7 +5335,7 @@ pub struct PJRT_Error_GetCode_Args {
     last = "message_size"
 )]
 pub struct PJRT_Error_Message_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:154`.
     pub struct_size: usize,
@@ -5328,7 +5372,7 @@ pub struct PJRT_Error_Message_Args {
     last = "event"
 )]
 pub struct PJRT_Event_Await_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:351`.
     pub struct_size: usize,
@@ -5355,7 +5399,7 @@ pub struct PJRT_Event_Await_Args {
     last = "event"
 )]
 pub struct PJRT_Event_Create_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:384`.
     pub struct_size: usize,
@@ -5382,7 +5426,7 @@ pub struct PJRT_Event_Create_Args {
     last = "event"
 )]
 pub struct PJRT_Event_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:311`.
     pub struct_size: usize,
@@ -5409,7 +5453,7 @@ pub struct PJRT_Event_Destroy_Args {
     last = "event"
 )]
 pub struct PJRT_Event_Error_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:333`.
     pub struct_size: usize,
@@ -5436,7 +5480,7 @@ pub struct PJRT_Event_Error_Args {
     last = "is_ready"
 )]
 pub struct PJRT_Event_IsReady_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:321`.
     pub struct_size: usize,
@@ -5468,7 +5512,7 @@ pub struct PJRT_Event_IsReady_Args {
     last = "user_arg"
 )]
 pub struct PJRT_Event_OnReady_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:369`.
     pub struct_size: usize,
@@ -5505,7 +5549,7 @@ pub struct PJRT_Event_OnReady_Args {
     last = "error_message_size"
 )]
 pub struct PJRT_Event_Set_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:394`.
     pub struct_size: usize,
@@ -5547,7 +5591,7 @@ pub struct PJRT_Event_Set_Args {
     last = "abi_version"
 )]
 pub struct PJRT_ExecutableAbiVersion_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:111`.
     pub struct_size: usize,
@@ -5569,7 +5613,7 @@ pub struct PJRT_ExecutableAbiVersion_Destroy_Args {
     last = "abi_version"
 )]
 pub struct PJRT_ExecutableAbiVersion_FromProto_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:156`.
     pub struct_size: usize,
@@ -5601,7 +5645,7 @@ pub struct PJRT_ExecutableAbiVersion_FromProto_Args {
     last = "platform_id"
 )]
 pub struct PJRT_ExecutableAbiVersion_PlatformId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:134`.
     pub struct_size: usize,
@@ -5628,7 +5672,7 @@ pub struct PJRT_ExecutableAbiVersion_PlatformId_Args {
     last = "serialized_proto_deleter"
 )]
 pub struct PJRT_ExecutableAbiVersion_ToProto_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:120`.
     pub struct_size: usize,
@@ -5673,7 +5717,7 @@ pub struct PJRT_ExecutableAbiVersion_ToProto_Args {
     epochs = "2.13..2.19 = 48, 2.20..2.21 = 64, 2.22.. = 72"
 )]
 pub struct PJRT_Executable_DeserializeAndLoad_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2313`.
     pub struct_size: usize,
@@ -5705,17 +5749,17 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2321`, 2.20 on.
-    #[abi(writer = "core", at = "64 = 48, 72 = 48")]
+    #[abi(writer = "core", offsets = "64 = 48, 72 = 48")]
     pub overridden_serialized_compile_options: *const c_char,
     /// Value at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2322`, 2.20 on.
-    #[abi(writer = "core", at = "64 = 56, 72 = 56")]
+    #[abi(writer = "core", offsets = "64 = 56, 72 = 56")]
     pub overridden_serialized_compile_options_size: usize,
     /// Pointer at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2324`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "72 = 64")]
+    #[abi(writer = "core", offsets = "72 = 64")]
     pub load_options: *mut PJRT_LoadOptions,
 }
 
@@ -5730,7 +5774,7 @@ pub struct PJRT_Executable_DeserializeAndLoad_Args {
     last = "executable"
 )]
 pub struct PJRT_Executable_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1735`.
     pub struct_size: usize,
@@ -5757,7 +5801,7 @@ pub struct PJRT_Executable_Destroy_Args {
     last = "executable_fingerprint_size"
 )]
 pub struct PJRT_Executable_Fingerprint_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2115`.
     pub struct_size: usize,
@@ -5794,7 +5838,7 @@ pub struct PJRT_Executable_Fingerprint_Args {
     last = "abi_version"
 )]
 pub struct PJRT_Executable_GetAbiVersion_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:45`.
     pub struct_size: usize,
@@ -5821,7 +5865,7 @@ pub struct PJRT_Executable_GetAbiVersion_Args {
     last = "serialized_compile_options_deleter"
 )]
 pub struct PJRT_Executable_GetCompileOptions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2282`.
     pub struct_size: usize,
@@ -5871,7 +5915,7 @@ pub struct PJRT_Executable_GetCompileOptions_Args {
     epochs = "2.16..2.16 = 64, 2.17..2.19 = 104, 2.20..2.20 = 112, 2.21..2.21 = 120, 2.22.. = 144"
 )]
 pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2151`.
     pub struct_size: usize,
@@ -5913,52 +5957,52 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2165`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 64, 112 = 64, 120 = 64, 144 = 64")]
+    #[abi(direction = "out", offsets = "104 = 64, 112 = 64, 120 = 64, 144 = 64")]
     pub host_generated_code_size_in_bytes: i64,
     /// Value at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2166`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 72, 112 = 72, 120 = 72, 144 = 72")]
+    #[abi(direction = "out", offsets = "104 = 72, 112 = 72, 120 = 72, 144 = 72")]
     pub host_argument_size_in_bytes: i64,
     /// Value at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2167`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 80, 112 = 80, 120 = 80, 144 = 80")]
+    #[abi(direction = "out", offsets = "104 = 80, 112 = 80, 120 = 80, 144 = 80")]
     pub host_output_size_in_bytes: i64,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2168`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 88, 112 = 88, 120 = 88, 144 = 88")]
+    #[abi(direction = "out", offsets = "104 = 88, 112 = 88, 120 = 88, 144 = 88")]
     pub host_alias_size_in_bytes: i64,
     /// Value at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2169`, 2.17 on.
-    #[abi(direction = "out", at = "104 = 96, 112 = 96, 120 = 96, 144 = 96")]
+    #[abi(direction = "out", offsets = "104 = 96, 112 = 96, 120 = 96, 144 = 96")]
     pub host_temp_size_in_bytes: i64,
     /// Value at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2172`, 2.20 on.
-    #[abi(direction = "out", at = "112 = 104, 120 = 104, 144 = 104")]
+    #[abi(direction = "out", offsets = "112 = 104, 120 = 104, 144 = 104")]
     pub peak_memory_in_bytes: i64,
     /// Value at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2174`, 2.21 on.
-    #[abi(direction = "out", at = "120 = 112, 144 = 112")]
+    #[abi(direction = "out", offsets = "120 = 112, 144 = 112")]
     pub total_size_in_bytes: i64,
     /// Value at byte 120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2175`, 2.22 (preview) on.
-    #[abi(direction = "out", at = "144 = 120")]
+    #[abi(direction = "out", offsets = "144 = 120")]
     pub total_allocation_bytes: i64,
     /// Value at byte 128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2176`, 2.22 (preview) on.
-    #[abi(direction = "out", at = "144 = 128")]
+    #[abi(direction = "out", offsets = "144 = 128")]
     pub indefinite_allocations: i64,
     /// Value at byte 136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2177`, 2.22 (preview) on.
-    #[abi(direction = "out", at = "144 = 136")]
+    #[abi(direction = "out", offsets = "144 = 136")]
     pub peak_unpadded_heap_bytes: i64,
 }
 
@@ -5973,7 +6017,7 @@ pub struct PJRT_Executable_GetCompiledMemoryStats_Args {
     last = "properties"
 )]
 pub struct PJRT_Executable_GetCostAnalysis_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2133`.
     pub struct_size: usize,
@@ -6010,7 +6054,7 @@ pub struct PJRT_Executable_GetCostAnalysis_Args {
     last = "executable_name_size"
 )]
 pub struct PJRT_Executable_Name_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1799`.
     pub struct_size: usize,
@@ -6047,7 +6091,7 @@ pub struct PJRT_Executable_Name_Args {
     last = "num_outputs"
 )]
 pub struct PJRT_Executable_NumOutputs_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2091`.
     pub struct_size: usize,
@@ -6079,7 +6123,7 @@ pub struct PJRT_Executable_NumOutputs_Args {
     last = "num_partitions"
 )]
 pub struct PJRT_Executable_NumPartitions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1826`.
     pub struct_size: usize,
@@ -6111,7 +6155,7 @@ pub struct PJRT_Executable_NumPartitions_Args {
     last = "num_replicas"
 )]
 pub struct PJRT_Executable_NumReplicas_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1814`.
     pub struct_size: usize,
@@ -6143,7 +6187,7 @@ pub struct PJRT_Executable_NumReplicas_Args {
     last = "program"
 )]
 pub struct PJRT_Executable_OptimizedProgram_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1872`.
     pub struct_size: usize,
@@ -6175,7 +6219,7 @@ pub struct PJRT_Executable_OptimizedProgram_Args {
     last = "dim_sizes"
 )]
 pub struct PJRT_Executable_OutputDimensions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2203`.
     pub struct_size: usize,
@@ -6217,7 +6261,7 @@ pub struct PJRT_Executable_OutputDimensions_Args {
     last = "num_output_types"
 )]
 pub struct PJRT_Executable_OutputElementTypes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2189`.
     pub struct_size: usize,
@@ -6254,7 +6298,7 @@ pub struct PJRT_Executable_OutputElementTypes_Args {
     last = "memory_kind_sizes"
 )]
 pub struct PJRT_Executable_OutputMemoryKinds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2238`.
     pub struct_size: usize,
@@ -6296,7 +6340,7 @@ pub struct PJRT_Executable_OutputMemoryKinds_Args {
     last = "memory_kind_sizes"
 )]
 pub struct PJRT_Executable_ParameterMemoryKinds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2221`.
     pub struct_size: usize,
@@ -6339,7 +6383,7 @@ pub struct PJRT_Executable_ParameterMemoryKinds_Args {
     epochs = "2.13..2.14 = 32, 2.15.. = 56"
 )]
 pub struct PJRT_Executable_Serialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2259`.
     pub struct_size: usize,
@@ -6356,22 +6400,22 @@ pub struct PJRT_Executable_Serialize_Args {
     /// Pointer at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2264`, 2.15 on.
-    #[abi(direction = "out", at = "56 = 24")]
+    #[abi(direction = "out", offsets = "56 = 24")]
     pub serialized_bytes: *const c_char,
     /// Value at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2265`, 2.15 on.
-    #[abi(direction = "out", at = "56 = 32")]
+    #[abi(direction = "out", offsets = "56 = 32")]
     pub serialized_bytes_size: usize,
     /// Pointer at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2267`.
-    #[abi(direction = "out", at = "32 = 24, 56 = 40")]
+    #[abi(direction = "out", offsets = "32 = 24, 56 = 40")]
     pub serialized_executable: *mut PJRT_SerializedExecutable,
     /// Slot at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2270`, 2.15 on.
-    #[abi(direction = "out", at = "56 = 48")]
+    #[abi(direction = "out", offsets = "56 = 48")]
     pub serialized_executable_deleter: Option<
         unsafe extern "C" fn(exec: *mut PJRT_SerializedExecutable),
     >,
@@ -6388,7 +6432,7 @@ pub struct PJRT_Executable_Serialize_Args {
     last = "size_in_bytes"
 )]
 pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2103`.
     pub struct_size: usize,
@@ -6420,7 +6464,7 @@ pub struct PJRT_Executable_SizeOfGeneratedCodeInBytes_Args {
     last = "context"
 )]
 pub struct PJRT_ExecuteContext_Create_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1711`.
     pub struct_size: usize,
@@ -6447,7 +6491,7 @@ pub struct PJRT_ExecuteContext_Create_Args {
     last = "context"
 )]
 pub struct PJRT_ExecuteContext_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1722`.
     pub struct_size: usize,
@@ -6475,7 +6519,7 @@ pub struct PJRT_ExecuteContext_Destroy_Args {
     epochs = "2.13..2.16 = 52, 2.17..2.18 = 72, 2.19..2.20 = 80, 2.21..2.21 = 112, 2.22.. = 144"
 )]
 pub struct PJRT_ExecuteOptions {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1993`.
     pub struct_size: usize,
@@ -6512,57 +6556,57 @@ pub struct PJRT_ExecuteOptions {
     /// Pointer at byte 56.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2019`, 2.16 on.
-    #[abi(writer = "core", at = "72 = 56, 80 = 56, 112 = 56, 144 = 56")]
+    #[abi(writer = "core", offsets = "72 = 56, 80 = 56, 112 = 56, 144 = 56")]
     pub non_donatable_input_indices: *const i64,
     /// Value at byte 64.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2020`, 2.16 on.
-    #[abi(writer = "core", at = "72 = 64, 80 = 64, 112 = 64, 144 = 64")]
+    #[abi(writer = "core", offsets = "72 = 64, 80 = 64, 112 = 64, 144 = 64")]
     pub num_non_donatable_input_indices: usize,
     /// Pointer at byte 72.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2021`, 2.19 on.
-    #[abi(writer = "core", at = "80 = 72, 112 = 72, 144 = 72")]
+    #[abi(writer = "core", offsets = "80 = 72, 112 = 72, 144 = 72")]
     pub context: *mut PJRT_ExecuteContext,
     /// Pointer at byte 80.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2033`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 80, 144 = 80")]
+    #[abi(writer = "core", offsets = "112 = 80, 144 = 80")]
     pub call_location: *const c_char,
     /// Value at byte 88.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2037`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 88, 144 = 88")]
+    #[abi(writer = "core", offsets = "112 = 88, 144 = 88")]
     pub num_tasks: usize,
     /// Pointer at byte 96.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2038`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 96, 144 = 96")]
+    #[abi(writer = "core", offsets = "112 = 96, 144 = 96")]
     pub task_ids: *mut i32,
     /// Pointer at byte 104.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2039`, 2.21 on.
-    #[abi(writer = "core", at = "112 = 104, 144 = 104")]
+    #[abi(writer = "core", offsets = "112 = 104, 144 = 104")]
     pub incarnation_ids: *mut i64,
     /// Pointer at byte 112.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2040`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "144 = 112")]
+    #[abi(writer = "core", offsets = "144 = 112")]
     pub multi_slice_config: *mut PJRT_MultiSlice_Config,
     /// Value at byte 120.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2043`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "144 = 120")]
+    #[abi(writer = "core", offsets = "144 = 120")]
     pub use_major_to_minor_data_layout_for_callbacks: bool,
     /// Pointer at byte 128.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2046`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "144 = 128")]
+    #[abi(writer = "core", offsets = "144 = 128")]
     pub hlo_output_callbacks: *mut PJRT_HloOutputCallbackInfo,
     /// Value at byte 136.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2047`, 2.22 (preview) on.
-    #[abi(writer = "core", at = "144 = 136")]
+    #[abi(writer = "core", offsets = "144 = 136")]
     pub num_hlo_output_callbacks: usize,
 }
 
@@ -6573,7 +6617,7 @@ pub struct PJRT_ExecuteOptions {
 #[repr(C)]
 #[abi(struct_size = "PJRT_Extension_Base_STRUCT_SIZE", last = "next")]
 pub struct PJRT_Extension_Base {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:93`.
     pub struct_size: usize,
@@ -6628,7 +6672,7 @@ impl PJRT_FFI_Extension {
     last = "traits"
 )]
 pub struct PJRT_FFI_Register_Handler_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:81`.
     pub struct_size: usize,
@@ -6675,7 +6719,7 @@ pub struct PJRT_FFI_Register_Handler_Args {
     last = "type_id"
 )]
 pub struct PJRT_FFI_TypeID_Register_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:36`.
     pub struct_size: usize,
@@ -6732,7 +6776,7 @@ pub struct PJRT_FFI_Type_Info {
     last = "type_info"
 )]
 pub struct PJRT_FFI_Type_Register_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:42`.
     pub struct_size: usize,
@@ -6791,7 +6835,7 @@ pub struct PJRT_FFI_UserData {
     epochs = "2.19..2.20 = 48, 2.21.. = 40"
 )]
 pub struct PJRT_FFI_UserData_Add_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:65`.
     pub struct_size: usize,
@@ -6808,7 +6852,7 @@ pub struct PJRT_FFI_UserData_Add_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_ffi_extension.h:69`.
-    #[abi(writer = "core", at = "40 = 24")]
+    #[abi(writer = "core", offsets = "40 = 24")]
     pub user_data: PJRT_FFI_UserData,
 }
 
@@ -6823,7 +6867,7 @@ pub struct PJRT_FFI_UserData_Add_Args {
     last = "stream"
 )]
 pub struct PJRT_Get_Stream_For_External_Ready_Events_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:30`.
     pub struct_size: usize,
@@ -6880,7 +6924,7 @@ impl PJRT_HloOutputCallbackInfo {
     last = "ptr"
 )]
 pub struct PJRT_HostAllocator_Allocate_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:45`.
     pub struct_size: usize,
@@ -6952,7 +6996,7 @@ impl PJRT_HostAllocator_Extension {
     last = "ptr"
 )]
 pub struct PJRT_HostAllocator_Free_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:60`.
     pub struct_size: usize,
@@ -6984,7 +7028,7 @@ pub struct PJRT_HostAllocator_Free_Args {
     last = "preferred_alignment"
 )]
 pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/extensions/host_allocator/host_allocator_extension.h:31`.
     pub struct_size: usize,
@@ -7016,7 +7060,7 @@ pub struct PJRT_HostAllocator_GetPreferredAlignment_Args {
     last = "deleter_arg"
 )]
 pub struct PJRT_HostMemoryAllocator_Allocate_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/extensions/host_memory_allocator/host_memory_allocator_extension.h:31`.
     pub struct_size: usize,
@@ -7166,7 +7210,7 @@ impl core::fmt::Debug for PJRT_IntList__anonymous {
     last = "value_deleter_callback"
 )]
 pub struct PJRT_KeyValueGetCallback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:449`.
     pub struct_size: usize,
@@ -7228,7 +7272,7 @@ pub struct PJRT_KeyValueGetCallback_Args {
     last = "user_arg"
 )]
 pub struct PJRT_KeyValuePutCallback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:504`.
     pub struct_size: usize,
@@ -7280,7 +7324,7 @@ pub struct PJRT_KeyValuePutCallback_Args {
     last = "value_deleter_callback"
 )]
 pub struct PJRT_KeyValueTryGetCallback_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:479`.
     pub struct_size: usize,
@@ -7384,7 +7428,7 @@ impl PJRT_Layouts_Extension {
     last = "layout"
 )]
 pub struct PJRT_Layouts_MemoryLayout_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:50`.
     pub struct_size: usize,
@@ -7411,7 +7455,7 @@ pub struct PJRT_Layouts_MemoryLayout_Destroy_Args {
     last = "serialized_layout_deleter"
 )]
 pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:61`.
     pub struct_size: usize,
@@ -7460,7 +7504,7 @@ pub struct PJRT_Layouts_MemoryLayout_Serialize_Args {
     last = "layout"
 )]
 pub struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:84`.
     pub struct_size: usize,
@@ -7492,7 +7536,7 @@ pub struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
     last = "layout"
 )]
 pub struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:97`.
     pub struct_size: usize,
@@ -7539,7 +7583,7 @@ pub struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
     last = "layouts"
 )]
 pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:130`.
     pub struct_size: usize,
@@ -7576,7 +7620,7 @@ pub struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     last = "layouts"
 )]
 pub struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:147`.
     pub struct_size: usize,
@@ -7613,7 +7657,7 @@ pub struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
     last = "layout"
 )]
 pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:113`.
     pub struct_size: usize,
@@ -7656,7 +7700,7 @@ pub struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_LoadOptions_STRUCT_SIZE", last = "multi_slice_config")]
 pub struct PJRT_LoadOptions {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2305`.
     pub struct_size: usize,
@@ -7685,7 +7729,7 @@ pub struct PJRT_LoadOptions {
     last = "num_addressable_device_logical_ids"
 )]
 pub struct PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1857`.
     pub struct_size: usize,
@@ -7722,7 +7766,7 @@ pub struct PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args {
     last = "num_addressable_devices"
 )]
 pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1843`.
     pub struct_size: usize,
@@ -7759,7 +7803,7 @@ pub struct PJRT_LoadedExecutable_AddressableDevices_Args {
     last = "executable"
 )]
 pub struct PJRT_LoadedExecutable_Delete_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1906`.
     pub struct_size: usize,
@@ -7786,7 +7830,7 @@ pub struct PJRT_LoadedExecutable_Delete_Args {
     last = "executable"
 )]
 pub struct PJRT_LoadedExecutable_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1745`.
     pub struct_size: usize,
@@ -7813,7 +7857,7 @@ pub struct PJRT_LoadedExecutable_Destroy_Args {
     last = "execute_device"
 )]
 pub struct PJRT_LoadedExecutable_Execute_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2052`.
     pub struct_size: usize,
@@ -7875,7 +7919,7 @@ pub struct PJRT_LoadedExecutable_Execute_Args {
     last = "executable_fingerprint_size"
 )]
 pub struct PJRT_LoadedExecutable_Fingerprint_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2336`.
     pub struct_size: usize,
@@ -7912,7 +7956,7 @@ pub struct PJRT_LoadedExecutable_Fingerprint_Args {
     last = "properties"
 )]
 pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:929`.
     pub struct_size: usize,
@@ -7949,7 +7993,7 @@ pub struct PJRT_LoadedExecutable_GetCostAnalysis_Args {
     last = "serialized_device_assignment_deleter"
 )]
 pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1772`.
     pub struct_size: usize,
@@ -7998,7 +8042,7 @@ pub struct PJRT_LoadedExecutable_GetDeviceAssignment_Args {
     last = "executable"
 )]
 pub struct PJRT_LoadedExecutable_GetExecutable_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1757`.
     pub struct_size: usize,
@@ -8030,7 +8074,7 @@ pub struct PJRT_LoadedExecutable_GetExecutable_Args {
     last = "is_deleted"
 )]
 pub struct PJRT_LoadedExecutable_IsDeleted_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1921`.
     pub struct_size: usize,
@@ -8096,7 +8140,7 @@ impl PJRT_Memory {
     last = "kind_id"
 )]
 pub struct PJRT_MemoryDescription_Kind_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:55`.
     pub struct_size: usize,
@@ -8165,7 +8209,7 @@ impl PJRT_MemoryDescriptions_Extension {
     last = "num_devices"
 )]
 pub struct PJRT_Memory_AddressableByDevices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1690`.
     pub struct_size: usize,
@@ -8202,7 +8246,7 @@ pub struct PJRT_Memory_AddressableByDevices_Args {
     last = "debug_string_size"
 )]
 pub struct PJRT_Memory_DebugString_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1665`.
     pub struct_size: usize,
@@ -8235,7 +8279,7 @@ pub struct PJRT_Memory_DebugString_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_Memory_FunctionTable_STRUCT_SIZE", last = "set_user_data")]
 pub struct PJRT_Memory_FunctionTable {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:414`.
     pub struct_size: usize,
@@ -8273,7 +8317,7 @@ pub struct PJRT_Memory_FunctionTable {
 #[repr(C)]
 #[abi(filled_by = "core", struct_size = "PJRT_Memory_Id_Args_STRUCT_SIZE", last = "id")]
 pub struct PJRT_Memory_Id_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1630`.
     pub struct_size: usize,
@@ -8305,7 +8349,7 @@ pub struct PJRT_Memory_Id_Args {
     last = "kind_size"
 )]
 pub struct PJRT_Memory_Kind_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1641`.
     pub struct_size: usize,
@@ -8342,7 +8386,7 @@ pub struct PJRT_Memory_Kind_Args {
     last = "kind_id"
 )]
 pub struct PJRT_Memory_Kind_Id_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1654`.
     pub struct_size: usize,
@@ -8374,7 +8418,7 @@ pub struct PJRT_Memory_Kind_Id_Args {
     last = "to_string_size"
 )]
 pub struct PJRT_Memory_ToString_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1678`.
     pub struct_size: usize,
@@ -8411,7 +8455,7 @@ pub struct PJRT_Memory_ToString_Args {
     last = "config"
 )]
 pub struct PJRT_MultiSlice_Config_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:41`.
     pub struct_size: usize,
@@ -8433,7 +8477,7 @@ pub struct PJRT_MultiSlice_Config_Destroy_Args {
     last = "devices_per_slice_map_deleter"
 )]
 pub struct PJRT_MultiSlice_Config_NumDevicesPerSlice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:70`.
     pub struct_size: usize,
@@ -8482,7 +8526,7 @@ pub struct PJRT_MultiSlice_Config_NumDevicesPerSlice_Args {
     last = "num_slices"
 )]
 pub struct PJRT_MultiSlice_Config_NumSlices_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:50`.
     pub struct_size: usize,
@@ -8509,7 +8553,7 @@ pub struct PJRT_MultiSlice_Config_NumSlices_Args {
     last = "serialized_config_deleter"
 )]
 pub struct PJRT_MultiSlice_Config_Serialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:86`.
     pub struct_size: usize,
@@ -8553,7 +8597,7 @@ pub struct PJRT_MultiSlice_Config_Serialize_Args {
     last = "slice_id"
 )]
 pub struct PJRT_MultiSlice_Config_SliceId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_multi_slice_extension.h:60`.
     pub struct_size: usize,
@@ -8618,7 +8662,7 @@ impl PJRT_MultiSlice_Extension {
     last = "value_size"
 )]
 pub struct PJRT_NamedValue {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:255`.
     pub struct_size: usize,
@@ -8699,7 +8743,7 @@ impl core::fmt::Debug for PJRT_NamedValue__anonymous {
     last = "num_char_buffers"
 )]
 pub struct PJRT_PhaseCompile_C_Buffers_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:125`.
     pub struct_size: usize,
@@ -8736,7 +8780,7 @@ pub struct PJRT_PhaseCompile_C_Buffers_Destroy_Args {
     last = "phase_compiler"
 )]
 pub struct PJRT_PhaseCompile_Destroy_Compiler_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:48`.
     pub struct_size: usize,
@@ -8802,7 +8846,7 @@ impl PJRT_PhaseCompile_Extension {
     last = "phase_compiler"
 )]
 pub struct PJRT_PhaseCompile_Get_Compiler_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:35`.
     pub struct_size: usize,
@@ -8829,7 +8873,7 @@ pub struct PJRT_PhaseCompile_Get_Compiler_Args {
     last = "num_phase_names"
 )]
 pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:104`.
     pub struct_size: usize,
@@ -8871,7 +8915,7 @@ pub struct PJRT_PhaseCompile_Get_PhaseNames_Args {
     last = "num_output_programs"
 )]
 pub struct PJRT_PhaseCompile_Run_Phase_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_phase_compile_extension.h:61`.
     pub struct_size: usize,
@@ -8959,7 +9003,7 @@ pub struct PJRT_PhaseCompile_Run_Phase_Args {
     epochs = "2.14..2.19 = 24, 2.20.. = 32"
 )]
 pub struct PJRT_Plugin_Attributes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:285`.
     pub struct_size: usize,
@@ -8976,7 +9020,7 @@ pub struct PJRT_Plugin_Attributes_Args {
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:289`.
-    #[abi(direction = "out", at = "32 = 24")]
+    #[abi(direction = "out", offsets = "32 = 24")]
     pub num_attributes: usize,
 }
 
@@ -8991,7 +9035,7 @@ pub struct PJRT_Plugin_Attributes_Args {
     last = "extension_start"
 )]
 pub struct PJRT_Plugin_Initialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:276`.
     pub struct_size: usize,
@@ -9009,7 +9053,7 @@ pub struct PJRT_Plugin_Initialize_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_ProcessInfo_STRUCT_SIZE", last = "error_message_size")]
 pub struct PJRT_ProcessInfo {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:694`.
     pub struct_size: usize,
@@ -9076,7 +9120,7 @@ impl PJRT_Profiler_Extension {
     last = "format_size"
 )]
 pub struct PJRT_Program {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:740`.
     pub struct_size: usize,
@@ -9136,7 +9180,7 @@ impl PJRT_RawBuffer {
     last = "event"
 )]
 pub struct PJRT_RawBuffer_CopyRawDeviceToHost_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:165`.
     pub struct_size: usize,
@@ -9183,7 +9227,7 @@ pub struct PJRT_RawBuffer_CopyRawDeviceToHost_Args {
     last = "event"
 )]
 pub struct PJRT_RawBuffer_CopyRawHostToDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:179`.
     pub struct_size: usize,
@@ -9230,7 +9274,7 @@ pub struct PJRT_RawBuffer_CopyRawHostToDevice_Args {
     last = "raw_buffer"
 )]
 pub struct PJRT_RawBuffer_CreateRawAliasOfBuffer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:106`.
     pub struct_size: usize,
@@ -9262,7 +9306,7 @@ pub struct PJRT_RawBuffer_CreateRawAliasOfBuffer_Args {
     last = "buffer"
 )]
 pub struct PJRT_RawBuffer_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:118`.
     pub struct_size: usize,
@@ -9335,7 +9379,7 @@ impl PJRT_RawBuffer_Extension {
     last = "schedule_copy_to"
 )]
 pub struct PJRT_RawBuffer_FunctionTable {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:32`.
     pub struct_size: usize,
@@ -9469,7 +9513,7 @@ pub struct PJRT_RawBuffer_FunctionTable {
     last = "host_pointer"
 )]
 pub struct PJRT_RawBuffer_GetHostPointer_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:128`.
     pub struct_size: usize,
@@ -9501,7 +9545,7 @@ pub struct PJRT_RawBuffer_GetHostPointer_Args {
     last = "memory_space"
 )]
 pub struct PJRT_RawBuffer_GetMemorySpace_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:153`.
     pub struct_size: usize,
@@ -9533,7 +9577,7 @@ pub struct PJRT_RawBuffer_GetMemorySpace_Args {
     last = "on_device_size_in_bytes"
 )]
 pub struct PJRT_RawBuffer_GetOnDeviceSizeInBytes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_raw_buffer_extension.h:140`.
     pub struct_size: usize,
@@ -9591,7 +9635,7 @@ impl PJRT_RecvCallbackInfo {
     last = "abi_version"
 )]
 pub struct PJRT_RuntimeAbiVersion_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:55`.
     pub struct_size: usize,
@@ -9613,7 +9657,7 @@ pub struct PJRT_RuntimeAbiVersion_Destroy_Args {
     last = "abi_version"
 )]
 pub struct PJRT_RuntimeAbiVersion_FromProto_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:145`.
     pub struct_size: usize,
@@ -9645,7 +9689,7 @@ pub struct PJRT_RuntimeAbiVersion_FromProto_Args {
     last = "executable_abi_version"
 )]
 pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:75`.
     pub struct_size: usize,
@@ -9672,7 +9716,7 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithExecutable_Args {
     last = "other_abi_version"
 )]
 pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:64`.
     pub struct_size: usize,
@@ -9699,7 +9743,7 @@ pub struct PJRT_RuntimeAbiVersion_IsCompatibleWithRuntime_Args {
     last = "platform_id"
 )]
 pub struct PJRT_RuntimeAbiVersion_PlatformId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:101`.
     pub struct_size: usize,
@@ -9726,7 +9770,7 @@ pub struct PJRT_RuntimeAbiVersion_PlatformId_Args {
     last = "serialized_proto_deleter"
 )]
 pub struct PJRT_RuntimeAbiVersion_ToProto_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_abi_version_extension.h:87`.
     pub struct_size: usize,
@@ -9796,7 +9840,7 @@ impl PJRT_SendCallbackInfo {
     last = "data_size"
 )]
 pub struct PJRT_SerializedExecutable_Data_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1250`.
     pub struct_size: usize,
@@ -9833,7 +9877,7 @@ pub struct PJRT_SerializedExecutable_Data_Args {
     last = "serialized_executable"
 )]
 pub struct PJRT_SerializedExecutable_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/compiler/xla/pjrt/c/pjrt_c_api.h:1236`.
     pub struct_size: usize,
@@ -9856,7 +9900,7 @@ pub struct PJRT_SerializedExecutable_Destroy_Args {
 #[repr(C)]
 #[abi(struct_size = "PJRT_ShapeSpec_STRUCT_SIZE", last = "element_type")]
 pub struct PJRT_ShapeSpec {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:1303`.
     pub struct_size: usize,
@@ -9916,7 +9960,7 @@ impl PJRT_Shardings_Extension {
     last = "sharding_sizes"
 )]
 pub struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:60`.
     pub struct_size: usize,
@@ -9958,7 +10002,7 @@ pub struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
     last = "sharding_sizes"
 )]
 pub struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_shardings_extension.h:37`.
     pub struct_size: usize,
@@ -10042,7 +10086,7 @@ pub struct PJRT_Structure_Base {
     last = "num_attributes"
 )]
 pub struct PJRT_TopologyDescription_Attributes_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2938`.
     pub struct_size: usize,
@@ -10080,7 +10124,7 @@ pub struct PJRT_TopologyDescription_Attributes_Args {
     epochs = "2.13..2.13 = 24, 2.14.. = 56"
 )]
 pub struct PJRT_TopologyDescription_Create_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2823`.
     pub struct_size: usize,
@@ -10092,27 +10136,27 @@ pub struct PJRT_TopologyDescription_Create_Args {
     /// Pointer at byte 16.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2825`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 16")]
+    #[abi(writer = "core", offsets = "56 = 16")]
     pub topology_name: *const c_char,
     /// Value at byte 24.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2826`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 24")]
+    #[abi(writer = "core", offsets = "56 = 24")]
     pub topology_name_size: usize,
     /// Pointer at byte 32.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2828`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 32")]
+    #[abi(writer = "core", offsets = "56 = 32")]
     pub create_options: *const PJRT_NamedValue,
     /// Value at byte 40.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2829`, 2.14 on.
-    #[abi(writer = "core", at = "56 = 40")]
+    #[abi(writer = "core", offsets = "56 = 40")]
     pub num_options: usize,
     /// Pointer at byte 48.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2830`.
-    #[abi(direction = "out", at = "24 = 16, 56 = 48")]
+    #[abi(direction = "out", offsets = "24 = 16, 56 = 48")]
     pub topology: *mut PJRT_TopologyDescription,
 }
 
@@ -10127,7 +10171,7 @@ pub struct PJRT_TopologyDescription_Create_Args {
     last = "topology"
 )]
 pub struct PJRT_TopologyDescription_Deserialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2925`.
     pub struct_size: usize,
@@ -10164,7 +10208,7 @@ pub struct PJRT_TopologyDescription_Deserialize_Args {
     last = "topology"
 )]
 pub struct PJRT_TopologyDescription_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2840`.
     pub struct_size: usize,
@@ -10191,7 +10235,7 @@ pub struct PJRT_TopologyDescription_Destroy_Args {
     last = "fingerprint"
 )]
 pub struct PJRT_TopologyDescription_Fingerprint_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2954`.
     pub struct_size: usize,
@@ -10223,7 +10267,7 @@ pub struct PJRT_TopologyDescription_Fingerprint_Args {
     last = "num_descriptions"
 )]
 pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2884`.
     pub struct_size: usize,
@@ -10260,7 +10304,7 @@ pub struct PJRT_TopologyDescription_GetDeviceDescriptions_Args {
     last = "num_memory_space_kind_ids"
 )]
 pub struct PJRT_TopologyDescription_GetMemorySpaceKindIds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2991`.
     pub struct_size: usize,
@@ -10297,7 +10341,7 @@ pub struct PJRT_TopologyDescription_GetMemorySpaceKindIds_Args {
     last = "serialized_shape_deleter"
 )]
 pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2967`.
     pub struct_size: usize,
@@ -10364,7 +10408,7 @@ pub struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
     last = "platform_name_size"
 )]
 pub struct PJRT_TopologyDescription_PlatformName_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2868`.
     pub struct_size: usize,
@@ -10401,7 +10445,7 @@ pub struct PJRT_TopologyDescription_PlatformName_Args {
     last = "platform_version_size"
 )]
 pub struct PJRT_TopologyDescription_PlatformVersion_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2851`.
     pub struct_size: usize,
@@ -10438,7 +10482,7 @@ pub struct PJRT_TopologyDescription_PlatformVersion_Args {
     last = "serialized_topology_deleter"
 )]
 pub struct PJRT_TopologyDescription_Serialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api.h:2903`.
     pub struct_size: usize,
@@ -10487,7 +10531,7 @@ pub struct PJRT_TopologyDescription_Serialize_Args {
     last = "chip_bounds_num_dims"
 )]
 pub struct PJRT_TpuTopology_ChipBounds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:423`.
     pub struct_size: usize,
@@ -10524,7 +10568,7 @@ pub struct PJRT_TpuTopology_ChipBounds_Args {
     last = "device_index_on_chip"
 )]
 pub struct PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:382`.
     pub struct_size: usize,
@@ -10571,7 +10615,7 @@ pub struct PJRT_TpuTopology_ChipCoordAndIdxForLogiDevice_Args {
     last = "chip_count"
 )]
 pub struct PJRT_TpuTopology_ChipCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:182`.
     pub struct_size: usize,
@@ -10598,7 +10642,7 @@ pub struct PJRT_TpuTopology_ChipCount_Args {
     last = "chip_id"
 )]
 pub struct PJRT_TpuTopology_ChipIdFromCoord_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:351`.
     pub struct_size: usize,
@@ -10635,7 +10679,7 @@ pub struct PJRT_TpuTopology_ChipIdFromCoord_Args {
     last = "chip_per_process_bounds_num_dims"
 )]
 pub struct PJRT_TpuTopology_ChipsPerProcessBounds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:404`.
     pub struct_size: usize,
@@ -10672,7 +10716,7 @@ pub struct PJRT_TpuTopology_ChipsPerProcessBounds_Args {
     last = "chips_per_process"
 )]
 pub struct PJRT_TpuTopology_ChipsPerProcess_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:156`.
     pub struct_size: usize,
@@ -10699,7 +10743,7 @@ pub struct PJRT_TpuTopology_ChipsPerProcess_Args {
     last = "core_count_of_default_type_per_chip"
 )]
 pub struct PJRT_TpuTopology_CoreCountPerChip_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:169`.
     pub struct_size: usize,
@@ -10726,7 +10770,7 @@ pub struct PJRT_TpuTopology_CoreCountPerChip_Args {
     last = "core_count_of_default_type_per_process"
 )]
 pub struct PJRT_TpuTopology_CoreCountPerProcess_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:248`.
     pub struct_size: usize,
@@ -10753,7 +10797,7 @@ pub struct PJRT_TpuTopology_CoreCountPerProcess_Args {
     last = "core_count_of_default_type"
 )]
 pub struct PJRT_TpuTopology_CoreCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:194`.
     pub struct_size: usize,
@@ -10923,7 +10967,7 @@ impl PJRT_TpuTopology_Extension {
     last = "num_trays"
 )]
 pub struct PJRT_TpuTopology_GetDefaultPlatformConfig_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:512`.
     pub struct_size: usize,
@@ -10960,7 +11004,7 @@ pub struct PJRT_TpuTopology_GetDefaultPlatformConfig_Args {
     last = "routing_strategy_len"
 )]
 pub struct PJRT_TpuTopology_GetRoutingStrategy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:461`.
     pub struct_size: usize,
@@ -10992,7 +11036,7 @@ pub struct PJRT_TpuTopology_GetRoutingStrategy_Args {
     last = "slice_config"
 )]
 pub struct PJRT_TpuTopology_GetSliceConfig_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:483`.
     pub struct_size: usize,
@@ -11034,7 +11078,7 @@ pub struct PJRT_TpuTopology_GetSliceConfig_Args {
     last = "num_slice_configs"
 )]
 pub struct PJRT_TpuTopology_GetSliceConfigs_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:497`.
     pub struct_size: usize,
@@ -11076,7 +11120,7 @@ pub struct PJRT_TpuTopology_GetSliceConfigs_Args {
     last = "has_limited_ici_connectivity"
 )]
 pub struct PJRT_TpuTopology_HasLimitedIciConnectivity_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:115`.
     pub struct_size: usize,
@@ -11103,7 +11147,7 @@ pub struct PJRT_TpuTopology_HasLimitedIciConnectivity_Args {
     last = "is_enhanced_barrier_enabled"
 )]
 pub struct PJRT_TpuTopology_IsEnhancedBarrierEnabled_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:102`.
     pub struct_size: usize,
@@ -11130,7 +11174,7 @@ pub struct PJRT_TpuTopology_IsEnhancedBarrierEnabled_Args {
     last = "is_reachable_over_limited_ici"
 )]
 pub struct PJRT_TpuTopology_IsReachableOverLimitedIci_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:128`.
     pub struct_size: usize,
@@ -11167,7 +11211,7 @@ pub struct PJRT_TpuTopology_IsReachableOverLimitedIci_Args {
     last = "is_subslice_topology"
 )]
 pub struct PJRT_TpuTopology_IsSubsliceTopology_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:52`.
     pub struct_size: usize,
@@ -11194,7 +11238,7 @@ pub struct PJRT_TpuTopology_IsSubsliceTopology_Args {
     last = "logical_device_count_of_default_type_per_chip"
 )]
 pub struct PJRT_TpuTopology_LogiDeviceCountPerChip_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:234`.
     pub struct_size: usize,
@@ -11221,7 +11265,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerChip_Args {
     last = "logical_device_count_of_default_type_per_process"
 )]
 pub struct PJRT_TpuTopology_LogiDeviceCountPerProcess_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:220`.
     pub struct_size: usize,
@@ -11248,7 +11292,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCountPerProcess_Args {
     last = "logical_device_count_of_default_type"
 )]
 pub struct PJRT_TpuTopology_LogiDeviceCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:207`.
     pub struct_size: usize,
@@ -11275,7 +11319,7 @@ pub struct PJRT_TpuTopology_LogiDeviceCount_Args {
     last = "logical_device_of_default_type_id"
 )]
 pub struct PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:365`.
     pub struct_size: usize,
@@ -11317,7 +11361,7 @@ pub struct PJRT_TpuTopology_LogiDeviceIdFromChipCoordAndIdx_Args {
     last = "num_logical_device_ids"
 )]
 pub struct PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:279`.
     pub struct_size: usize,
@@ -11359,7 +11403,7 @@ pub struct PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args {
     last = "index_on_process"
 )]
 pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForChip_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:300`.
     pub struct_size: usize,
@@ -11396,7 +11440,7 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForChip_Args {
     last = "index_on_process"
 )]
 pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:315`.
     pub struct_size: usize,
@@ -11433,7 +11477,7 @@ pub struct PJRT_TpuTopology_ProcIdAndIdxOnProcForLogiDevice_Args {
     last = "process_bounds_num_dims"
 )]
 pub struct PJRT_TpuTopology_ProcessBounds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:442`.
     pub struct_size: usize,
@@ -11470,7 +11514,7 @@ pub struct PJRT_TpuTopology_ProcessBounds_Args {
     last = "coords_num_dims"
 )]
 pub struct PJRT_TpuTopology_ProcessCoordFromId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:331`.
     pub struct_size: usize,
@@ -11512,7 +11556,7 @@ pub struct PJRT_TpuTopology_ProcessCoordFromId_Args {
     last = "process_count"
 )]
 pub struct PJRT_TpuTopology_ProcessCount_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:144`.
     pub struct_size: usize,
@@ -11539,7 +11583,7 @@ pub struct PJRT_TpuTopology_ProcessCount_Args {
     last = "num_process_ids"
 )]
 pub struct PJRT_TpuTopology_ProcessIds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:261`.
     pub struct_size: usize,
@@ -11576,7 +11620,7 @@ pub struct PJRT_TpuTopology_ProcessIds_Args {
     last = "new_topology"
 )]
 pub struct PJRT_TpuTopology_ReplaceHostBounds_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:83`.
     pub struct_size: usize,
@@ -11643,7 +11687,7 @@ impl PJRT_TpuTopology_SliceConfig {
     last = "subslice_device_id"
 )]
 pub struct PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:65`.
     pub struct_size: usize,
@@ -11690,7 +11734,7 @@ pub struct PJRT_TpuTopology_SubsliceDeviceIdFromFullDeviceId_Args {
     last = "subslice_topology"
 )]
 pub struct PJRT_TpuTopology_Subslice_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_tpu_topology_extension.h:33`.
     pub struct_size: usize,
@@ -11737,7 +11781,7 @@ pub struct PJRT_TpuTopology_Subslice_Args {
     last = "buffer"
 )]
 pub struct PJRT_Wait_Until_Buffer_Ready_On_Stream_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/pjrt/c/pjrt_c_api_stream_extension.h:43`.
     pub struct_size: usize,
@@ -11863,7 +11907,7 @@ impl core::fmt::Debug for PJRT_XLA_TileList__anonymous {
     epochs = "2.17..2.21 = 80, 2.22.. = 104"
 )]
 pub struct PLUGIN_Profiler_Api {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:165`.
     pub struct_size: usize,
@@ -11906,17 +11950,17 @@ pub struct PLUGIN_Profiler_Api {
     /// Value at byte 80.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:175`, 2.22 (preview) on.
-    #[abi(at = "104 = 80")]
+    #[abi(offsets = "104 = 80")]
     pub consume: PLUGIN_Profiler_Consume,
     /// Value at byte 88.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:176`, 2.22 (preview) on.
-    #[abi(at = "104 = 88")]
+    #[abi(offsets = "104 = 88")]
     pub consume_result_destroy: PLUGIN_Profiler_ConsumeResult_Destroy,
     /// Value at byte 96.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:177`, 2.22 (preview) on.
-    #[abi(at = "104 = 96")]
+    #[abi(offsets = "104 = 96")]
     pub serialize: PLUGIN_Profiler_Serialize,
 }
 
@@ -11931,7 +11975,7 @@ pub struct PLUGIN_Profiler_Api {
     last = "buffer_size_in_bytes"
 )]
 pub struct PLUGIN_Profiler_CollectData_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:115`.
     pub struct_size: usize,
@@ -11963,7 +12007,7 @@ pub struct PLUGIN_Profiler_CollectData_Args {
     last = "consume_result"
 )]
 pub struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:143`.
     pub struct_size: usize,
@@ -11985,7 +12029,7 @@ pub struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
     last = "result"
 )]
 pub struct PLUGIN_Profiler_Consume_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:133`.
     pub struct_size: usize,
@@ -12012,7 +12056,7 @@ pub struct PLUGIN_Profiler_Consume_Args {
     last = "profiler"
 )]
 pub struct PLUGIN_Profiler_Create_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:77`.
     pub struct_size: usize,
@@ -12044,7 +12088,7 @@ pub struct PLUGIN_Profiler_Create_Args {
     last = "profiler"
 )]
 pub struct PLUGIN_Profiler_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:88`.
     pub struct_size: usize,
@@ -12066,7 +12110,7 @@ pub struct PLUGIN_Profiler_Destroy_Args {
     last = "error"
 )]
 pub struct PLUGIN_Profiler_Error_Destroy_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:40`.
     pub struct_size: usize,
@@ -12093,7 +12137,7 @@ pub struct PLUGIN_Profiler_Error_Destroy_Args {
     last = "code"
 )]
 pub struct PLUGIN_Profiler_Error_GetCode_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:66`.
     pub struct_size: usize,
@@ -12125,7 +12169,7 @@ pub struct PLUGIN_Profiler_Error_GetCode_Args {
     last = "message_size"
 )]
 pub struct PLUGIN_Profiler_Error_Message_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:51`.
     pub struct_size: usize,
@@ -12162,7 +12206,7 @@ pub struct PLUGIN_Profiler_Error_Message_Args {
     last = "serialized_size"
 )]
 pub struct PLUGIN_Profiler_Serialize_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:153`.
     pub struct_size: usize,
@@ -12199,7 +12243,7 @@ pub struct PLUGIN_Profiler_Serialize_Args {
     last = "profiler"
 )]
 pub struct PLUGIN_Profiler_Start_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:97`.
     pub struct_size: usize,
@@ -12221,7 +12265,7 @@ pub struct PLUGIN_Profiler_Start_Args {
     last = "profiler"
 )]
 pub struct PLUGIN_Profiler_Stop_Args {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `xla/backends/profiler/plugin/profiler_c_api.h:106`.
     pub struct_size: usize,
@@ -12272,7 +12316,7 @@ impl core::fmt::Debug for TileList__anonymous {
 
 /// A struct; 440 bytes.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `xla/tpu/c_api_decl.h:115`, 2.13 on.
 #[derive(Clone, Copy, Debug)]
@@ -12314,7 +12358,7 @@ pub struct XLA_Layout {
 
 /// A struct; 536 bytes.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `xla/tpu/c_api_decl.h:127`, 2.13 on.
 #[derive(Clone, Copy, Debug)]

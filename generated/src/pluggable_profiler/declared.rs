@@ -2,44 +2,56 @@
 //! The declarations of the newest release as data.
 
 use super::*;
-use sp_runtime::declared;
+use sp_runtime::declarations;
 
 // SAFETY: the members are those of the Rust structs.
-const STRUCTS: &[declared::Struct] = unsafe {
+const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TF_ProfilerRegistrationParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("major_version", "int32_t"),
-                declared::Member::needed("minor_version", "int32_t"),
-                declared::Member::needed("patch_version", "int32_t"),
-                declared::Member::needed("profiler", "TP_Profiler*"),
-                declared::Member::needed("profiler_fns", "TP_ProfilerFns*"),
-                declared::Member::needed("destroy_profiler", "void(TP_Profiler*)"),
-                declared::Member::needed("destroy_profiler_fns", "void(TP_ProfilerFns*)"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("major_version", "int32_t"),
+                declarations::KnownMember::needed("minor_version", "int32_t"),
+                declarations::KnownMember::needed("patch_version", "int32_t"),
+                declarations::KnownMember::needed("profiler", "TP_Profiler*"),
+                declarations::KnownMember::needed("profiler_fns", "TP_ProfilerFns*"),
+                declarations::KnownMember::needed(
+                    "destroy_profiler",
+                    "void(TP_Profiler*)",
+                ),
+                declarations::KnownMember::needed(
+                    "destroy_profiler_fns",
+                    "void(TP_ProfilerFns*)",
+                ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TP_Profiler,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("device_type", "char const*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("device_type", "char const*"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             TP_ProfilerFns,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("start", "void(TP_Profiler const*,TF_Status*)"),
-                declared::Member::needed("stop", "void(TP_Profiler const*,TF_Status*)"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed(
+                    "start",
+                    "void(TP_Profiler const*,TF_Status*)",
+                ),
+                declarations::KnownMember::needed(
+                    "stop",
+                    "void(TP_Profiler const*,TF_Status*)",
+                ),
+                declarations::KnownMember::needed(
                     "collect_data_xspace",
                     "void(TP_Profiler const*,uint8_t*,size_t*,TF_Status*)",
                 ),
@@ -49,7 +61,7 @@ const STRUCTS: &[declared::Struct] = unsafe {
 };
 
 /// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
+pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
     name: "pluggable_profiler",
     header: "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h",
     structs: STRUCTS,

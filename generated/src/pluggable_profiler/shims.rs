@@ -34,7 +34,7 @@ pub mod TP_ProfilerFns {
             this.start()
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("TP_ProfilerFns.start", status, body) }
+        unsafe { guard::run_with_status("TP_ProfilerFns.start", status, body) }
     }
 
     /// Slot `stop` of `TP_ProfilerFns`.
@@ -51,7 +51,7 @@ pub mod TP_ProfilerFns {
             this.stop()
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("TP_ProfilerFns.stop", status, body) }
+        unsafe { guard::run_with_status("TP_ProfilerFns.stop", status, body) }
     }
 
     /// Slot `collect_data_xspace` of `TP_ProfilerFns`.
@@ -71,6 +71,8 @@ pub mod TP_ProfilerFns {
             unsafe { this.collect_data_xspace(buffer, size_in_bytes) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("TP_ProfilerFns.collect_data_xspace", status, body) }
+        unsafe {
+            guard::run_with_status("TP_ProfilerFns.collect_data_xspace", status, body)
+        }
     }
 }

@@ -15,14 +15,14 @@ use core::ffi::{c_char, c_void};
     last = "destroy_profiler_fns"
 )]
 pub struct TF_ProfilerRegistrationParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:142`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:143`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
@@ -74,7 +74,7 @@ pub struct TF_ProfilerRegistrationParams {
     last = "device_type"
 )]
 pub struct TP_Profiler {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:102`.
     pub struct_size: usize,
@@ -103,14 +103,14 @@ pub struct TP_Profiler {
     receiver = "TP_Profiler.ext"
 )]
 pub struct TP_ProfilerFns {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:114`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h:116`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Begins to record.
     ///

@@ -2,344 +2,362 @@
 //! The declarations of the newest release as data.
 
 use super::*;
-use sp_runtime::declared;
+use sp_runtime::declarations;
 
 // SAFETY: the members are those of the Rust structs.
-const STRUCTS: &[declared::Struct] = unsafe {
+const STRUCTS: &[declarations::KnownStruct] = unsafe {
     &[
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SE_CreateDeviceFnsParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("device_fns", "SP_DeviceFns*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("device_fns", "SP_DeviceFns*"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SE_CreateDeviceParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("ordinal", "int32_t"),
-                declared::Member::needed("device", "SP_Device*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("ordinal", "int32_t"),
+                declarations::KnownMember::needed("device", "SP_Device*"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SE_CreateStreamExecutorParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("stream_executor", "SP_StreamExecutor*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed(
+                    "stream_executor",
+                    "SP_StreamExecutor*",
+                ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SE_PlatformRegistrationParams,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("major_version", "int32_t"),
-                declared::Member::needed("minor_version", "int32_t"),
-                declared::Member::needed("patch_version", "int32_t"),
-                declared::Member::needed("platform", "SP_Platform*"),
-                declared::Member::needed("platform_fns", "SP_PlatformFns*"),
-                declared::Member::needed("destroy_platform", "void(SP_Platform*)"),
-                declared::Member::needed("destroy_platform_fns", "void(SP_PlatformFns*)"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("major_version", "int32_t"),
+                declarations::KnownMember::needed("minor_version", "int32_t"),
+                declarations::KnownMember::needed("patch_version", "int32_t"),
+                declarations::KnownMember::needed("platform", "SP_Platform*"),
+                declarations::KnownMember::needed("platform_fns", "SP_PlatformFns*"),
+                declarations::KnownMember::needed(
+                    "destroy_platform",
+                    "void(SP_Platform*)",
+                ),
+                declarations::KnownMember::needed(
+                    "destroy_platform_fns",
+                    "void(SP_PlatformFns*)",
+                ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_AllocatorStats,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::needed("num_allocs", "int64_t"),
-                declared::Member::needed("bytes_in_use", "int64_t"),
-                declared::Member::needed("peak_bytes_in_use", "int64_t"),
-                declared::Member::needed("largest_alloc_size", "int64_t"),
-                declared::Member::needed("has_bytes_limit", "int8_t"),
-                declared::Member::needed("bytes_limit", "int64_t"),
-                declared::Member::needed("bytes_reserved", "int64_t"),
-                declared::Member::needed("peak_bytes_reserved", "int64_t"),
-                declared::Member::needed("has_bytes_reservable_limit", "int8_t"),
-                declared::Member::needed("bytes_reservable_limit", "int64_t"),
-                declared::Member::needed("largest_free_block_bytes", "int64_t"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::needed("num_allocs", "int64_t"),
+                declarations::KnownMember::needed("bytes_in_use", "int64_t"),
+                declarations::KnownMember::needed("peak_bytes_in_use", "int64_t"),
+                declarations::KnownMember::needed("largest_alloc_size", "int64_t"),
+                declarations::KnownMember::needed("has_bytes_limit", "int8_t"),
+                declarations::KnownMember::needed("bytes_limit", "int64_t"),
+                declarations::KnownMember::needed("bytes_reserved", "int64_t"),
+                declarations::KnownMember::needed("peak_bytes_reserved", "int64_t"),
+                declarations::KnownMember::needed(
+                    "has_bytes_reservable_limit",
+                    "int8_t",
+                ),
+                declarations::KnownMember::needed("bytes_reservable_limit", "int64_t"),
+                declarations::KnownMember::needed("largest_free_block_bytes", "int64_t"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_Device,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("ordinal", "int32_t"),
-                declared::Member::needed("device_handle", "void*"),
-                declared::Member::optional("hardware_name", "char const*"),
-                declared::Member::optional("device_vendor", "char const*"),
-                declared::Member::optional("pci_bus_id", "char const*"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("ordinal", "int32_t"),
+                declarations::KnownMember::needed("device_handle", "void*"),
+                declarations::KnownMember::optional("hardware_name", "char const*"),
+                declarations::KnownMember::optional("device_vendor", "char const*"),
+                declarations::KnownMember::optional("pci_bus_id", "char const*"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_DeviceFns,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::optional("get_numa_node", "int32_t(SP_Device const*)"),
-                declared::Member::optional(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::optional(
+                    "get_numa_node",
+                    "int32_t(SP_Device const*)",
+                ),
+                declarations::KnownMember::optional(
                     "get_memory_bandwidth",
                     "int64_t(SP_Device const*)",
                 ),
-                declared::Member::optional("get_gflops", "double(SP_Device const*)"),
+                declarations::KnownMember::optional(
+                    "get_gflops",
+                    "double(SP_Device const*)",
+                ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_DeviceMemoryBase,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("opaque", "void*"),
-                declared::Member::needed("size", "uint64_t"),
-                declared::Member::needed("payload", "uint64_t"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("opaque", "void*"),
+                declarations::KnownMember::needed("size", "uint64_t"),
+                declarations::KnownMember::needed("payload", "uint64_t"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_Platform,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("name", "char const*"),
-                declared::Member::needed("type", "char const*"),
-                declared::Member::needed("supports_unified_memory", "uint8_t"),
-                declared::Member::needed("use_bfc_allocator", "uint8_t"),
-                declared::Member::needed("force_memory_growth", "uint8_t"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("name", "char const*"),
+                declarations::KnownMember::needed("type", "char const*"),
+                declarations::KnownMember::needed("supports_unified_memory", "uint8_t"),
+                declarations::KnownMember::needed("use_bfc_allocator", "uint8_t"),
+                declarations::KnownMember::needed("force_memory_growth", "uint8_t"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_PlatformFns,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed(
                     "get_device_count",
                     "void(SP_Platform const*,int32_t*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_device",
                     "void(SP_Platform const*,SE_CreateDeviceParams*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_device",
                     "void(SP_Platform const*,SP_Device*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_device_fns",
                     "void(SP_Platform const*,SE_CreateDeviceFnsParams*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_device_fns",
                     "void(SP_Platform const*,SP_DeviceFns*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_stream_executor",
                     "void(SP_Platform const*,SE_CreateStreamExecutorParams*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_stream_executor",
                     "void(SP_Platform const*,SP_StreamExecutor*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_timer_fns",
                     "void(SP_Platform const*,SP_TimerFns*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_timer_fns",
                     "void(SP_Platform const*,SP_TimerFns*)",
                 ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_StreamExecutor,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed(
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed(
                     "allocate",
                     "void(SP_Device const*,uint64_t,int64_t,SP_DeviceMemoryBase*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "deallocate",
                     "void(SP_Device const*,SP_DeviceMemoryBase*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "host_memory_allocate",
                     "void*(SP_Device const*,uint64_t)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "host_memory_deallocate",
                     "void(SP_Device const*,void*)",
                 ),
-                declared::Member::optional(
+                declarations::KnownMember::optional(
                     "unified_memory_allocate",
                     "void*(SP_Device const*,uint64_t)",
                 ),
-                declared::Member::optional(
+                declarations::KnownMember::optional(
                     "unified_memory_deallocate",
                     "void(SP_Device const*,void*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "get_allocator_stats",
                     "uint8_t(SP_Device const*,SP_AllocatorStats*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "device_memory_usage",
                     "uint8_t(SP_Device const*,int64_t*,int64_t*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_stream",
                     "void(SP_Device const*,SP_Stream*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_stream",
                     "void(SP_Device const*,SP_Stream)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_stream_dependency",
                     "void(SP_Device const*,SP_Stream,SP_Stream,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "get_stream_status",
                     "void(SP_Device const*,SP_Stream,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_event",
                     "void(SP_Device const*,SP_Event*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_event",
                     "void(SP_Device const*,SP_Event)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "get_event_status",
                     "SE_EventStatus(SP_Device const*,SP_Event)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "record_event",
                     "void(SP_Device const*,SP_Stream,SP_Event,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "wait_for_event",
                     "void(SP_Device const*,SP_Stream,SP_Event,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "create_timer",
                     "void(SP_Device const*,SP_Timer*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "destroy_timer",
                     "void(SP_Device const*,SP_Timer)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "start_timer",
                     "void(SP_Device const*,SP_Stream,SP_Timer,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "stop_timer",
                     "void(SP_Device const*,SP_Stream,SP_Timer,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "memcpy_dtoh",
                     "void(SP_Device const*,SP_Stream,void*,SP_DeviceMemoryBase const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "memcpy_htod",
                     "void(SP_Device const*,SP_Stream,SP_DeviceMemoryBase*,void const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "memcpy_dtod",
                     "void(SP_Device const*,SP_Stream,SP_DeviceMemoryBase*,SP_DeviceMemoryBase const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "sync_memcpy_dtoh",
                     "void(SP_Device const*,void*,SP_DeviceMemoryBase const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "sync_memcpy_htod",
                     "void(SP_Device const*,SP_DeviceMemoryBase*,void const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::optional(
+                declarations::KnownMember::optional(
                     "sync_memcpy_dtod",
                     "void(SP_Device const*,SP_DeviceMemoryBase*,SP_DeviceMemoryBase const*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "block_host_for_event",
                     "void(SP_Device const*,SP_Event,TF_Status*)",
                 ),
-                declared::Member::optional(
+                declarations::KnownMember::optional(
                     "block_host_until_done",
                     "void(SP_Device const*,SP_Stream,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "synchronize_all_activity",
                     "void(SP_Device const*,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "mem_zero",
                     "void(SP_Device const*,SP_Stream,SP_DeviceMemoryBase*,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "memset",
                     "void(SP_Device const*,SP_Stream,SP_DeviceMemoryBase*,uint8_t,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "memset32",
                     "void(SP_Device const*,SP_Stream,SP_DeviceMemoryBase*,uint32_t,uint64_t,TF_Status*)",
                 ),
-                declared::Member::needed(
+                declarations::KnownMember::needed(
                     "host_callback",
                     "uint8_t(SP_Device const*,SP_Stream,SE_StatusCallbackFn,void*)",
                 ),
-                declared::Member::optional(
+                declarations::KnownMember::optional(
                     "create_stream_with_options",
                     "void(SP_Device const*,SP_StreamOptions const*,SP_Stream*,TF_Status*)",
                 ),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_StreamOptions,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("has_priority", "uint8_t"),
-                declared::Member::needed("priority", "int32_t"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("has_priority", "uint8_t"),
+                declarations::KnownMember::needed("priority", "int32_t"),
             ],
         ),
-        declared::Struct::of::<
+        declarations::KnownStruct::new::<
             SP_TimerFns,
         >(
             &[
-                declared::Member::needed("struct_size", "size_t"),
-                declared::Member::optional("ext", "void*"),
-                declared::Member::needed("nanoseconds", "uint64_t(SP_Timer)"),
+                declarations::KnownMember::needed("struct_size", "size_t"),
+                declarations::KnownMember::optional("ext", "void*"),
+                declarations::KnownMember::needed("nanoseconds", "uint64_t(SP_Timer)"),
             ],
         ),
     ]
 };
 
 /// The declarations to compare the headers of a newer host with.
-pub static DECLARED: declared::Api = declared::Api {
+pub static DECLARATIONS: declarations::KnownApi = declarations::KnownApi {
     name: "stream_executor",
     header: "tensorflow/c/experimental/stream_executor/stream_executor.h",
     structs: STRUCTS,
     types: &[
-        declared::Type::Enum {
+        declarations::KnownType::Enum {
             name: "SE_EventStatus",
             enumerators: &[
                 ("SE_EVENT_UNKNOWN", 0),
@@ -348,17 +366,17 @@ pub static DECLARED: declared::Api = declared::Api {
                 ("SE_EVENT_COMPLETE", 3),
             ],
         },
-        declared::Type::Typedef {
+        declarations::KnownType::Typedef {
             name: "SE_StatusCallbackFn",
             ty: "void(void*,TF_Status*)",
         },
-        declared::Type::Handle {
+        declarations::KnownType::Handle {
             name: "SP_Event",
         },
-        declared::Type::Handle {
+        declarations::KnownType::Handle {
             name: "SP_Stream",
         },
-        declared::Type::Handle {
+        declarations::KnownType::Handle {
             name: "SP_Timer",
         },
     ],

@@ -23,14 +23,14 @@ pub mod v2_5 {
         receiver = "SP_Device.device_handle"
     )]
     pub struct SP_StreamExecutor {
-        /// How many bytes of this struct its maker knows.
+        /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:236`.
         pub struct_size: usize,
         /// Pointer at byte 8, optional.
         ///
         /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
-        #[abi(writer = "nobody", presence = "optional")]
+        #[abi(writer = "reserved", presence = "optional")]
         pub ext: *mut c_void,
         /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
         ///

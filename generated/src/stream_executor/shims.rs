@@ -32,7 +32,7 @@ pub mod SP_DeviceFns {
             let this = unsafe { receiver::<T>(device) };
             this.get_numa_node()
         };
-        guard::value("SP_DeviceFns.get_numa_node", -1, body)
+        guard::run_with_default("SP_DeviceFns.get_numa_node", -1, body)
     }
 
     /// Slot `get_memory_bandwidth` of `SP_DeviceFns`.
@@ -47,7 +47,7 @@ pub mod SP_DeviceFns {
             let this = unsafe { receiver::<T>(device) };
             this.get_memory_bandwidth()
         };
-        guard::value("SP_DeviceFns.get_memory_bandwidth", -1, body)
+        guard::run_with_default("SP_DeviceFns.get_memory_bandwidth", -1, body)
     }
 
     /// Slot `get_gflops` of `SP_DeviceFns`.
@@ -60,7 +60,7 @@ pub mod SP_DeviceFns {
             let this = unsafe { receiver::<T>(device) };
             this.get_gflops()
         };
-        guard::value("SP_DeviceFns.get_gflops", -1.0, body)
+        guard::run_with_default("SP_DeviceFns.get_gflops", -1.0, body)
     }
 }
 
@@ -85,7 +85,9 @@ pub mod SP_PlatformFns {
             unsafe { T::get_device_count(platform, device_count) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_PlatformFns.get_device_count", status, body) }
+        unsafe {
+            guard::run_with_status("SP_PlatformFns.get_device_count", status, body)
+        }
     }
 
     /// Slot `create_device` of `SP_PlatformFns`.
@@ -106,7 +108,7 @@ pub mod SP_PlatformFns {
             unsafe { T::create_device(platform, params) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_PlatformFns.create_device", status, body) }
+        unsafe { guard::run_with_status("SP_PlatformFns.create_device", status, body) }
     }
 
     /// Slot `destroy_device` of `SP_PlatformFns`.
@@ -125,7 +127,7 @@ pub mod SP_PlatformFns {
             // SAFETY: the arguments are the host's own.
             unsafe { T::destroy_device(platform, device) }
         };
-        guard::value("SP_PlatformFns.destroy_device", (), body)
+        guard::run_with_default("SP_PlatformFns.destroy_device", (), body)
     }
 
     /// Slot `create_device_fns` of `SP_PlatformFns`.
@@ -146,7 +148,9 @@ pub mod SP_PlatformFns {
             unsafe { T::create_device_fns(platform, params) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_PlatformFns.create_device_fns", status, body) }
+        unsafe {
+            guard::run_with_status("SP_PlatformFns.create_device_fns", status, body)
+        }
     }
 
     /// Slot `destroy_device_fns` of `SP_PlatformFns`.
@@ -165,7 +169,7 @@ pub mod SP_PlatformFns {
             // SAFETY: the arguments are the host's own.
             unsafe { T::destroy_device_fns(platform, device_fns) }
         };
-        guard::value("SP_PlatformFns.destroy_device_fns", (), body)
+        guard::run_with_default("SP_PlatformFns.destroy_device_fns", (), body)
     }
 
     /// Slot `create_stream_executor` of `SP_PlatformFns`.
@@ -186,7 +190,9 @@ pub mod SP_PlatformFns {
             unsafe { T::create_stream_executor(platform, params) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_PlatformFns.create_stream_executor", status, body) }
+        unsafe {
+            guard::run_with_status("SP_PlatformFns.create_stream_executor", status, body)
+        }
     }
 
     /// Slot `destroy_stream_executor` of `SP_PlatformFns`.
@@ -205,7 +211,7 @@ pub mod SP_PlatformFns {
             // SAFETY: the arguments are the host's own.
             unsafe { T::destroy_stream_executor(platform, stream_executor) }
         };
-        guard::value("SP_PlatformFns.destroy_stream_executor", (), body)
+        guard::run_with_default("SP_PlatformFns.destroy_stream_executor", (), body)
     }
 
     /// Slot `create_timer_fns` of `SP_PlatformFns`.
@@ -226,7 +232,9 @@ pub mod SP_PlatformFns {
             unsafe { T::create_timer_fns(platform, timer) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_PlatformFns.create_timer_fns", status, body) }
+        unsafe {
+            guard::run_with_status("SP_PlatformFns.create_timer_fns", status, body)
+        }
     }
 
     /// Slot `destroy_timer_fns` of `SP_PlatformFns`.
@@ -245,7 +253,7 @@ pub mod SP_PlatformFns {
             // SAFETY: the arguments are the host's own.
             unsafe { T::destroy_timer_fns(platform, timer_fns) }
         };
-        guard::value("SP_PlatformFns.destroy_timer_fns", (), body)
+        guard::run_with_default("SP_PlatformFns.destroy_timer_fns", (), body)
     }
 }
 
@@ -287,7 +295,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.allocate(size, memory_space, mem) }
         };
-        guard::value("SP_StreamExecutor.allocate", (), body)
+        guard::run_with_default("SP_StreamExecutor.allocate", (), body)
     }
 
     /// Slot `deallocate` of `SP_StreamExecutor`.
@@ -306,7 +314,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.deallocate(memory) }
         };
-        guard::value("SP_StreamExecutor.deallocate", (), body)
+        guard::run_with_default("SP_StreamExecutor.deallocate", (), body)
     }
 
     /// Slot `host_memory_allocate` of `SP_StreamExecutor`.
@@ -322,7 +330,7 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             this.host_memory_allocate(size)
         };
-        guard::value(
+        guard::run_with_default(
             "SP_StreamExecutor.host_memory_allocate",
             ::core::ptr::null_mut(),
             body,
@@ -343,7 +351,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.host_memory_deallocate(mem) }
         };
-        guard::value("SP_StreamExecutor.host_memory_deallocate", (), body)
+        guard::run_with_default("SP_StreamExecutor.host_memory_deallocate", (), body)
     }
 
     /// Slot `unified_memory_allocate` of `SP_StreamExecutor`.
@@ -359,7 +367,7 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             this.unified_memory_allocate(bytes)
         };
-        guard::value(
+        guard::run_with_default(
             "SP_StreamExecutor.unified_memory_allocate",
             ::core::ptr::null_mut(),
             body,
@@ -380,7 +388,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.unified_memory_deallocate(location) }
         };
-        guard::value("SP_StreamExecutor.unified_memory_deallocate", (), body)
+        guard::run_with_default("SP_StreamExecutor.unified_memory_deallocate", (), body)
     }
 
     /// Slot `get_allocator_stats` of `SP_StreamExecutor`.
@@ -398,7 +406,7 @@ pub mod SP_StreamExecutor {
             let stats = unsafe { PrefixMut::new(stats) };
             this.get_allocator_stats(stats)
         };
-        guard::value("SP_StreamExecutor.get_allocator_stats", 0, body)
+        guard::run_with_default("SP_StreamExecutor.get_allocator_stats", 0, body)
     }
 
     /// Slot `device_memory_usage` of `SP_StreamExecutor`.
@@ -416,7 +424,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.device_memory_usage(free, total) }
         };
-        guard::value("SP_StreamExecutor.device_memory_usage", 0, body)
+        guard::run_with_default("SP_StreamExecutor.device_memory_usage", 0, body)
     }
 
     /// Slot `create_stream` of `SP_StreamExecutor`.
@@ -433,11 +441,13 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_stream()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { stream.write(SP_Stream(handle::give_by(this, made))) };
+            unsafe { stream.write(SP_Stream(handle::into_raw_with_owner(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.create_stream", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.create_stream", status, body)
+        }
     }
 
     /// Slot `destroy_stream` of `SP_StreamExecutor`.
@@ -452,10 +462,10 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: a handle that `T` made, given back for good.
-            let stream = unsafe { handle::take::<T::Stream>(stream.0) };
+            let stream = unsafe { handle::from_raw::<T::Stream>(stream.0) };
             this.destroy_stream(stream)
         };
-        guard::value("SP_StreamExecutor.destroy_stream", (), body)
+        guard::run_with_default("SP_StreamExecutor.destroy_stream", (), body)
     }
 
     /// Slot `create_stream_dependency` of `SP_StreamExecutor`.
@@ -479,7 +489,11 @@ pub mod SP_StreamExecutor {
         };
         // SAFETY: the status is the host's, for this call.
         unsafe {
-            guard::status("SP_StreamExecutor.create_stream_dependency", status, body)
+            guard::run_with_status(
+                "SP_StreamExecutor.create_stream_dependency",
+                status,
+                body,
+            )
         }
     }
 
@@ -500,7 +514,9 @@ pub mod SP_StreamExecutor {
             this.get_stream_status(stream)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.get_stream_status", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.get_stream_status", status, body)
+        }
     }
 
     /// Slot `create_event` of `SP_StreamExecutor`.
@@ -517,11 +533,11 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_event()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { event.write(SP_Event(handle::give_by(this, made))) };
+            unsafe { event.write(SP_Event(handle::into_raw_with_owner(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.create_event", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.create_event", status, body) }
     }
 
     /// Slot `destroy_event` of `SP_StreamExecutor`.
@@ -536,10 +552,10 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: a handle that `T` made, given back for good.
-            let event = unsafe { handle::take::<T::Event>(event.0) };
+            let event = unsafe { handle::from_raw::<T::Event>(event.0) };
             this.destroy_event(event)
         };
-        guard::value("SP_StreamExecutor.destroy_event", (), body)
+        guard::run_with_default("SP_StreamExecutor.destroy_event", (), body)
     }
 
     /// Slot `get_event_status` of `SP_StreamExecutor`.
@@ -557,7 +573,7 @@ pub mod SP_StreamExecutor {
             let event = unsafe { handle::borrow::<T::Event>(event.0) };
             this.get_event_status(event)
         };
-        guard::value(
+        guard::run_with_default(
             "SP_StreamExecutor.get_event_status",
             SE_EventStatus::SE_EVENT_ERROR,
             body,
@@ -584,7 +600,7 @@ pub mod SP_StreamExecutor {
             this.record_event(stream, event)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.record_event", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.record_event", status, body) }
     }
 
     /// Slot `wait_for_event` of `SP_StreamExecutor`.
@@ -607,7 +623,9 @@ pub mod SP_StreamExecutor {
             this.wait_for_event(stream, event)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.wait_for_event", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.wait_for_event", status, body)
+        }
     }
 
     /// Slot `create_timer` of `SP_StreamExecutor`.
@@ -624,11 +642,11 @@ pub mod SP_StreamExecutor {
             let this = unsafe { receiver::<T>(device) };
             let made = this.create_timer()?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { timer.write(SP_Timer(handle::give_by(this, made))) };
+            unsafe { timer.write(SP_Timer(handle::into_raw_with_owner(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.create_timer", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.create_timer", status, body) }
     }
 
     /// Slot `destroy_timer` of `SP_StreamExecutor`.
@@ -643,10 +661,10 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: a handle that `T` made, given back for good.
-            let timer = unsafe { handle::take::<T::Timer>(timer.0) };
+            let timer = unsafe { handle::from_raw::<T::Timer>(timer.0) };
             this.destroy_timer(timer)
         };
-        guard::value("SP_StreamExecutor.destroy_timer", (), body)
+        guard::run_with_default("SP_StreamExecutor.destroy_timer", (), body)
     }
 
     /// Slot `start_timer` of `SP_StreamExecutor`.
@@ -669,7 +687,7 @@ pub mod SP_StreamExecutor {
             this.start_timer(stream, timer)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.start_timer", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.start_timer", status, body) }
     }
 
     /// Slot `stop_timer` of `SP_StreamExecutor`.
@@ -692,7 +710,7 @@ pub mod SP_StreamExecutor {
             this.stop_timer(stream, timer)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.stop_timer", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.stop_timer", status, body) }
     }
 
     /// Slot `memcpy_dtoh` of `SP_StreamExecutor`.
@@ -713,12 +731,12 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) }.known()?;
+            let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_dtoh(stream, host_dst, device_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.memcpy_dtoh", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.memcpy_dtoh", status, body) }
     }
 
     /// Slot `memcpy_htod` of `SP_StreamExecutor`.
@@ -739,12 +757,12 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_htod(stream, device_dst, host_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.memcpy_htod", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.memcpy_htod", status, body) }
     }
 
     /// Slot `memcpy_dtod` of `SP_StreamExecutor`.
@@ -765,14 +783,14 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) }.known()?;
+            let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memcpy_dtod(stream, device_dst, device_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.memcpy_dtod", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.memcpy_dtod", status, body) }
     }
 
     /// Slot `sync_memcpy_dtoh` of `SP_StreamExecutor`.
@@ -790,12 +808,14 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) }.known()?;
+            let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_dtoh(host_dst, device_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.sync_memcpy_dtoh", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.sync_memcpy_dtoh", status, body)
+        }
     }
 
     /// Slot `sync_memcpy_htod` of `SP_StreamExecutor`.
@@ -813,12 +833,14 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_htod(device_dst, host_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.sync_memcpy_htod", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.sync_memcpy_htod", status, body)
+        }
     }
 
     /// Slot `sync_memcpy_dtod` of `SP_StreamExecutor`.
@@ -836,14 +858,16 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let device_dst = unsafe { Prefix::new(device_dst) }.known()?;
+            let device_dst = unsafe { Prefix::new(device_dst) }.check_known()?;
             // SAFETY: the host lends this struct for the call.
-            let device_src = unsafe { Prefix::new(device_src) }.known()?;
+            let device_src = unsafe { Prefix::new(device_src) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.sync_memcpy_dtod(device_dst, device_src, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.sync_memcpy_dtod", status, body) }
+        unsafe {
+            guard::run_with_status("SP_StreamExecutor.sync_memcpy_dtod", status, body)
+        }
     }
 
     /// Slot `block_host_for_event` of `SP_StreamExecutor`.
@@ -863,7 +887,13 @@ pub mod SP_StreamExecutor {
             this.block_host_for_event(event)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.block_host_for_event", status, body) }
+        unsafe {
+            guard::run_with_status(
+                "SP_StreamExecutor.block_host_for_event",
+                status,
+                body,
+            )
+        }
     }
 
     /// Slot `block_host_until_done` of `SP_StreamExecutor`.
@@ -883,7 +913,13 @@ pub mod SP_StreamExecutor {
             this.block_host_until_done(stream)
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.block_host_until_done", status, body) }
+        unsafe {
+            guard::run_with_status(
+                "SP_StreamExecutor.block_host_until_done",
+                status,
+                body,
+            )
+        }
     }
 
     /// Slot `synchronize_all_activity` of `SP_StreamExecutor`.
@@ -901,7 +937,11 @@ pub mod SP_StreamExecutor {
         };
         // SAFETY: the status is the host's, for this call.
         unsafe {
-            guard::status("SP_StreamExecutor.synchronize_all_activity", status, body)
+            guard::run_with_status(
+                "SP_StreamExecutor.synchronize_all_activity",
+                status,
+                body,
+            )
         }
     }
 
@@ -922,12 +962,12 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { Prefix::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.mem_zero(stream, location, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.mem_zero", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.mem_zero", status, body) }
     }
 
     /// Slot `memset` of `SP_StreamExecutor`.
@@ -948,12 +988,12 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { Prefix::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset(stream, location, pattern, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.memset", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.memset", status, body) }
     }
 
     /// Slot `memset32` of `SP_StreamExecutor`.
@@ -974,12 +1014,12 @@ pub mod SP_StreamExecutor {
             // SAFETY: a handle that `T` made and has not taken back.
             let stream = unsafe { handle::borrow::<T::Stream>(stream.0) };
             // SAFETY: the host lends this struct for the call.
-            let location = unsafe { Prefix::new(location) }.known()?;
+            let location = unsafe { Prefix::new(location) }.check_known()?;
             // SAFETY: the arguments are the host's own.
             unsafe { this.memset32(stream, location, pattern, size) }
         };
         // SAFETY: the status is the host's, for this call.
-        unsafe { guard::status("SP_StreamExecutor.memset32", status, body) }
+        unsafe { guard::run_with_status("SP_StreamExecutor.memset32", status, body) }
     }
 
     /// Slot `host_callback` of `SP_StreamExecutor`.
@@ -1000,7 +1040,7 @@ pub mod SP_StreamExecutor {
             // SAFETY: the arguments are the host's own.
             unsafe { this.host_callback(stream, callback_fn, callback_arg) }
         };
-        guard::value("SP_StreamExecutor.host_callback", 0, body)
+        guard::run_with_default("SP_StreamExecutor.host_callback", 0, body)
     }
 
     /// Slot `create_stream_with_options` of `SP_StreamExecutor`.
@@ -1017,15 +1057,19 @@ pub mod SP_StreamExecutor {
             // SAFETY: the plugin made what the host lends here.
             let this = unsafe { receiver::<T>(device) };
             // SAFETY: the host lends this struct for the call.
-            let options = unsafe { Prefix::new(options) }.known()?;
+            let options = unsafe { Prefix::new(options) }.check_known()?;
             let made = this.create_stream_with_options(options)?;
             // SAFETY: the host lends the place for the handle.
-            unsafe { stream.write(SP_Stream(handle::give_by(this, made))) };
+            unsafe { stream.write(SP_Stream(handle::into_raw_with_owner(this, made))) };
             Ok(())
         };
         // SAFETY: the status is the host's, for this call.
         unsafe {
-            guard::status("SP_StreamExecutor.create_stream_with_options", status, body)
+            guard::run_with_status(
+                "SP_StreamExecutor.create_stream_with_options",
+                status,
+                body,
+            )
         }
     }
 }
@@ -1045,6 +1089,6 @@ pub mod SP_TimerFns {
             let timer = unsafe { handle::borrow::<T::Timer>(timer.0) };
             T::nanoseconds(timer)
         };
-        guard::value("SP_TimerFns.nanoseconds", 0, body)
+        guard::run_with_default("SP_TimerFns.nanoseconds", 0, body)
     }
 }

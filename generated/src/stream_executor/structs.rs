@@ -15,14 +15,14 @@ use core::ffi::{c_char, c_void};
     last = "device_fns"
 )]
 pub struct SE_CreateDeviceFnsParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:237`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:238`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
@@ -42,14 +42,14 @@ pub struct SE_CreateDeviceFnsParams {
     last = "device"
 )]
 pub struct SE_CreateDeviceParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:199`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:200`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// The number of the device to make.
     ///
@@ -74,14 +74,14 @@ pub struct SE_CreateDeviceParams {
     last = "stream_executor"
 )]
 pub struct SE_CreateStreamExecutorParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:437`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:438`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// The table to fill in.
     ///
@@ -101,14 +101,14 @@ pub struct SE_CreateStreamExecutorParams {
     last = "destroy_platform_fns"
 )]
 pub struct SE_PlatformRegistrationParams {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:526`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:527`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Major version of the API that core was built with.
     ///
@@ -180,7 +180,7 @@ pub struct SE_PlatformRegistrationParams {
     last = "largest_free_block_bytes"
 )]
 pub struct SP_AllocatorStats {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:119`.
     pub struct_size: usize,
@@ -237,7 +237,7 @@ pub struct SP_AllocatorStats {
 #[repr(C)]
 #[abi(filled_by = "plugin", struct_size = "SP_DEVICE_STRUCT_SIZE", last = "pci_bus_id")]
 pub struct SP_Device {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:166`.
     pub struct_size: usize,
@@ -284,14 +284,14 @@ pub struct SP_Device {
     receiver = "SP_Device.device_handle"
 )]
 pub struct SP_DeviceFns {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:211`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:212`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// The NUMA node that the device hangs on, or a negative number where unknown.
     ///
@@ -323,14 +323,14 @@ pub struct SP_DeviceFns {
     last = "payload"
 )]
 pub struct SP_DeviceMemoryBase {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:153`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:154`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// What stands for the memory: an address or whatever else the plugin means by it; null is no memory.
     ///
@@ -358,7 +358,7 @@ pub struct SP_DeviceMemoryBase {
     epochs = "2.5..2.8 = 34, 2.9.. = 35"
 )]
 pub struct SP_Platform {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:447`.
     pub struct_size: usize,
@@ -388,7 +388,7 @@ pub struct SP_Platform {
     /// Not 0 where core shall take memory as it needs it, instead of most of it up front.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:473`, 2.9 on.
-    #[abi(at = "35 = 34")]
+    #[abi(offsets = "35 = 34")]
     pub force_memory_growth: u8,
 }
 
@@ -404,14 +404,14 @@ pub struct SP_Platform {
     author_trait = "PlatformFns"
 )]
 pub struct SP_PlatformFns {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:480`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:482`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Says how many devices there are; 0 is how a plugin declines to serve.
     ///
@@ -515,14 +515,14 @@ pub struct SP_PlatformFns {
     epochs = "2.5..2.6 = 264, 2.7..2.21 = 288, 2.22.. = 296"
 )]
 pub struct SP_StreamExecutor {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:247`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:248`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Allocates device memory and describes it in mem; a null opaque pointer says that there was none.
     ///
@@ -837,7 +837,7 @@ pub struct SP_StreamExecutor {
     /// Queues the zeroing of size bytes.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:408`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 256, 296 = 256")]
+    #[abi(presence = "required", offsets = "288 = 256, 296 = 256")]
     pub mem_zero: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -850,7 +850,7 @@ pub struct SP_StreamExecutor {
     /// Queues the filling of size bytes with an 8-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:413`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 264, 296 = 264")]
+    #[abi(presence = "required", offsets = "288 = 264, 296 = 264")]
     pub memset: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -864,7 +864,7 @@ pub struct SP_StreamExecutor {
     /// Queues the filling of size bytes with a 32-bit pattern.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:418`, 2.7 on.
-    #[abi(presence = "required", at = "288 = 272, 296 = 272")]
+    #[abi(presence = "required", offsets = "288 = 272, 296 = 272")]
     pub memset32: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -878,7 +878,11 @@ pub struct SP_StreamExecutor {
     /// Queues a call on the host, with callback_arg and a status, after what the stream was given so far; 0 says that it could not.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:424`.
-    #[abi(presence = "required", neutral = "0", at = "264 = 256, 288 = 280, 296 = 280")]
+    #[abi(
+        presence = "required",
+        neutral = "0",
+        offsets = "264 = 256, 288 = 280, 296 = 280"
+    )]
     pub host_callback: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -890,7 +894,7 @@ pub struct SP_StreamExecutor {
     /// Makes a stream with a priority. If it is absent, core calls create_stream, and fails if a priority is configured.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:428`, 2.22 (preview) on.
-    #[abi(presence = "optional", at = "296 = 288")]
+    #[abi(presence = "optional", offsets = "296 = 288")]
     pub create_stream_with_options: Option<
         unsafe extern "C" fn(
             device: *const SP_Device,
@@ -912,14 +916,14 @@ pub struct SP_StreamExecutor {
     last = "priority"
 )]
 pub struct SP_StreamOptions {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:98`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:99`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Not 0 if priority holds a value.
     ///
@@ -945,14 +949,14 @@ pub struct SP_StreamOptions {
     author_trait = "TimerFns"
 )]
 pub struct SP_TimerFns {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:111`.
     pub struct_size: usize,
     /// Pointer at byte 8, optional.
     ///
     /// Source: `tensorflow/c/experimental/stream_executor/stream_executor.h:112`.
-    #[abi(writer = "nobody", presence = "optional")]
+    #[abi(writer = "reserved", presence = "optional")]
     pub ext: *mut c_void,
     /// Nanoseconds between a timer's start and its stop.
     ///

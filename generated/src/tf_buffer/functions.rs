@@ -13,7 +13,7 @@ use sp_runtime::Function;
 // SAFETY: the signature is the header's.
 pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = unsafe {
     Function::new(c"TF_DeleteBuffer")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The three fields, copied; the bytes stay the buffer's.
@@ -25,7 +25,8 @@ pub static TF_DeleteBuffer: Function<unsafe extern "C" fn(*mut TF_Buffer)> = uns
 pub static TF_GetBuffer: Function<
     unsafe extern "C" fn(buffer: *mut TF_Buffer) -> TF_Buffer,
 > = unsafe {
-    Function::new(c"TF_GetBuffer").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_GetBuffer")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes an empty buffer, for a function to write into.
@@ -37,7 +38,8 @@ pub static TF_GetBuffer: Function<
 /// Source: `tensorflow/c/tf_buffer.h:47`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewBuffer: Function<unsafe extern "C" fn() -> *mut TF_Buffer> = unsafe {
-    Function::new(c"TF_NewBuffer").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_NewBuffer")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a buffer with a copy of proto_len bytes.
@@ -52,5 +54,5 @@ pub static TF_NewBufferFromString: Function<
     unsafe extern "C" fn(proto: *const c_void, proto_len: usize) -> *mut TF_Buffer,
 > = unsafe {
     Function::new(c"TF_NewBufferFromString")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -12,5 +12,5 @@ use sp_runtime::Function;
 // SAFETY: the signature is the header's.
 pub static TF_DataTypeSize: Function<unsafe extern "C" fn(dt: TF_DataType) -> usize> = unsafe {
     Function::new(c"TF_DataTypeSize")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -13,7 +13,7 @@ use sp_runtime::Function;
 // SAFETY: the signature is the header's.
 pub static TF_DeleteStatus: Function<unsafe extern "C" fn(*mut TF_Status)> = unsafe {
     Function::new(c"TF_DeleteStatus")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Shows each payload to visitor.
@@ -30,7 +30,7 @@ pub static TF_ForEachPayload: Function<
     ),
 > = unsafe {
     Function::new(c"TF_ForEachPayload")
-        .exported(&crate::availability::LIKE_TF_ForEachPayload)
+        .with_availability(&crate::availability::LIKE_TF_ForEachPayload)
 };
 
 /// The code.
@@ -40,7 +40,8 @@ pub static TF_ForEachPayload: Function<
 /// Source: `tensorflow/c/tf_status.h:86`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_Code> = unsafe {
-    Function::new(c"TF_GetCode").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_GetCode")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The message, NUL-terminated; it lives until the status changes.
@@ -54,7 +55,8 @@ pub static TF_GetCode: Function<unsafe extern "C" fn(s: *const TF_Status) -> TF_
 pub static TF_Message: Function<
     unsafe extern "C" fn(s: *const TF_Status) -> *const c_char,
 > = unsafe {
-    Function::new(c"TF_Message").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_Message")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a status that says no failure.
@@ -66,7 +68,8 @@ pub static TF_Message: Function<
 /// Source: `tensorflow/c/tf_status.h:55`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = unsafe {
-    Function::new(c"TF_NewStatus").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_NewStatus")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Attaches a value under a key, unless the status says no failure.
@@ -78,7 +81,8 @@ pub static TF_NewStatus: Function<unsafe extern "C" fn() -> *mut TF_Status> = un
 pub static TF_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TF_Status, key: *const c_char, value: *const c_char),
 > = unsafe {
-    Function::new(c"TF_SetPayload").exported(&crate::availability::LIKE_TF_SetPayload)
+    Function::new(c"TF_SetPayload")
+        .with_availability(&crate::availability::LIKE_TF_SetPayload)
 };
 
 /// Sets code and message; what was there is lost. The message is copied.
@@ -90,7 +94,8 @@ pub static TF_SetPayload: Function<
 pub static TF_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TF_Status, code: TF_Code, msg: *const c_char),
 > = unsafe {
-    Function::new(c"TF_SetStatus").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_SetStatus")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Sets the status from an errno.
@@ -103,7 +108,7 @@ pub static TF_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TF_Status, error_code: i32, context: *const c_char),
 > = unsafe {
     Function::new(c"TF_SetStatusFromIOError")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// As TF_DeleteStatus.
@@ -114,8 +119,8 @@ pub static TF_SetStatusFromIOError: Function<
 // SAFETY: the signature is the header's.
 pub static TSL_DeleteStatus: Function<unsafe extern "C" fn(*mut TSL_Status)> = unsafe {
     Function::new(c"TSL_DeleteStatus")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_DeleteStatus")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_DeleteStatus")
 };
 
 /// As TF_ForEachPayload.
@@ -132,8 +137,8 @@ pub static TSL_ForEachPayload: Function<
     ),
 > = unsafe {
     Function::new(c"TSL_ForEachPayload")
-        .exported(&crate::availability::LIKE_TF_ForEachPayload)
-        .instead("TF_ForEachPayload")
+        .with_availability(&crate::availability::LIKE_TF_ForEachPayload)
+        .with_replacement("TF_ForEachPayload")
 };
 
 /// As TF_GetCode.
@@ -146,8 +151,8 @@ pub static TSL_GetCode: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> TSL_Code,
 > = unsafe {
     Function::new(c"TSL_GetCode")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_GetCode")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_GetCode")
 };
 
 /// As TF_Message.
@@ -162,8 +167,8 @@ pub static TSL_Message: Function<
     unsafe extern "C" fn(s: *const TSL_Status) -> *const c_char,
 > = unsafe {
     Function::new(c"TSL_Message")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_Message")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_Message")
 };
 
 /// As TF_NewStatus.
@@ -176,8 +181,8 @@ pub static TSL_Message: Function<
 // SAFETY: the signature is the header's.
 pub static TSL_NewStatus: Function<unsafe extern "C" fn() -> *mut TSL_Status> = unsafe {
     Function::new(c"TSL_NewStatus")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_NewStatus")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_NewStatus")
 };
 
 /// As TF_SetPayload.
@@ -190,8 +195,8 @@ pub static TSL_SetPayload: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, key: *const c_char, value: *const c_char),
 > = unsafe {
     Function::new(c"TSL_SetPayload")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_SetPayload")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_SetPayload")
 };
 
 /// As TF_SetStatus.
@@ -204,8 +209,8 @@ pub static TSL_SetStatus: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, code: TSL_Code, msg: *const c_char),
 > = unsafe {
     Function::new(c"TSL_SetStatus")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_SetStatus")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_SetStatus")
 };
 
 /// As TF_SetStatusFromIOError.
@@ -218,6 +223,6 @@ pub static TSL_SetStatusFromIOError: Function<
     unsafe extern "C" fn(s: *mut TSL_Status, error_code: i32, context: *const c_char),
 > = unsafe {
     Function::new(c"TSL_SetStatusFromIOError")
-        .exported(&crate::availability::LIKE_TF_GetDeviceId)
-        .instead("TF_SetStatusFromIOError")
+        .with_availability(&crate::availability::LIKE_TF_GetDeviceId)
+        .with_replacement("TF_SetStatusFromIOError")
 };

@@ -22,7 +22,7 @@ pub static TF_AllocateTensor: Function<
     ) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_AllocateTensor")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Ends a handle, and with the last one the buffer.
@@ -33,7 +33,7 @@ pub static TF_AllocateTensor: Function<
 // SAFETY: the signature is the header's.
 pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = unsafe {
     Function::new(c"TF_DeleteTensor")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The length of one dimension; dim_index must be below TF_NumDims.
@@ -45,7 +45,8 @@ pub static TF_DeleteTensor: Function<unsafe extern "C" fn(*mut TF_Tensor)> = uns
 pub static TF_Dim: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor, dim_index: i32) -> i64,
 > = unsafe {
-    Function::new(c"TF_Dim").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_Dim")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Makes a tensor of a buffer of the caller's, which deallocator ends.
@@ -69,7 +70,8 @@ pub static TF_NewTensor: Function<
         deallocator_arg: *mut c_void,
     ) -> *mut TF_Tensor,
 > = unsafe {
-    Function::new(c"TF_NewTensor").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_NewTensor")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The number of dimensions.
@@ -79,7 +81,8 @@ pub static TF_NewTensor: Function<
 /// Source: `tensorflow/c/tf_tensor.h:109`, 2.4 on.
 // SAFETY: the signature is the header's.
 pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> = unsafe {
-    Function::new(c"TF_NumDims").exported(&crate::availability::LIKE_TF_AllocateOutput)
+    Function::new(c"TF_NumDims")
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Gives the tensor another shape.
@@ -91,7 +94,8 @@ pub static TF_NumDims: Function<unsafe extern "C" fn(*const TF_Tensor) -> i32> =
 pub static TF_SetShape: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor, dims: *const i64, num_dims: i32),
 > = unsafe {
-    Function::new(c"TF_SetShape").exported(&crate::availability::LIKE_TF_GetFrameId)
+    Function::new(c"TF_SetShape")
+        .with_availability(&crate::availability::LIKE_TF_GetFrameId)
 };
 
 /// Makes one tensor share another's buffer under a new type and shape of equal length.
@@ -111,7 +115,7 @@ pub static TF_TensorBitcastFrom: Function<
     ),
 > = unsafe {
     Function::new(c"TF_TensorBitcastFrom")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The length of the buffer in bytes.
@@ -124,7 +128,7 @@ pub static TF_TensorByteSize: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> usize,
 > = unsafe {
     Function::new(c"TF_TensorByteSize")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The buffer: host memory, or whatever the device's memory means to the plugin.
@@ -139,7 +143,7 @@ pub static TF_TensorData: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> *mut c_void,
 > = unsafe {
     Function::new(c"TF_TensorData")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// How core likes its buffers aligned, in bytes.
@@ -150,7 +154,7 @@ pub static TF_TensorData: Function<
 // SAFETY: the signature is the header's.
 pub static TF_TensorDefaultAlignment: Function<unsafe extern "C" fn() -> usize> = unsafe {
     Function::new(c"TF_TensorDefaultAlignment")
-        .exported(&crate::availability::LIKE_TF_TensorDefaultAlignment)
+        .with_availability(&crate::availability::LIKE_TF_TensorDefaultAlignment)
 };
 
 /// The number of elements.
@@ -163,7 +167,7 @@ pub static TF_TensorElementCount: Function<
     unsafe extern "C" fn(tensor: *const TF_Tensor) -> i64,
 > = unsafe {
     Function::new(c"TF_TensorElementCount")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Whether the buffer is aligned as core likes it.
@@ -176,7 +180,7 @@ pub static TF_TensorIsAligned: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> bool,
 > = unsafe {
     Function::new(c"TF_TensorIsAligned")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// Takes the buffer over into a new tensor if nobody else has it; else null, and the old tensor stays.
@@ -191,7 +195,7 @@ pub static TF_TensorMaybeMove: Function<
     unsafe extern "C" fn(tensor: *mut TF_Tensor) -> *mut TF_Tensor,
 > = unsafe {
     Function::new(c"TF_TensorMaybeMove")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };
 
 /// The element type.
@@ -204,5 +208,5 @@ pub static TF_TensorType: Function<
     unsafe extern "C" fn(*const TF_Tensor) -> TF_DataType,
 > = unsafe {
     Function::new(c"TF_TensorType")
-        .exported(&crate::availability::LIKE_TF_AllocateOutput)
+        .with_availability(&crate::availability::LIKE_TF_AllocateOutput)
 };

@@ -12,7 +12,7 @@
     last = "on_host"
 )]
 pub struct TF_AllocatorAttributes {
-    /// How many bytes of this struct its maker knows.
+    /// Size of the struct in bytes, as far as the side that allocated it knows its fields.
     ///
     /// Source: `tensorflow/c/tf_tensor.h:32`.
     pub struct_size: usize,

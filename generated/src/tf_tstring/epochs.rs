@@ -9,7 +9,7 @@ pub mod v2_5 {
 
     /// A union of 24 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tsl/platform/ctstring_internal.h:105`, 2.5 to 2.20.
     #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub mod v2_5 {
 
     /// Text of somebody else's; from 2.21 with an owner that counts its users.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tsl/platform/ctstring_internal.h:96`, 2.5 to 2.20.
     #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub mod v2_5 {
 
     /// A union of 24 bytes.
     ///
-    /// It lies otherwise in some releases, and only the running release tells which.
+    /// The layout differs between releases, and only the running release identifies it.
     ///
     /// Source: `tsl/platform/ctstring_internal.h:124`, 2.5 to 2.20.
     #[derive(Clone, Copy)]

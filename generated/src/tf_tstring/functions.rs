@@ -17,7 +17,7 @@ pub static TF_StringAssignView: Function<
     unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
 > = unsafe {
     Function::new(c"TF_StringAssignView")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Copies text into a string.
@@ -30,7 +30,7 @@ pub static TF_StringCopy: Function<
     unsafe extern "C" fn(dst: *mut TF_TString, src: *const c_char, size: usize),
 > = unsafe {
     Function::new(c"TF_StringCopy")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Frees a string's text.
@@ -41,7 +41,7 @@ pub static TF_StringCopy: Function<
 // SAFETY: the signature is the header's.
 pub static TF_StringDealloc: Function<unsafe extern "C" fn(tstr: *mut TF_TString)> = unsafe {
     Function::new(c"TF_StringDealloc")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// How long the text may get where it is.
@@ -54,7 +54,7 @@ pub static TF_StringGetCapacity: Function<
     unsafe extern "C" fn(str: *const TF_TString) -> usize,
 > = unsafe {
     Function::new(c"TF_StringGetCapacity")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The text; it is not always followed by a NUL.
@@ -67,7 +67,7 @@ pub static TF_StringGetDataPointer: Function<
     unsafe extern "C" fn(tstr: *const TF_TString) -> *const c_char,
 > = unsafe {
     Function::new(c"TF_StringGetDataPointer")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// The length of the text in bytes.
@@ -80,7 +80,7 @@ pub static TF_StringGetSize: Function<
     unsafe extern "C" fn(tstr: *const TF_TString) -> usize,
 > = unsafe {
     Function::new(c"TF_StringGetSize")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Which representation a string has.
@@ -93,7 +93,7 @@ pub static TF_StringGetType: Function<
     unsafe extern "C" fn(str: *const TF_TString) -> TF_TString_Type,
 > = unsafe {
     Function::new(c"TF_StringGetType")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };
 
 /// Makes a string of no text.
@@ -104,5 +104,5 @@ pub static TF_StringGetType: Function<
 // SAFETY: the signature is the header's.
 pub static TF_StringInit: Function<unsafe extern "C" fn(t: *mut TF_TString)> = unsafe {
     Function::new(c"TF_StringInit")
-        .exported(&crate::availability::LIKE_TF_AppendWritableFile)
+        .with_availability(&crate::availability::LIKE_TF_AppendWritableFile)
 };

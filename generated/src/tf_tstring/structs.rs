@@ -86,7 +86,7 @@ pub struct TF_TString_Small {
 
 /// A union of 24 bytes.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `tsl/platform/ctstring_internal.h:119`, 2.4 on.
 #[derive(Clone, Copy)]
@@ -118,7 +118,7 @@ impl core::fmt::Debug for TF_TString_Union {
 
 /// Text of somebody else's; from 2.21 with an owner that counts its users.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `tsl/platform/ctstring_internal.h:109`, 2.4 on.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +140,7 @@ pub struct TF_TString_View {
 
 /// A union of 24 bytes.
 ///
-/// It lies otherwise in some releases, and only the running release tells which.
+/// The layout differs between releases, and only the running release identifies it.
 ///
 /// Source: `tsl/platform/ctstring_internal.h:138`, 2.4 on.
 #[derive(Clone, Copy)]

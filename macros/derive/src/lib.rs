@@ -1,4 +1,6 @@
-//! The macros of a plugin. Each is a thin entry point; what it expands to is in sp-expand.
+//! The procedural macros of a plugin. Each is a thin entry point; the expansions are in sp-expand.
+
+#![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
 
 use proc_macro::TokenStream;
 
@@ -9,25 +11,25 @@ pub fn abi(input: TokenStream) -> TokenStream {
     expanded(sp_expand::derive(input.into()))
 }
 
-/// Marks which slots an impl of a generated trait provides; with
-/// `#[vtable(fallback = self.field: Type)]` the rest runs on another device.
+/// Marks the optional slots that an impl of a generated trait contains as present. With
+/// `#[vtable(fallback = self.field: Type)]`, calls of the other slots are delegated to another device.
 #[proc_macro_attribute]
 pub fn vtable(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded(sp_expand::vtable(arguments.into(), item.into()))
 }
 
-/// Checks at compile time that the oldest release which an item is for has what it names:
-/// `#[plugin(min_release = "2.6")]` on a function, an `impl` or a module; `#[plugin]` takes the
-/// release that `plugin!` was told.
+/// Checks at compile time that the oldest supported release has the functions and fields that an item uses:
+/// `#[plugin(min_release = "2.6")]` on a function, an `impl` or a module. `#[plugin]` takes the release
+/// from `plugin!`.
 ///
-/// The functions whose `.get()` it calls and the fields (`SP_Platform::force_memory_growth`) that it
-/// names are checked, each at its place.
+/// It checks the functions on which the item calls `.get()` and the fields that it names, such as
+/// `SP_Platform::force_memory_growth`. An error has the span of the name.
 #[proc_macro_attribute]
 pub fn plugin(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded(sp_expand::plugin(arguments.into(), item.into()))
 }
 
-/// Called back by the macro beside a generated trait; not for use by hand.
+/// Expands the invocation by the macro beside a generated trait. Not for direct use.
 #[doc(hidden)]
 #[proc_macro]
 pub fn forward_slots(input: TokenStream) -> TokenStream {
@@ -36,21 +38,21 @@ pub fn forward_slots(input: TokenStream) -> TokenStream {
 
 /// Registers a function as the kernel of an op: `#[kernel(op = "MatMul", T = [f32, f64])]`.
 ///
-/// The function takes `cx: &Host<'_>` (serves every device) or `cx: &OnDevice<'_, D>` (serves `D`),
-/// then `attributes: &A` if the op has attributes that it needs, and returns `Result<()>`. It has
-/// one type parameter for each listed type attribute, in that order. `host = ["axis"]` names
-/// arguments that are to be in host memory; `priority = 1` is TensorFlow's own.
+/// The function takes `cx: &Host<'_>` (for every device) or `cx: &OnDevice<'_, D>` (for `D`), then
+/// `attributes: &A` if it reads attributes of the op, and returns `Result<()>`. It has one type parameter
+/// for each listed type attribute, in that order. `host = ["axis"]` lists arguments that have to be in host
+/// memory. `priority = 1` is the priority that TensorFlow compares.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     let result = sp_expand::kernel(arguments.into(), item.clone());
-    // With the function still there, the error is the only one that the author sees.
+    // The expansion keeps the function, so that the author sees no further errors about a missing name.
     result
         .unwrap_or_else(|error| [error.into_compile_error(), item].into_iter().collect())
         .into()
 }
 
-/// Derives reading an op's attributes by the names of the fields, or by `#[attribute("name")]`.
+/// Derives a function that reads an op's attributes by the names of the fields, or by `#[attribute("name")]`.
 #[proc_macro_derive(Attributes, attributes(attribute))]
 pub fn attributes(input: TokenStream) -> TokenStream {
     expanded(sp_expand::attributes(input.into()))

@@ -112,7 +112,7 @@ impl<D: Device> Memory for Staging<'_, D> {
         // SAFETY: the caller vouches for both sides.
         unsafe {
             self.device
-                .sync_memcpy_dtoh(host, Prefix::of(&source), bytes as u64)
+                .sync_memcpy_dtoh(host, Prefix::from_ref(&source), bytes as u64)
         }
     }
 
@@ -121,7 +121,7 @@ impl<D: Device> Memory for Staging<'_, D> {
         // SAFETY: the caller vouches for both sides.
         unsafe {
             self.device
-                .sync_memcpy_htod(Prefix::of(&target), host, bytes as u64)
+                .sync_memcpy_htod(Prefix::from_ref(&target), host, bytes as u64)
         }
     }
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// A boolean as it lies in a tensor: a byte, of which any value but 0 is true.
+/// A boolean element of a tensor: a byte that is true unless it is 0.
 ///
-/// TensorFlow's kernels of logical ops write 0 and 1, but `tf.io.decode_raw` and other plugins leave any byte
-/// in a tensor, and a [`bool`] of another value is undefined behaviour. Comparisons go by the truth value.
-/// [`Bool::from`] writes 0 or 1.
+/// TensorFlow's logical ops write 0 and 1, but `tf.io.decode_raw` and other plugins may write any byte, and a
+/// [`bool`] with another value is undefined behaviour. Comparisons use the truth value. [`Bool::from`]
+/// returns 0 or 1.
 ///
 /// ```
 /// use sp_plugin::Bool;
@@ -21,12 +21,12 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 pub struct Bool(u8);
 
 impl Bool {
-    /// 0.
+    /// False: the byte 0.
     pub const FALSE: Self = Self(0);
-    /// 1.
+    /// True: the byte 1.
     pub const TRUE: Self = Self(1);
 
-    /// Returns the boolean that this byte is in a tensor.
+    /// Creates the boolean with this byte.
     pub const fn from_byte(byte: u8) -> Self {
         Self(byte)
     }
@@ -133,20 +133,21 @@ operators! {
 mod tests {
     use super::*;
 
-    /// The bytes of a tensor that `tf.io.decode_raw` made.
+    /// Bytes that a tensor from `tf.io.decode_raw` may contain.
     const BYTES: [u8; 4] = [0, 1, 2, 255];
 
-    /// Reads them as a kernel does: through a slice over the tensor's memory.
+    /// Returns `BYTES` as a kernel reads them: through a slice over the tensor's memory.
     fn elements() -> &'static [Bool] {
-        // SAFETY: the type is transparent over a byte, and any byte is a value of it.
+        // SAFETY: `BYTES` is static and readable for its length. `Bool` is transparent over `u8`, and any byte
+        // is a valid value.
         unsafe { std::slice::from_raw_parts(BYTES.as_ptr().cast(), BYTES.len()) }
     }
 
     #[test]
-    fn any_byte_but_0_is_true() {
+    fn every_byte_except_0_is_true() {
         let values: Vec<bool> = elements().iter().map(|&it| it.into()).collect();
         assert_eq!(values, [false, true, true, true]);
-        // An index made of a boolean stays in bounds.
+        // An index that is computed from a boolean is in bounds.
         let names = elements()
             .iter()
             .map(|&it| ["no", "yes"][usize::from(it.get())]);
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_go_by_the_truth_value_and_give_0_or_1() {
+    fn operators_use_truth_value_and_return_0_or_1() {
         for &x in elements() {
             for &y in elements() {
                 let (a, b) = (x.get(), y.get());

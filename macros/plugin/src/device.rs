@@ -1,4 +1,4 @@
-//! What a device is, beyond the slots that the C API asks for.
+//! The trait of a device: the slots of the C API, and the properties that registration needs.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -7,57 +7,57 @@ use sp_abi::stream_executor::{DeviceFns, StreamExecutor, TimerFns};
 
 use crate::{Access, Result};
 
-/// A device of a plugin: the slots of `SP_StreamExecutor`, `SP_DeviceFns` and `SP_TimerFns`, and
-/// how it is found and opened.
+/// A device of a plugin: the slots of `SP_StreamExecutor`, `SP_DeviceFns` and `SP_TimerFns`, and the
+/// functions that count, open and describe devices.
 pub trait Device:
     StreamExecutor + DeviceFns + TimerFns<Timer = <Self as StreamExecutor>::Timer>
 {
-    /// How kernels that compute on the host reach this device's memory: [`InPlace`] where the
-    /// device is [`HostAddressable`], [`Staged`] everywhere else.
+    /// Access of kernels that compute on the host to this device's memory: [`InPlace`] if the device is
+    /// [`HostAddressable`], else [`Staged`].
     ///
     /// [`InPlace`]: crate::InPlace
     /// [`Staged`]: crate::Staged
     type Access: Access<Self>;
 
-    /// How TensorFlow is to manage the memory that `allocate` gives it.
+    /// TensorFlow's allocator for the memory that `allocate` returns.
     const ALLOCATOR: Allocator = Allocator::BestFit { grow: true };
 
-    /// Whether `unified_memory_allocate` works.
+    /// True if the device implements `unified_memory_allocate`.
     const SUPPORTS_UNIFIED_MEMORY: bool = false;
 
-    /// How many devices this machine has.
+    /// Returns the number of devices of this machine.
     ///
     /// # Errors
-    /// An error is a line in the log and counts as none: TensorFlow ends the process on anything else.
+    /// Returns an error if the devices cannot be counted. The plugin logs it and registers no devices, since
+    /// TensorFlow would end the process on an error.
     fn count() -> Result<usize> {
         Ok(1)
     }
 
-    /// Opens the device with this number, counted from 0. A machine that cannot use its devices states that
-    /// in [`count`](Device::count): TensorFlow does not go on without a device that it has counted.
+    /// Opens the device with this number, counted from 0. If the machine cannot use its devices,
+    /// [`count`](Device::count) has to return 0: TensorFlow does not continue without a device that it has
+    /// counted.
     ///
     /// # Errors
-    /// An error ends the process in 2.12. In 2.21 the first op raises it, on any device, and the second op
-    /// waits for ever.
+    /// Returns an error if the device cannot be opened. That ends the process in 2.12. In 2.21 the first op
+    /// on any device raises the error, and the second op never returns.
     fn open(ordinal: usize) -> Result<Self>;
 
-    /// What TensorFlow prints about the device.
+    /// Returns the description that TensorFlow prints.
     fn description(&self) -> Description {
         Description::default()
     }
 
-    /// Returns the pointer for `SP_Device.ext`, which the header leaves to the plugin; null if it has
-    /// no use.
+    /// Returns the pointer for `SP_Device.ext`, which belongs to the plugin; null if it is not used.
     ///
-    /// TensorFlow only carries it: whoever is passed the `SP_Device` finds it there. It is read once,
-    /// after the device has moved to its final address, so it may point into `self`; it has to stay
-    /// valid until the device is dropped.
+    /// TensorFlow passes it on and does not use it. The SDK calls this function once, after the device has
+    /// moved to its final address, so the pointer may point into `self`. It has to stay valid until the
+    /// device is dropped.
     fn ext(&self) -> *mut c_void {
         ptr::null_mut()
     }
 
-    /// Returns the pointer for `SP_Platform.ext`, which the header leaves to the plugin; null if it has
-    /// no use.
+    /// Returns the pointer for `SP_Platform.ext`, which belongs to the plugin; null if it is not used.
     ///
     /// TensorFlow copies the platform and never destroys it, so the pointer has to stay valid for the
     /// life of the process.
@@ -66,32 +66,32 @@ pub trait Device:
     }
 }
 
-/// A device whose memory the host may use at the address that `allocate` gave.
+/// A device whose memory the host may access at the address that `allocate` returned.
 ///
 /// # Safety
-/// Every byte that `allocate` returns is readable and writable by the host at its `opaque` address,
-/// and what a stream has done to it is visible once `block_host_until_done` has returned.
+/// - The host can read and write every allocated byte at its `opaque` address.
+/// - The effects of a stream on the memory are visible to the host after `block_host_until_done` returns.
 pub unsafe trait HostAddressable: Device {}
 
-/// How TensorFlow manages the memory that `allocate` gives it.
+/// TensorFlow's allocator for the memory that `allocate` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocator {
-    /// One `allocate` for each tensor.
+    /// One call of `allocate` for each tensor.
     PerTensor,
     /// Large blocks, divided by TensorFlow's best-fit allocator.
     BestFit {
-        /// Whether it starts small and grows; else it takes nearly all memory at once.
+        /// True to start small and grow; false to allocate nearly all memory at once.
         grow: bool,
     },
 }
 
-/// What TensorFlow prints about a device. All optional.
+/// The description of a device that TensorFlow prints. All fields are optional.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Description {
-    /// The hardware's name.
+    /// Name of the hardware.
     pub hardware_name: Option<&'static CStr>,
-    /// Who made it.
+    /// Vendor of the hardware.
     pub vendor: Option<&'static CStr>,
-    /// Its PCI bus id, `0000:00:02.1`.
+    /// PCI bus id, such as `0000:00:02.1`.
     pub pci_bus_id: Option<&'static CStr>,
 }

@@ -1,29 +1,29 @@
-//! Rust types that are elements of tensors.
+//! The Rust types of tensor elements.
 
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::Bool;
 
-/// A type whose values lie in tensors as they lie in memory.
+/// A type that has the same representation in tensors and in Rust.
 ///
 /// # Safety
 /// - [`DTYPE`](Element::DTYPE) is the TensorFlow type whose elements have this size and meaning.
-/// - Any bytes are a value of the type: it has no padding and no invalid bit patterns. A tensor's bytes
-///   come from anywhere, and so `bool` is none: its element type is [`Bool`].
+/// - The type has no padding and no invalid bit patterns, since any code may have written a tensor's bytes.
+///   So `bool` is not an element; the element type of `TF_BOOL` is [`Bool`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the type of a tensor's elements",
-    note = "elements of `TF_BOOL` are `sp_plugin::Bool`: a tensor may hold bytes that are no `bool`"
+    note = "elements of `TF_BOOL` are `sp_plugin::Bool`: a tensor may contain bytes that are not a valid `bool`"
 )]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// TensorFlow's name for it.
+    /// The type in TensorFlow.
     const DTYPE: TF_DataType;
 }
 
 macro_rules! elements {
     ($($ty:ty = $dtype:ident),* $(,)?) => {
         $(
-            // SAFETY: TensorFlow's types.proto gives this name the layout of this Rust type, a number or a
-            // byte, of which any bit pattern is a value.
+            // SAFETY: TensorFlow's types.proto defines this dtype with the size and meaning of the Rust type.
+            // The type is a number or a byte: it has no padding, and every bit pattern is valid.
             unsafe impl Element for $ty {
                 const DTYPE: TF_DataType = TF_DataType::$dtype;
             }

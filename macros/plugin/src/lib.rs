@@ -1,12 +1,11 @@
-//! A TensorFlow plugin in Rust.
+//! SDK for TensorFlow plugins in Rust.
 //!
-//! An author implements [`Device`] (or lets the reference backend stand in for what is not written
-//! yet), writes kernels as functions under `#[kernel(..)]`, and names both in [`plugin!`], which
-//! exports the entry points that TensorFlow calls. An [`Optimizer`] of graphs and a [`Profiler`] may
-//! stand beside them.
+//! An author implements [`Device`], or delegates slots to the reference backend. Kernels are functions under
+//! `#[kernel(..)]`. [`plugin!`] names both and exports the entry points that TensorFlow calls. A graph
+//! [`Optimizer`] and a [`Profiler`] are optional.
 //!
-//! Memory spaces are types: a [`kernel::Host`] kernel sees slices, a [`kernel::OnDevice`] kernel
-//! sees addresses and lengths, and only a [`HostAddressable`] device lets the two meet in place.
+//! Memory spaces are types: a [`kernel::Host`] kernel has slices, a [`kernel::OnDevice`] kernel has addresses
+//! and lengths. Only on a [`HostAddressable`] device does a host kernel work on device memory in place.
 
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
@@ -33,11 +32,11 @@ pub use device::{Allocator, Description, Device, HostAddressable};
 pub use element::Element;
 pub use optimizer::Optimizer; // since 2.6
 pub use profiler::Profiler; // since 2.7
-pub use sp_runtime::host::FIRST;
+pub use sp_runtime::release::FIRST_SUPPORTED;
 pub use sp_runtime::{Code, Error, Release, Releases, Result, UnknownRelease, vtable};
 pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 
-/// Exports the entry points of a plugin; stands in the root of its crate.
+/// Exports the entry points of a plugin. The invocation has to be in the root of the plugin's crate.
 ///
 /// ```text
 /// sp_plugin::plugin! {
@@ -50,17 +49,16 @@ pub use tensor::{DeviceTensor, DeviceTensorMut, HostTensor};
 /// }
 /// ```
 ///
-/// Both names match `[A-Z][A-Z_]*`, which TensorFlow demands. Where two tables have a kernel for
-/// the same op and types, the earlier table's is registered. `optimizer` and `profiler` may be left
-/// out; then the library has no entry point for them.
+/// TensorFlow requires both names to match `[A-Z][A-Z_]*`. If two tables have a kernel for the same op and
+/// types, the one of the earlier table is registered. `optimizer` and `profiler` are optional; without them
+/// the library has no such entry point.
 ///
-/// `unknown_release: KnownSizes` at the end chooses what happens in a release that is newer than this
-/// crate's sp-abi: [`UnknownRelease`] has the choices, `ReadHost` is the default.
+/// `min_release: "2.8"`, after these, declines older hosts: TensorFlow continues without the plugin, which
+/// writes one line to stderr. A macro cannot see the other files of a crate. So add `#[sp_runtime::plugin]`
+/// to a function, an `impl` or a module to check at compile time that this release has what it uses.
 ///
-/// With `min_release: "2.8"` at the end the plugin declines older hosts, in the way TensorFlow
-/// survives and with one line on stderr. No macro sees the other files of a crate, so what those name
-/// is checked where they ask for it: `#[sp_runtime::plugin]` on a function, an `impl` or a module holds
-/// it, at compile time, against the release that stands here.
+/// `unknown_release: KnownSizes`, at the end, selects the treatment of releases that are newer than this
+/// crate's sp-abi. [`UnknownRelease`] has the choices; `ReadHost` is the default.
 #[macro_export]
 macro_rules! plugin {
     (
@@ -77,10 +75,10 @@ macro_rules! plugin {
         #[cfg(panic = "abort")]
         compile_error!("a plugin needs panic = \"unwind\": a panic must become a TF_Status");
 
-        /// The oldest release of TensorFlow that the plugin serves.
+        /// The oldest release of TensorFlow that the plugin supports.
         pub const MIN_RELEASE: $crate::Release = $crate::oldest!($($min_release)?);
 
-        const ABOUT: $crate::platform::About = $crate::platform::About {
+        const PLUGIN_INFO: $crate::platform::PluginInfo = $crate::platform::PluginInfo {
             name: ::core::env!("CARGO_PKG_NAME"),
             device_type: $device_type,
             platform_name: $platform_name,
@@ -88,59 +86,62 @@ macro_rules! plugin {
             unknown_release: $crate::unknown_release!($($unknown_release)?),
         };
 
-        /// Where TensorFlow learns of the device.
+        /// Entry point: registers the device.
         ///
         /// # Safety
-        /// Called by TensorFlow, with its registration parameters and a live status.
+        /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
+        /// - `status` is a live status object.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn SE_InitPlugin(
             params: *mut $crate::platform::RegistrationParams,
             status: *mut $crate::platform::RawStatus,
         ) {
-            // SAFETY: passed on from TensorFlow as it came.
-            unsafe { $crate::platform::register::<$device>(ABOUT, params, status) }
+            // SAFETY: the obligations of `register` are those of this function.
+            unsafe { $crate::platform::register::<$device>(PLUGIN_INFO, params, status) }
         }
 
-        /// Where TensorFlow learns of the kernels.
+        /// Entry point: registers the kernels.
         #[unsafe(no_mangle)]
         pub extern "C" fn TF_InitKernel() {
-            $crate::kernel::register::<$device>(&ABOUT, || {
+            $crate::kernel::register::<$device>(&PLUGIN_INFO, || {
                 ::std::vec![$($table()),+]
             })
         }
 
         $(
-            /// Where TensorFlow learns of the graph optimizer.
+            /// Entry point: registers the graph optimizer.
             ///
             /// # Safety
-            /// Called by TensorFlow, with its registration parameters and a live status.
+            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
+            /// - `status` is a live status object.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn TF_InitGraph(
                 params: *mut $crate::optimizer::RegistrationParams,
                 status: *mut $crate::platform::RawStatus,
             ) {
-                // SAFETY: passed on from TensorFlow as it came.
-                unsafe { $crate::optimizer::register::<$optimizer>(ABOUT, params, status) }
+                // SAFETY: the obligations of `register` are those of this function.
+                unsafe { $crate::optimizer::register::<$optimizer>(PLUGIN_INFO, params, status) }
             }
         )?
 
         $(
-            /// Where TensorFlow learns of the profiler.
+            /// Entry point: registers the profiler.
             ///
             /// # Safety
-            /// Called by TensorFlow, with its registration parameters and a live status.
+            /// - `params` points to TensorFlow's registration parameters, with `struct_size` set.
+            /// - `status` is a live status object.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn TF_InitProfiler(
                 params: *mut $crate::profiler::RegistrationParams,
                 status: *mut $crate::platform::RawStatus,
             ) {
-                // SAFETY: passed on from TensorFlow as it came.
-                unsafe { $crate::profiler::register::<$profiler>(ABOUT, params, status) }
+                // SAFETY: the obligations of `register` are those of this function.
+                unsafe { $crate::profiler::register::<$profiler>(PLUGIN_INFO, params, status) }
             }
         )?
 
-        /// Writes how often each kernel ran, one line each, as a C string of at most `size` bytes.
-        /// Returns the bytes that the whole text needs, its NUL included.
+        /// Writes the number of calls of each kernel to `buffer`, one line each, as a C string of at most `size`
+        /// bytes. Returns the size of the whole text in bytes, with its NUL.
         ///
         /// # Safety
         /// `buffer` is null or writable for `size` bytes.
@@ -149,21 +150,21 @@ macro_rules! plugin {
             buffer: *mut ::core::ffi::c_char,
             size: usize,
         ) -> usize {
-            // SAFETY: the caller vouches for `buffer`.
+            // SAFETY: the caller guarantees that `buffer` is null or writable for `size` bytes.
             unsafe { $crate::kernel::write_calls(buffer, size) }
         }
     };
 }
 
-/// The oldest release that `plugin!` was told, or the first that loads plugins.
+/// The `min_release` of `plugin!`, or the first release that loads plugins.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! oldest {
     () => {
-        $crate::FIRST
+        $crate::FIRST_SUPPORTED
     };
     ($release:literal) => {
-        $crate::Release::literal($release)
+        $crate::Release::from_literal($release)
     };
 }
 

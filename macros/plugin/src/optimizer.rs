@@ -1,8 +1,7 @@
-//! A graph optimizer: what an author writes, and how TensorFlow learns of it.
+//! Graph optimizers: the author's trait, and its registration with TensorFlow.
 //!
-//! TensorFlow runs its own passes over a graph first, then those of the plugins whose devices the
-//! graph has nodes on. An error of a plugin's costs nothing but a line in TensorFlow's log: the
-//! graph goes on as it was.
+//! TensorFlow runs its own passes over a graph first. Then it runs the optimizers of the plugins on whose
+//! devices the graph has nodes. If one returns an error, TensorFlow logs it and uses the graph unchanged.
 
 mod declined;
 mod pass;
@@ -14,83 +13,92 @@ use std::sync::{Mutex, PoisonError};
 
 pub use sp_abi::grappler::TP_OptimizerRegistrationParams as RegistrationParams;
 use sp_abi::grappler::{
-    DECLARED, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
+    DECLARATIONS, TF_GrapplerItem, TP_Optimizer, TP_Optimizer__optimize_func, TP_OptimizerConfigs,
 };
 use sp_abi::tf_buffer::TF_Buffer;
 use sp_abi::tf_status::TF_Status;
-use sp_runtime::declared::Api;
-use sp_runtime::host::Clue;
+use sp_runtime::declarations::KnownApi;
+use sp_runtime::host::SizeEvidence;
 use sp_runtime::{PrefixMut, RawStatus, guard, handle};
 
 pub use self::pass::{Pass, Switch};
 use crate::graph::{self, Item};
-use crate::part::{self, Offer};
-use crate::platform::{About, present};
+use crate::part::{self, PartStructs};
+use crate::platform::{PluginInfo, non_null};
 use crate::{Error, Result};
 
-/// A graph optimizer. TensorFlow makes one for each graph, runs it on that graph, twice as a rule,
-/// with its own passes between, and drops it. Graphs of fewer than four nodes it leaves alone.
+/// A graph optimizer.
+///
+/// TensorFlow creates one for each graph, runs it on that graph, usually twice with its own passes between,
+/// and drops it. It runs no optimizer on graphs of fewer than four nodes.
 pub trait Optimizer: Default + Send + 'static {
-    /// Which of TensorFlow's own passes to switch, for graphs that have nodes on the device.
+    /// TensorFlow's own passes to switch on or off, for graphs that have nodes on the device.
     const PASSES: &'static [(Pass, Switch)] = &[];
 
-    /// The graph that is to run instead, a serialized `GraphDef`; nothing where it is good as it is.
-    /// It computes the same, and has the nodes that [`Item::preserved`] names.
+    /// Returns the optimized graph, a serialized `GraphDef`, or `None` to use the graph unchanged.
+    ///
+    /// The optimized graph must compute the same and contain the nodes that [`Item::preserved_nodes`] returns.
     ///
     /// # Errors
-    /// TensorFlow logs the error and leaves the graph as it is.
+    /// Returns an error if the graph cannot be optimized. TensorFlow logs it and uses the graph unchanged.
     fn optimize(&mut self, item: &Item<'_>) -> Result<Option<Vec<u8>>>;
 }
 
 /// Registers `O` for the graphs of the plugin's devices: the body of `TF_InitGraph`.
 ///
 /// # Safety
-/// `params` and `status` are what TensorFlow passed to `TF_InitGraph`.
+/// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitGraph`.
 pub unsafe fn register<O: Optimizer>(
-    about: About,
+    info: PluginInfo,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
-    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
-    let offer = || unsafe { Handed::<O>::of(params) };
-    // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("TF_InitGraph", status, || part::register(&about, offer)) }
+    // SAFETY: the caller guarantees that `params` is TensorFlow's argument: a struct with `struct_size` set,
+    // which the plugin may access until the entry point returns.
+    let structs = || unsafe { OptimizerStructs::<O>::new(params) };
+    // SAFETY: the caller guarantees that `status` is TensorFlow's argument, a live status object.
+    unsafe { guard::run_with_status("TF_InitGraph", status, || part::register(&info, structs)) }
 }
 
-/// What TensorFlow hands to `TF_InitGraph`: three structs of its own to fill in.
-struct Handed<'a, O> {
+/// The structs that TensorFlow passes to `TF_InitGraph`.
+struct OptimizerStructs<'a, O> {
     params: PrefixMut<'a, RegistrationParams>,
     configs: PrefixMut<'a, TP_OptimizerConfigs>,
     table: PrefixMut<'a, TP_Optimizer>,
-    of: PhantomData<O>,
+    optimizer_type: PhantomData<O>,
 }
 
-impl<O> Handed<'_, O> {
+impl<O> OptimizerStructs<'_, O> {
+    /// Creates views of the structs.
+    ///
     /// # Safety
-    /// `params` is what TensorFlow passed, lent for the value's life.
-    unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
-        // SAFETY: the caller vouches for it.
+    /// - `params` is the argument that TensorFlow passed.
+    /// - The value does not outlive the call of the entry point.
+    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
+        // SAFETY: the caller guarantees that `params` is TensorFlow's struct, with `struct_size` set, which no
+        // other code accesses while the value lives.
         let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed();
+        let fixed = params.fixed_fields();
         let configs = fixed.get(RegistrationParams::optimizer_configs);
-        let configs = present(configs, "optimizer_configs")?;
-        let table = present(fixed.get(RegistrationParams::optimizer), "optimizer")?;
-        // SAFETY: TensorFlow lends both for the call, with their struct_size set.
+        let configs = non_null(configs, "optimizer_configs")?;
+        let table = non_null(fixed.get(RegistrationParams::optimizer), "optimizer")?;
+        // SAFETY: TensorFlow allocates both structs, sets their `struct_size`, and does not access them during
+        // the call.
         let (configs, table) = unsafe { (PrefixMut::new(configs), PrefixMut::new(table)) };
         Ok(Self {
             params,
             configs,
             table,
-            of: PhantomData,
+            optimizer_type: PhantomData,
         })
     }
 }
 
-impl<O: Optimizer> Offer for Handed<'_, O> {
+impl<O: Optimizer> PartStructs for OptimizerStructs<'_, O> {
     const PART: &'static str = "graph optimizer";
-    const API: &'static Api = &DECLARED;
+    const API: &'static KnownApi = &DECLARATIONS;
 
-    fn clues(&self) -> [Clue; 3] {
+    fn size_evidence(&self) -> [SizeEvidence; 3] {
         [
             self.params.releases(),
             self.configs.releases(),
@@ -98,49 +106,51 @@ impl<O: Optimizer> Offer for Handed<'_, O> {
         ]
     }
 
-    fn accept(&mut self, about: &About) -> Result<()> {
+    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
         TP_Optimizer::set_optimize_func::<Slots<O>>(&mut self.table)?;
-        self.table.announce();
+        self.table.set_struct_size();
         self.table.set(TP_Optimizer::create_func, Some(create::<O>));
         self.table
             .set(TP_Optimizer::destroy_func, Some(destroy::<O>));
-        self.params.announce();
-        let name = about.device_type.as_ptr();
+        self.params.set_struct_size();
+        let name = info.device_type.as_ptr();
         self.params.set(RegistrationParams::device_type, name);
-        self.configs.announce();
+        self.configs.set_struct_size();
         for (pass, switch) in O::PASSES {
             pass.set(*switch, &mut self.configs);
         }
         Ok(())
     }
 
-    /// An optimizer for a device type that no graph can have, so that it is never asked.
-    fn decline(&mut self, about: &About) {
-        let name = declined::device_type(about.device_type).as_ptr();
-        let mut params = self.params.fixed();
+    /// Registers an optimizer for a device type that no graph has, so that TensorFlow never runs it.
+    fn decline(&mut self, info: &PluginInfo) {
+        let name = declined::device_type(info.device_type).as_ptr();
+        let mut params = self.params.fixed_fields();
         params.set(RegistrationParams::device_type, name);
-        // SAFETY: a table of functions; no graph has a device of the type that is registered.
+        // SAFETY: `TP_Optimizer` consists of functions after its first two fields. TensorFlow does not call
+        // them: no graph has a device of the registered type.
         unsafe { part::fill_with_stubs(&mut self.table) };
-        declined::fill(&mut self.table.fixed());
+        declined::fill(&mut self.table.fixed_fields());
     }
 }
 
 unsafe extern "C" fn create<O: Optimizer>() -> *mut c_void {
-    guard::value("TP_Optimizer.create_func", ptr::null_mut(), || {
-        handle::give(Mutex::new(O::default()))
+    guard::run_with_default("TP_Optimizer.create_func", ptr::null_mut(), || {
+        handle::into_raw(Mutex::new(O::default()))
     })
 }
 
 unsafe extern "C" fn destroy<O: Optimizer>(optimizer: *mut c_void) {
-    guard::value("TP_Optimizer.destroy_func", (), || {
+    guard::run_with_default("TP_Optimizer.destroy_func", (), || {
         if !optimizer.is_null() {
-            // SAFETY: `create` gave it, and TensorFlow gives it back once.
-            drop(unsafe { handle::take::<Mutex<O>>(optimizer) });
+            // SAFETY: `create` made the handle with this type, and TensorFlow destroys an optimizer once, after
+            // its last call.
+            drop(unsafe { handle::from_raw::<Mutex<O>>(optimizer) });
         }
     });
 }
 
-/// The slot of `O` whose signature depends on the release.
+/// The optimize slot of `O`, whose signature depends on the release.
 struct Slots<O>(PhantomData<fn() -> O>);
 
 impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
@@ -153,18 +163,23 @@ impl<O: Optimizer> TP_Optimizer__optimize_func for Slots<O> {
     ) {
         let body = || {
             if optimizer.is_null() {
-                return Err(Error::internal("the optimizer could not be made"));
+                return Err(Error::internal("the optimizer could not be created"));
             }
-            // SAFETY: `create` gave it, and TensorFlow gives it back after its calls.
+            // SAFETY: `create` made the handle with this type, and TensorFlow destroys it after its last call.
             let optimizer = unsafe { handle::borrow::<Mutex<O>>(optimizer) };
             let mut optimizer = optimizer.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: TensorFlow lends both for the call.
+            // SAFETY: both are TensorFlow's arguments, live and unchanged during the call.
             let item = unsafe { Item::new(graph, item)? };
-            let better = optimizer.optimize(&item)?;
-            // SAFETY: TensorFlow lends an empty buffer for the call.
-            unsafe { graph::fill(optimized, better.unwrap_or_else(|| item.bytes().to_vec())) }
+            let new_graph = optimizer.optimize(&item)?;
+            // SAFETY: `optimized` is TensorFlow's output buffer, which no other code uses during the call.
+            unsafe {
+                graph::fill(
+                    optimized,
+                    new_graph.unwrap_or_else(|| item.bytes().to_vec()),
+                )
+            }
         };
-        // SAFETY: the status is TensorFlow's own.
-        unsafe { guard::status("TP_Optimizer.optimize_func", status, body) }
+        // SAFETY: `status` is TensorFlow's argument, a live status object.
+        unsafe { guard::run_with_status("TP_Optimizer.optimize_func", status, body) }
     }
 }

@@ -1,96 +1,106 @@
-//! Registration of one part of a plugin (its devices, graph optimizer or profiler): it accepts the host,
-//! or declines it in a way that TensorFlow survives. A status error would end the process.
+//! Registration of one part of a plugin: its devices, its graph optimizer or its profiler.
+//!
+//! A part accepts the host, or declines it such that TensorFlow continues without the part. A status error
+//! would end the process.
 
 use std::ffi::{CStr, CString};
 
-use sp_runtime::declared::Api;
-use sp_runtime::host::{Clue, Host};
-use sp_runtime::{PrefixMut, Versioned, report};
+use sp_runtime::declarations::KnownApi;
+use sp_runtime::host::{Host, SizeEvidence};
+use sp_runtime::{PrefixMut, Versioned};
 
 use crate::Result;
-use crate::platform::About;
+use crate::platform::PluginInfo;
 
 /// The structs that a host passes to the entry point of a part.
-pub trait Offer: Sized {
+pub trait PartStructs: Sized {
     /// The part's name in messages; empty for the devices, whose rejection is that of the whole plugin.
     const PART: &'static str;
     /// The declarations of these structs.
-    const API: &'static Api;
+    const API: &'static KnownApi;
 
-    /// What the structs' sizes tell of the release.
-    fn clues(&self) -> [Clue; 3];
+    /// Returns the releases that the sizes of the structs allow.
+    fn size_evidence(&self) -> [SizeEvidence; 3];
 
-    /// Fills the structs in.
+    /// Fills in the structs.
     ///
     /// # Errors
-    /// Returns an error if the host is to be declined.
-    fn accept(&mut self, about: &About) -> Result<()>;
+    /// Returns an error with the reason if the plugin has to decline the host.
+    fn accept(&mut self, info: &PluginInfo) -> Result<()>;
 
-    /// Fills in what TensorFlow requires of a part that does nothing, as far as the layouts are known.
-    fn decline(&mut self, about: &About);
+    /// Fills in the fields that TensorFlow requires of a part without function, as far as the layouts are
+    /// known.
+    fn decline(&mut self, info: &PluginInfo);
 }
 
 /// Accepts the host, or declines it and reports the reason.
 ///
-/// `offer` gives views of the structs. It is called again once the layouts are decided.
+/// `structs` returns views of the host's structs. It is called again after the decision about their layouts.
 ///
 /// # Errors
 /// Returns an error if the host passes no structs.
-pub fn register<O: Offer>(about: &About, offer: impl Fn() -> Result<O>) -> Result<()> {
-    let host = Host::enter(&about.terms(), &sp_abi::KNOWLEDGE, || clues(&offer));
-    let is_served = host.serve().is_ok();
-    let layouts = host.serve().and_then(|()| host.read_layouts(O::API));
-    let mut offer = offer()?;
-    let known = layouts.and_then(|()| offer.clues().into_iter().try_for_each(|it| it.map(drop)));
-    let Err(reason) = known.and_then(|()| offer.accept(about)) else {
+pub fn register<S: PartStructs>(info: &PluginInfo, structs: impl Fn() -> Result<S>) -> Result<()> {
+    let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, || {
+        size_evidence(&structs)
+    });
+    let is_accepted = host.check_accepted().is_ok();
+    let layouts = host
+        .check_accepted()
+        .and_then(|()| host.read_layouts(S::API));
+    let mut structs = structs()?;
+    let known = layouts.and_then(|()| check_sizes(&structs));
+    let Err(reason) = known.and_then(|()| structs.accept(info)) else {
         return Ok(());
     };
-    match O::PART {
-        "" if is_served => host.decline(reason),
+    match S::PART {
+        "" if is_accepted => host.decline(reason),
         "" => host.report_declined(),
-        // The devices have reported it.
-        _ if !is_served => {}
-        part => report!(
-            Warn,
-            "declined {} for its {part}: {}",
-            host.name(),
-            reason.message()
-        ),
+        // The registration of the devices has reported the reason.
+        _ if !is_accepted => {}
+        part => host.report_declined_part(part, &reason),
     }
     if !host.is_too_old() {
-        offer.decline(about);
+        structs.decline(info);
     }
     Ok(())
 }
 
-/// Returns the clues of the structs, or the reason for which there are none.
-fn clues<O: Offer>(offer: &impl Fn() -> Result<O>) -> Vec<Clue> {
-    match offer() {
-        Ok(offer) => offer.clues().into(),
+/// Checks that the layout of every struct is known.
+fn check_sizes<S: PartStructs>(structs: &S) -> Result<()> {
+    let mut evidence = structs.size_evidence().into_iter();
+    evidence.try_for_each(|releases| releases.map(drop))
+}
+
+/// Returns the evidence of the structs, or the error for which there are no structs.
+fn size_evidence<S: PartStructs>(structs: &impl Fn() -> Result<S>) -> Vec<SizeEvidence> {
+    match structs() {
+        Ok(structs) => structs.size_evidence().into(),
         Err(reason) => vec![Err(reason)],
     }
 }
 
-/// Makes every slot of a table a stub, whatever its layout. TensorFlow rejects a table with a null slot
-/// also from a part that it never calls.
+/// Stores a stub in every slot of a table, independent of its layout. TensorFlow also rejects a table with a
+/// null slot if it never calls the part.
 ///
 /// # Safety
-/// `T` is a table of functions behind `struct_size` and `ext`, and the host calls none of its slots
-/// before they are replaced: it has no device, graph or session of this plugin.
+/// - `T` is a table that consists of functions after `struct_size` and `ext`.
+/// - The host calls none of its slots before they are replaced: it has no device, graph or session of this
+///   plugin.
 pub unsafe fn fill_with_stubs<T: Versioned>(table: &mut PrefixMut<'_, T>) {
     const FIRST_SLOT: usize = 2 * size_of::<usize>();
-    // SAFETY: the caller vouches for the table; two words are a multiple of a pointer's size.
-    unsafe { table.occupy(FIRST_SLOT, nothing) }
+    // SAFETY: the caller guarantees that functions follow the first two fields, whose size is a multiple of a
+    // pointer's, and that the host does not call the stub.
+    unsafe { table.fill_slots(FIRST_SLOT, stub) }
 }
 
 /// Stub for a slot that TensorFlow requires and does not call.
-unsafe extern "C" fn nothing() -> usize {
+unsafe extern "C" fn stub() -> usize {
     0
 }
 
-/// Returns a name for what is registered and never used: `NAME_DECLINED`.
+/// Returns the name of a device type or platform that is registered without devices: `NAME_DECLINED`.
 pub fn declined_name(name: &CStr) -> CString {
     let name = [name.to_bytes(), b"_DECLINED"].concat();
-    // A C string with a suffix holds no NUL.
+    // Neither part contains a NUL, so the default is never used.
     CString::new(name).unwrap_or_default()
 }

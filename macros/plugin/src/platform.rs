@@ -9,21 +9,23 @@ use std::sync::{PoisonError, RwLock};
 
 pub use sp_abi::stream_executor::SE_PlatformRegistrationParams as RegistrationParams;
 use sp_abi::stream_executor::{
-    DECLARED, PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams,
+    DECLARATIONS, PlatformFns, SE_CreateDeviceFnsParams, SE_CreateDeviceParams,
     SE_CreateStreamExecutorParams, SP_Device, SP_DeviceFns, SP_Platform, SP_PlatformFns,
     SP_StreamExecutor, SP_TimerFns,
 };
 pub use sp_runtime::RawStatus;
-use sp_runtime::declared::Api;
-use sp_runtime::host::{Clue, Host};
-use sp_runtime::{Prefix, PrefixMut, Release, Terms, UnknownRelease, guard, handle, report};
+use sp_runtime::declarations::KnownApi;
+use sp_runtime::host::{Host, SizeEvidence};
+use sp_runtime::{
+    HostRequirements, Prefix, PrefixMut, Release, UnknownRelease, guard, handle, report,
+};
 
-use crate::part::{self, Offer};
+use crate::part::{self, PartStructs};
 use crate::{Allocator, Device, Error, Result};
 
 /// The properties that [`plugin!`](crate::plugin) states of the plugin.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
+pub struct PluginInfo {
     /// The plugin's name in messages: that of its crate.
     pub name: &'static str,
     /// The device type, as in `tf.device` and `list_physical_devices`; it matches `[A-Z][A-Z_]*`.
@@ -36,10 +38,10 @@ pub struct About {
     pub unknown_release: UnknownRelease,
 }
 
-impl About {
+impl PluginInfo {
     /// Returns the conditions for the decision about the host.
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
+    pub(crate) fn requirements(&self) -> HostRequirements {
+        HostRequirements {
             plugin: self.name,
             oldest: self.min_release,
             unknown_release: self.unknown_release,
@@ -52,33 +54,33 @@ impl About {
 /// # Safety
 /// `params` and `status` are what TensorFlow passed to `SE_InitPlugin`.
 pub unsafe fn register<D: Device>(
-    about: About,
+    info: PluginInfo,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
     // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
-    let offer = || unsafe { Offered::<D>::of(params) };
+    let structs = || unsafe { PlatformStructs::<D>::new(params) };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("SE_InitPlugin", status, || part::register(&about, offer)) }
+    unsafe { guard::run_with_status("SE_InitPlugin", status, || part::register(&info, structs)) }
 }
 
 /// The structs that TensorFlow passes to `SE_InitPlugin`.
-struct Offered<'a, D> {
+struct PlatformStructs<'a, D> {
     params: PrefixMut<'a, RegistrationParams>,
     platform: PrefixMut<'a, SP_Platform>,
     fns: PrefixMut<'a, SP_PlatformFns>,
     device: PhantomData<D>,
 }
 
-impl<D> Offered<'_, D> {
+impl<D> PlatformStructs<'_, D> {
     /// # Safety
     /// `params` is what TensorFlow passed, lent for the value's life.
-    unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
+    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
         // SAFETY: the caller vouches for it.
         let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed();
-        let platform = present(fixed.get(RegistrationParams::platform), "platform")?;
-        let fns = present(fixed.get(RegistrationParams::platform_fns), "platform_fns")?;
+        let fixed = params.fixed_fields();
+        let platform = non_null(fixed.get(RegistrationParams::platform), "platform")?;
+        let fns = non_null(fixed.get(RegistrationParams::platform_fns), "platform_fns")?;
         // SAFETY: TensorFlow lends both for the call, with their struct_size set.
         let (platform, fns) = unsafe { (PrefixMut::new(platform), PrefixMut::new(fns)) };
         Ok(Self {
@@ -90,11 +92,11 @@ impl<D> Offered<'_, D> {
     }
 }
 
-impl<D: Device> Offer for Offered<'_, D> {
+impl<D: Device> PartStructs for PlatformStructs<'_, D> {
     const PART: &'static str = "";
-    const API: &'static Api = &DECLARED;
+    const API: &'static KnownApi = &DECLARATIONS;
 
-    fn clues(&self) -> [Clue; 3] {
+    fn size_evidence(&self) -> [SizeEvidence; 3] {
         [
             self.params.releases(),
             self.platform.releases(),
@@ -102,35 +104,35 @@ impl<D: Device> Offer for Offered<'_, D> {
         ]
     }
 
-    fn accept(&mut self, about: &About) -> Result<()> {
-        self.params.announce();
-        hold(&mut self.params);
-        self.platform.announce();
-        name(about, &mut self.platform);
+    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+        self.params.set_struct_size();
+        set_destructors(&mut self.params);
+        self.platform.set_struct_size();
+        name(info, &mut self.platform);
         describe::<D>(&mut self.platform);
         SP_PlatformFns::fill::<Platform<D>>(&mut self.fns);
         Ok(())
     }
 
     /// The platform of a plugin without devices.
-    fn decline(&mut self, about: &About) {
-        hold(&mut self.params.fixed());
-        declined::name(about, &mut self.platform.fixed());
+    fn decline(&mut self, info: &PluginInfo) {
+        set_destructors(&mut self.params.fixed_fields());
+        declined::name(info, &mut self.platform.fixed_fields());
         declined::fill(&mut self.fns);
     }
 }
 
-fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
-    params.set(RegistrationParams::destroy_platform, Some(keep_platform));
+fn set_destructors(params: &mut PrefixMut<'_, RegistrationParams>) {
+    params.set(RegistrationParams::destroy_platform, Some(destroy_platform));
     params.set(
         RegistrationParams::destroy_platform_fns,
-        Some(keep_platform_fns),
+        Some(destroy_platform_fns),
     );
 }
 
-fn name(about: &About, platform: &mut PrefixMut<'_, SP_Platform>) {
-    platform.set(SP_Platform::name, about.platform_name.as_ptr());
-    platform.set(SP_Platform::r#type, about.device_type.as_ptr());
+fn name(info: &PluginInfo, platform: &mut PrefixMut<'_, SP_Platform>) {
+    platform.set(SP_Platform::name, info.platform_name.as_ptr());
+    platform.set(SP_Platform::r#type, info.device_type.as_ptr());
 }
 
 fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
@@ -145,16 +147,16 @@ fn describe<D: Device>(platform: &mut PrefixMut<'_, SP_Platform>) {
     platform.set(SP_Platform::force_memory_growth, grow.into()); // since 2.9
 }
 
-/// A pointer that TensorFlow owes us.
-pub(crate) fn present<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
+/// Returns a pointer that TensorFlow has to pass, or an error if it is absent or null.
+pub(crate) fn non_null<T>(pointer: Option<*mut T>, name: &str) -> Result<*mut T> {
     pointer
         .filter(|pointer| !pointer.is_null())
         .ok_or_else(|| Error::internal(format!("TensorFlow passed no {name}")))
 }
 
 // The names are static and the tables are code: there is nothing to clean up.
-unsafe extern "C" fn keep_platform(_: *mut SP_Platform) {}
-unsafe extern "C" fn keep_platform_fns(_: *mut SP_PlatformFns) {}
+unsafe extern "C" fn destroy_platform(_: *mut SP_Platform) {}
+unsafe extern "C" fn destroy_platform_fns(_: *mut SP_PlatformFns) {}
 
 /// The platform's callbacks. It has no state: a device is found by its handle.
 struct Platform<D>(PhantomData<fn() -> D>);
@@ -164,9 +166,9 @@ impl<D: Device> PlatformFns for Platform<D> {
         // A table of an unknown layout may have been seen after the entry point.
         let host = Host::running();
         host.report_sizes_only();
-        let found = host.serve().and_then(|()| D::count());
+        let found = host.check_accepted().and_then(|()| D::count());
         let found = found.unwrap_or_else(|error| {
-            if host.serve().is_ok() {
+            if host.check_accepted().is_ok() {
                 report!(Error, "its devices could not be counted: {error}");
             }
             0
@@ -181,7 +183,7 @@ impl<D: Device> PlatformFns for Platform<D> {
         params: PrefixMut<'_, SE_CreateDeviceParams>,
     ) -> Result<()> {
         let ordinal = params.get(SE_CreateDeviceParams::ordinal).unwrap_or(0);
-        let target = present(params.get(SE_CreateDeviceParams::device), "device")?;
+        let target = non_null(params.get(SE_CreateDeviceParams::device), "device")?;
         let device = D::open(usize::try_from(ordinal).unwrap_or(0))?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         hand_over(device, ordinal, unsafe { PrefixMut::new(target) })
@@ -193,7 +195,7 @@ impl<D: Device> PlatformFns for Platform<D> {
             .unwrap_or(ptr::null_mut());
         if forget(handle) {
             // SAFETY: it was in the list, so `hand_over` gave it, and it is not there twice.
-            drop(unsafe { handle::take::<D>(handle) });
+            drop(unsafe { handle::from_raw::<D>(handle) });
         }
     }
 
@@ -202,8 +204,10 @@ impl<D: Device> PlatformFns for Platform<D> {
         params: PrefixMut<'_, SE_CreateDeviceFnsParams>,
     ) -> Result<()> {
         let mut params = params;
-        let table = params.fixed().get(SE_CreateDeviceFnsParams::device_fns);
-        let table = present(table, "device_fns")?;
+        let table = params
+            .fixed_fields()
+            .get(SE_CreateDeviceFnsParams::device_fns);
+        let table = non_null(table, "device_fns")?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         let table = unsafe { PrefixMut::new(table) };
         declined::fill_or_decline(table, SP_DeviceFns::fill::<D>);
@@ -218,9 +222,9 @@ impl<D: Device> PlatformFns for Platform<D> {
     ) -> Result<()> {
         let mut params = params;
         let table = params
-            .fixed()
+            .fixed_fields()
             .get(SE_CreateStreamExecutorParams::stream_executor);
-        let table = present(table, "stream_executor")?;
+        let table = non_null(table, "stream_executor")?;
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         let table = unsafe { PrefixMut::new(table) };
         declined::fill_or_decline(table, SP_StreamExecutor::fill::<D>);
@@ -251,18 +255,18 @@ fn hand_over<D: Device>(
 ) -> Result<()> {
     let description = device.description();
     let text = |text: Option<&'static CStr>| text.map_or(ptr::null(), CStr::as_ptr);
-    target.announce();
+    target.set_struct_size();
     target.set(SP_Device::ordinal, ordinal);
     target.set(SP_Device::hardware_name, text(description.hardware_name));
     target.set(SP_Device::device_vendor, text(description.vendor));
     target.set(SP_Device::pci_bus_id, text(description.pci_bus_id));
-    let device = handle::Owned::new(device);
+    let device = handle::OwnedHandle::new(device);
     // The author's code comes before the host has the handle: a panic of it drops the device.
     target.set(SP_Device::ext, device.get().ext());
-    let handle = device.give();
+    let handle = device.into_raw();
     if !target.set(SP_Device::device_handle, handle) {
         // SAFETY: given just above, and nobody else has it.
-        drop(unsafe { handle::take::<D>(handle) });
+        drop(unsafe { handle::from_raw::<D>(handle) });
         return Err(Error::internal(
             "TensorFlow's SP_Device has no room for a device handle",
         ));

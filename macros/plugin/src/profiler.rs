@@ -1,7 +1,7 @@
-//! A profiler: what an author writes, and how TensorFlow learns of it.
+//! Profilers: the author's trait, and its registration with TensorFlow.
 //!
-//! TensorFlow starts, stops and collects, once a session and in this order, whatever the device's
-//! type; what is collected stands beside what TensorFlow has recorded itself.
+//! TensorFlow calls start, stop and collect in this order, once per session, for every device type. The
+//! collected data appears in the trace beside TensorFlow's own.
 
 mod declined;
 mod space;
@@ -13,86 +13,94 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use sp_abi::pluggable_profiler::TF_ProfilerRegistrationParams as RegistrationParams;
-use sp_abi::pluggable_profiler::{DECLARED, ProfilerFns, TP_Profiler, TP_ProfilerFns};
-use sp_runtime::declared::Api;
-use sp_runtime::host::Clue;
+use sp_abi::pluggable_profiler::{DECLARATIONS, ProfilerFns, TP_Profiler, TP_ProfilerFns};
+use sp_runtime::declarations::KnownApi;
+use sp_runtime::host::SizeEvidence;
 use sp_runtime::{PrefixMut, RawStatus, guard};
 
 pub use self::space::{Line, Plane, Space};
-use crate::part::{self, Offer};
-use crate::platform::{About, present};
+use crate::part::{self, PartStructs};
+use crate::platform::{PluginInfo, non_null};
 use crate::{Error, Result};
 
-/// A profiler. There is one for the process; sessions come one after the other.
+/// A profiler. A process has one, and its sessions do not overlap.
 pub trait Profiler: Default + Send + 'static {
-    /// Begins to record.
+    /// Starts recording.
     ///
     /// # Errors
-    /// TensorFlow logs the error, and the session goes on without this profiler.
+    /// Returns an error if recording cannot start. TensorFlow logs it, and the session continues without
+    /// this profiler.
     fn start(&mut self) -> Result<()>;
 
-    /// Ends recording.
+    /// Stops recording.
     ///
     /// # Errors
-    /// TensorFlow logs the error.
+    /// Returns an error if recording cannot stop. TensorFlow logs it.
     fn stop(&mut self) -> Result<()>;
 
-    /// What was recorded since it was started. Asked once a session, and also where there was none:
-    /// then there is nothing.
+    /// Returns the data recorded since the start. TensorFlow calls it once per session, also if recording
+    /// was never started; then the result is empty.
     ///
     /// # Errors
-    /// TensorFlow logs the error, and the session has nothing of this profiler's.
+    /// Returns an error if there is no valid data. TensorFlow logs it, and the session has no data of this
+    /// profiler.
     fn collect(&mut self) -> Result<Space>;
 }
 
 /// Registers `P`: the body of `TF_InitProfiler`.
 ///
 /// # Safety
-/// `params` and `status` are what TensorFlow passed to `TF_InitProfiler`.
+/// - `params` and `status` are the arguments that TensorFlow passed to `TF_InitProfiler`.
 pub unsafe fn register<P: Profiler>(
-    about: About,
+    info: PluginInfo,
     params: *mut RegistrationParams,
     status: *mut RawStatus,
 ) {
-    // SAFETY: TensorFlow sets struct_size before the call and lends the structs for it.
-    let offer = || unsafe { Handed::<P>::of(params) };
-    // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("TF_InitProfiler", status, || part::register(&about, offer)) }
+    // SAFETY: the caller guarantees that `params` is TensorFlow's argument: a struct with `struct_size` set,
+    // which the plugin may access until the entry point returns.
+    let structs = || unsafe { ProfilerStructs::<P>::new(params) };
+    // SAFETY: the caller guarantees that `status` is TensorFlow's argument, a live status object.
+    unsafe { guard::run_with_status("TF_InitProfiler", status, || part::register(&info, structs)) }
 }
 
-/// What TensorFlow hands to `TF_InitProfiler`: three structs of its own to fill in.
-struct Handed<'a, P> {
+/// The structs that TensorFlow passes to `TF_InitProfiler`.
+struct ProfilerStructs<'a, P> {
     params: PrefixMut<'a, RegistrationParams>,
     profiler: PrefixMut<'a, TP_Profiler>,
     fns: PrefixMut<'a, TP_ProfilerFns>,
-    of: PhantomData<P>,
+    profiler_type: PhantomData<P>,
 }
 
-impl<P> Handed<'_, P> {
+impl<P> ProfilerStructs<'_, P> {
+    /// Creates views of the structs.
+    ///
     /// # Safety
-    /// `params` is what TensorFlow passed, lent for the value's life.
-    unsafe fn of(params: *mut RegistrationParams) -> Result<Self> {
-        // SAFETY: the caller vouches for it.
+    /// - `params` is the argument that TensorFlow passed.
+    /// - The value does not outlive the call of the entry point.
+    unsafe fn new(params: *mut RegistrationParams) -> Result<Self> {
+        // SAFETY: the caller guarantees that `params` is TensorFlow's struct, with `struct_size` set, which no
+        // other code accesses while the value lives.
         let mut params = unsafe { PrefixMut::new(params) };
-        let fixed = params.fixed();
-        let profiler = present(fixed.get(RegistrationParams::profiler), "profiler")?;
-        let fns = present(fixed.get(RegistrationParams::profiler_fns), "profiler_fns")?;
-        // SAFETY: TensorFlow lends both for the call, with their struct_size set.
+        let fixed = params.fixed_fields();
+        let profiler = non_null(fixed.get(RegistrationParams::profiler), "profiler")?;
+        let fns = non_null(fixed.get(RegistrationParams::profiler_fns), "profiler_fns")?;
+        // SAFETY: TensorFlow allocates both structs, sets their `struct_size`, and does not access them during
+        // the call.
         let (profiler, fns) = unsafe { (PrefixMut::new(profiler), PrefixMut::new(fns)) };
         Ok(Self {
             params,
             profiler,
             fns,
-            of: PhantomData,
+            profiler_type: PhantomData,
         })
     }
 }
 
-impl<P: Profiler> Offer for Handed<'_, P> {
+impl<P: Profiler> PartStructs for ProfilerStructs<'_, P> {
     const PART: &'static str = "profiler";
-    const API: &'static Api = &DECLARED;
+    const API: &'static KnownApi = &DECLARATIONS;
 
-    fn clues(&self) -> [Clue; 3] {
+    fn size_evidence(&self) -> [SizeEvidence; 3] {
         [
             self.params.releases(),
             self.profiler.releases(),
@@ -100,42 +108,45 @@ impl<P: Profiler> Offer for Handed<'_, P> {
         ]
     }
 
-    fn accept(&mut self, about: &About) -> Result<()> {
-        self.params.announce();
-        hold(&mut self.params);
-        self.profiler.announce();
-        let name = about.device_type.as_ptr();
+    fn accept(&mut self, info: &PluginInfo) -> Result<()> {
+        self.params.set_struct_size();
+        set_destructors(&mut self.params);
+        self.profiler.set_struct_size();
+        let name = info.device_type.as_ptr();
         self.profiler.set(TP_Profiler::device_type, name);
-        self.profiler.set(TP_Profiler::ext, Session::<P>::begin());
+        self.profiler.set(TP_Profiler::ext, Session::<P>::create());
         TP_ProfilerFns::fill::<Session<P>>(&mut self.fns);
         Ok(())
     }
 
-    /// An empty profile.
-    fn decline(&mut self, about: &About) {
-        hold(&mut self.params.fixed());
-        let name = about.device_type.as_ptr();
-        self.profiler.fixed().set(TP_Profiler::device_type, name);
-        // SAFETY: a table of functions; those that a session calls are replaced below.
+    /// Registers a profiler that returns an empty profile.
+    fn decline(&mut self, info: &PluginInfo) {
+        set_destructors(&mut self.params.fixed_fields());
+        let name = info.device_type.as_ptr();
+        self.profiler
+            .fixed_fields()
+            .set(TP_Profiler::device_type, name);
+        // SAFETY: `TP_ProfilerFns` consists of functions after its first two fields. `declined::fill` replaces
+        // those that TensorFlow calls.
         unsafe { part::fill_with_stubs(&mut self.fns) };
-        declined::fill(&mut self.fns.fixed());
+        declined::fill(&mut self.fns.fixed_fields());
     }
 }
 
-fn hold(params: &mut PrefixMut<'_, RegistrationParams>) {
-    params.set(RegistrationParams::destroy_profiler, Some(keep_profiler));
+fn set_destructors(params: &mut PrefixMut<'_, RegistrationParams>) {
+    params.set(RegistrationParams::destroy_profiler, Some(destroy_profiler));
     params.set(
         RegistrationParams::destroy_profiler_fns,
-        Some(keep_profiler_fns),
+        Some(destroy_profiler_fns),
     );
 }
 
-// TensorFlow calls both while it still loads the plugin, for copies that it drops.
-unsafe extern "C" fn keep_profiler(_: *mut TP_Profiler) {}
-unsafe extern "C" fn keep_profiler_fns(_: *mut TP_ProfilerFns) {}
+// Both do nothing: TensorFlow calls them while it still loads the plugin, and uses its copies of the structs later.
+unsafe extern "C" fn destroy_profiler(_: *mut TP_Profiler) {}
+unsafe extern "C" fn destroy_profiler_fns(_: *mut TP_ProfilerFns) {}
 
-/// The author's profiler, and what it has collected between TensorFlow's question for the size and
-/// the one for the bytes.
+/// The author's profiler, and the data that it has collected. TensorFlow requests the size and then the
+/// bytes; the data is stored between these two calls.
 #[derive(Default)]
 struct Session<P>(Mutex<State<P>>);
 
@@ -145,16 +156,17 @@ struct State<P> {
     collected: Option<Vec<u8>>,
 }
 
-/// The profilers that TensorFlow has. They never end: it says that copies of its struct do, and uses
-/// others. Kept here, so that a leak checker sees that they are no leak.
-static BEGUN: Mutex<Vec<&(dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
+/// The profilers that TensorFlow has: leak-exempt allocations, held for the life of the process. TensorFlow
+/// calls the destructor for one copy of its struct and goes on to use another, so a profiler is never freed.
+/// References in a static make them reachable for a leak checker.
+static SESSIONS: Mutex<Vec<&(dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
 
 impl<P: Profiler> Session<P> {
-    /// A new one, as a handle.
-    fn begin() -> *mut c_void {
+    /// Creates a session and returns its address.
+    fn create() -> *mut c_void {
         let session: &'static Self = Box::leak(Box::default());
-        let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.push(session);
+        let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.push(session);
         ptr::from_ref(session).cast_mut().cast()
     }
 
@@ -164,7 +176,7 @@ impl<P: Profiler> Session<P> {
 }
 
 impl<P: Profiler> State<P> {
-    /// What is collected: asked of the author once for both questions.
+    /// Returns the collected data. Calls the author's `collect` on the first use in a session only.
     fn collected(&mut self) -> Result<&[u8]> {
         if self.collected.is_none() {
             self.collected = Some(self.profiler.collect()?.to_bytes());
@@ -187,11 +199,11 @@ impl<P: Profiler> ProfilerFns for Session<P> {
     unsafe fn collect_data_xspace(&self, buffer: *mut u8, size: *mut usize) -> Result<()> {
         let mut state = self.state();
         if buffer.is_null() {
-            // TensorFlow goes by the size whatever the status says, and has not set it.
-            // SAFETY: TensorFlow lends a place for the size.
+            // TensorFlow has not initialized the size, and reads it also after an error.
+            // SAFETY: `size` is TensorFlow's output parameter, writable during the call.
             unsafe { size.write(0) };
             let len = state.collected()?.len();
-            // SAFETY: as above.
+            // SAFETY: `size` is TensorFlow's output parameter, writable during the call.
             unsafe { size.write(len) };
             if len == 0 {
                 state.collected = None;
@@ -199,13 +211,17 @@ impl<P: Profiler> ProfilerFns for Session<P> {
             return Ok(());
         }
         let bytes = state.collected()?;
-        // SAFETY: TensorFlow says how large its buffer is.
-        let room = unsafe { size.read() };
-        if room < bytes.len() {
-            let message = format!("{room} bytes are no room for a profile of {}", bytes.len());
+        // SAFETY: `size` is readable during the call: TensorFlow passes the size of its buffer in it.
+        let capacity = unsafe { size.read() };
+        if capacity < bytes.len() {
+            let message = format!(
+                "the profile is {} bytes, but TensorFlow's buffer is {capacity} bytes",
+                bytes.len()
+            );
             return Err(Error::invalid_argument(message));
         }
-        // SAFETY: the buffer has room for as many.
+        // SAFETY: `buffer` is not null and writable for `capacity` bytes, which are enough. It is TensorFlow's
+        // memory, so it does not overlap with `bytes`.
         unsafe { buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         state.collected = None;
         Ok(())

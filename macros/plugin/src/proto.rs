@@ -1,5 +1,5 @@
-//! As much of the protocol buffer wire format as graphs and traces need, so that a plugin's build
-//! has no compiler of `.proto` files in it. What is not looked at is kept as it came.
+//! The part of the protocol buffer wire format that graphs and traces need, so that a plugin's build needs
+//! no compiler for `.proto` files. Unknown fields are preserved byte for byte.
 
 use crate::{Error, Result};
 
@@ -17,6 +17,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// Returns the number, or `None` for a value of another wire type.
     pub fn number(self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number),
@@ -24,6 +25,7 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Returns the bytes, or `None` for a value of another wire type.
     pub fn bytes(self) -> Option<&'a [u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -31,27 +33,30 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Returns the text.
+    ///
     /// # Errors
-    /// Where it is not text.
+    /// Returns an error if the value is not UTF-8 text.
     pub fn text(self) -> Result<String> {
         let text = self.bytes().map(<[u8]>::to_vec).map(String::from_utf8);
-        text.and_then(std::result::Result::ok).ok_or_else(damaged)
+        text.and_then(std::result::Result::ok).ok_or_else(malformed)
     }
 }
 
-/// A field: its number, its value, and all its bytes with the tag.
+/// A field of a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Field<'a> {
     pub number: u64,
     pub value: Value<'a>,
-    pub whole: &'a [u8],
+    /// The encoded field: tag and value.
+    pub encoded: &'a [u8],
 }
 
 /// The fields of a message in their order.
 #[derive(Clone)]
 pub struct Fields<'a>(&'a [u8]);
 
-/// The fields of the message in `bytes`.
+/// Returns the fields of the message in `bytes`.
 pub fn fields(bytes: &[u8]) -> Fields<'_> {
     Fields(bytes)
 }
@@ -67,7 +72,7 @@ impl<'a> Iterator for Fields<'a> {
         if field.is_none() {
             self.0 = &[];
         }
-        Some(field.ok_or_else(damaged))
+        Some(field.ok_or_else(malformed))
     }
 }
 
@@ -85,11 +90,11 @@ impl<'a> Fields<'a> {
             5 => Value::Four(self.take(4)?.try_into().ok()?),
             _ => return None,
         };
-        let whole = &start[..start.len() - self.0.len()];
+        let encoded = &start[..start.len() - self.0.len()];
         (tag >> 3 != 0).then_some(Field {
             number: tag >> 3,
             value,
-            whole,
+            encoded,
         })
     }
 
@@ -112,17 +117,17 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is wrong with bytes that are no such message.
-pub fn damaged() -> Error {
-    Error::invalid_argument("a message of TensorFlow's is damaged")
+/// Returns the error for bytes that are not a valid message.
+pub fn malformed() -> Error {
+    Error::invalid_argument("a protocol buffer message from TensorFlow is malformed")
 }
 
-/// A message being written, field by field.
+/// An encoder for a message, field by field.
 #[derive(Debug, Default)]
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// A number; 0 is what an absent field means.
+    /// Appends a number. 0 is not encoded: it is the value of an absent field.
     pub fn number(mut self, field: u64, value: u64) -> Self {
         if value != 0 {
             self.varint(field << 3);
@@ -131,7 +136,7 @@ impl Message {
         self
     }
 
-    /// Text, bytes or a message; nothing is what an absent field means, unless it is one of many.
+    /// Appends text, bytes or a message, also if it is empty.
     pub fn bytes(mut self, field: u64, value: impl AsRef<[u8]>) -> Self {
         let value = value.as_ref();
         self.varint(field << 3 | 2);
@@ -140,7 +145,7 @@ impl Message {
         self
     }
 
-    /// Text, unless there is none.
+    /// Appends text. Empty text is not encoded: it is the value of an absent field.
     pub fn text(self, field: u64, value: &str) -> Self {
         match value {
             "" => self,
@@ -148,21 +153,21 @@ impl Message {
         }
     }
 
-    /// A `float`.
+    /// Appends a `float`.
     pub fn float(mut self, field: u64, value: f32) -> Self {
         self.varint(field << 3 | 5);
         self.0.extend_from_slice(&value.to_le_bytes());
         self
     }
 
-    /// Fields that are encoded already.
-    pub fn raw(mut self, fields: &[u8]) -> Self {
+    /// Appends encoded fields.
+    pub fn encoded(mut self, fields: &[u8]) -> Self {
         self.0.extend_from_slice(fields);
         self
     }
 
-    /// The message.
-    pub fn done(self) -> Vec<u8> {
+    /// Returns the encoded message.
+    pub fn finish(self) -> Vec<u8> {
         self.0
     }
 
@@ -180,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn fields_round_trip() {
         let message = Message::default()
             .number(1, u64::MAX)
             .number(2, 0)
             .text(3, "name")
             .float(4, 1.5)
             .bytes(100, [])
-            .done();
+            .finish();
         let read: Vec<Field<'_>> = fields(&message).collect::<Result<_>>().unwrap();
         let values: Vec<_> = read.iter().map(|it| (it.number, it.value)).collect();
         let expected = [
@@ -197,14 +202,14 @@ mod tests {
             (100, Value::Bytes(b"")),
         ];
         assert_eq!(values, expected);
-        let whole: Vec<u8> = read.iter().flat_map(|it| it.whole).copied().collect();
-        assert_eq!(whole, message);
+        let encoded: Vec<u8> = read.iter().flat_map(|it| it.encoded).copied().collect();
+        assert_eq!(encoded, message);
     }
 
     #[test]
-    fn every_cut_of_a_message_is_an_error_or_a_shorter_message() {
+    fn truncated_message_is_error_or_shorter_message() {
         let message = Message::default().text(1, "a longer text").number(2, 300);
-        let message = message.done();
+        let message = message.finish();
         for end in 0..message.len() {
             let read: Result<Vec<_>> = fields(&message[..end]).collect();
             assert_eq!(read.is_ok(), [0, 15].contains(&end), "{end}");

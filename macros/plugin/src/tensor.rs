@@ -78,8 +78,16 @@ impl Raw {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many this thread has dropped, where no TensorFlow deletes them.
+    pub(crate) static DROPPED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Drop for Raw {
     fn drop(&mut self) {
+        #[cfg(test)]
+        DROPPED.set(DROPPED.get() + 1);
         if let Ok(delete) = TF_DeleteTensor.get() {
             // SAFETY: ours, live, and not used again.
             unsafe { delete(self.as_ptr()) }

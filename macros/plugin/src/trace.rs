@@ -1,93 +1,93 @@
-//! When the plugin's kernels ran, for a profiler to tell.
+//! A recorder of kernel calls, for profilers.
 //!
-//! Nothing is recorded until [`start`]; until then a kernel's call pays one load for it.
+//! Recording is off until [`start`]; until then it costs a kernel's call one atomic load.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// More than this many are not kept: what forgets to stop shall not take all memory.
-const MOST: usize = 1 << 20;
+/// Limit for the number of recorded calls, so that a session that is never stopped does not use all memory.
+const MAX_CALLS: usize = 1 << 20;
 
-/// One call of a kernel.
+/// A recorded call of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct KernelCall {
     /// The op and its types.
     pub kernel: &'static str,
-    /// The number of the device.
+    /// The ordinal of the device.
     pub device: u32,
     /// The thread that TensorFlow called on, numbered from 1 in the order of their first calls.
     pub thread: u64,
-    /// When the kernel was called.
+    /// Time of the call.
     pub start: SystemTime,
-    /// How long until it returned; a kernel that enqueues has only enqueued by then.
-    pub length: Duration,
+    /// Time until the kernel returned. A kernel that enqueues work has only enqueued it by then.
+    pub duration: Duration,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
-static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
+static CALLS: Mutex<Vec<KernelCall>> = Mutex::new(Vec::new());
 
-fn calls() -> MutexGuard<'static, Vec<Call>> {
+fn calls() -> MutexGuard<'static, Vec<KernelCall>> {
     CALLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets what was recorded, and begins to record.
+/// Discards the recorded calls and starts recording.
 pub fn start() {
     calls().clear();
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Ends recording. A call that is under way is recorded when it returns.
+/// Stops recording. A call that is in progress is still recorded when it returns.
 pub fn stop() {
     ON.store(false, Ordering::Relaxed);
 }
 
-/// Takes what was recorded, in the order of the calls' ends.
-pub fn take() -> Vec<Call> {
+/// Removes and returns the recorded calls, in the order in which they returned.
+pub fn take_calls() -> Vec<KernelCall> {
     std::mem::take(&mut *calls())
 }
 
-/// A call under way, if calls are recorded.
-pub(crate) struct UnderWay {
-    wall: SystemTime,
-    begun: Instant,
+/// A call in progress that will be recorded.
+pub(crate) struct ActiveCall {
+    start: SystemTime,
+    timer: Instant,
 }
 
-/// A kernel is called.
-pub(crate) fn begin() -> Option<UnderWay> {
-    ON.load(Ordering::Relaxed).then(|| UnderWay {
-        wall: SystemTime::now(),
-        begun: Instant::now(),
+/// Starts the record of a call, or returns `None` if recording is off.
+pub(crate) fn begin() -> Option<ActiveCall> {
+    ON.load(Ordering::Relaxed).then(|| ActiveCall {
+        start: SystemTime::now(),
+        timer: Instant::now(),
     })
 }
 
-impl UnderWay {
-    /// The kernel has returned.
-    pub fn end(self, kernel: &'static str, device: u32) {
-        let call = Call {
+impl ActiveCall {
+    /// Records the call: its kernel has returned.
+    pub fn record(self, kernel: &'static str, device: u32) {
+        let call = KernelCall {
             kernel,
             device,
-            thread: thread(),
-            start: self.wall,
-            length: self.begun.elapsed(),
+            thread: thread_number(),
+            start: self.start,
+            duration: self.timer.elapsed(),
         };
         let mut calls = calls();
-        if calls.len() == MOST {
+        if calls.len() == MAX_CALLS {
             return;
         }
         calls.push(call);
-        if calls.len() == MOST {
+        if calls.len() == MAX_CALLS {
             sp_runtime::report!(
                 Warn,
-                "a trace holds {MOST} calls of kernels; later ones are left out"
+                "the trace has reached its limit of {MAX_CALLS} kernel calls; later calls are not recorded"
             );
         }
     }
 }
 
-/// A small number for the thread.
-fn thread() -> u64 {
+/// Returns the number of this thread, in the order of the threads' first calls.
+fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local!(static THIS: Cell<u64> = const { Cell::new(0) });
     THIS.with(|this| {
@@ -103,19 +103,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_between_start_and_stop_is_recorded() {
+    fn records_calls_between_start_and_stop() {
         assert!(begin().is_none());
         start();
         let first = begin().unwrap();
-        first.end("Relu", 0);
-        let other = std::thread::spawn(|| begin().unwrap().end("MatMul", 1));
+        first.record("Relu", 0);
+        let other = std::thread::spawn(|| begin().unwrap().record("MatMul", 1));
         other.join().unwrap();
         stop();
         assert!(begin().is_none());
-        let calls = take();
-        let seen: Vec<_> = calls.iter().map(|it| (it.kernel, it.device)).collect();
-        assert_eq!(seen, [("Relu", 0), ("MatMul", 1)]);
+        let calls = take_calls();
+        let recorded: Vec<_> = calls.iter().map(|it| (it.kernel, it.device)).collect();
+        assert_eq!(recorded, [("Relu", 0), ("MatMul", 1)]);
         assert_ne!(calls[0].thread, calls[1].thread);
-        assert_eq!(take(), []);
+        assert_eq!(take_calls(), []);
     }
 }

@@ -1,6 +1,6 @@
-//! What the macros and the types say to an author who got something wrong.
+//! Golden files of the error messages that macros and types give an author.
 
 #[test]
-fn errors_are_for_a_person() {
+fn error_messages_match_golden_files() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

@@ -1,42 +1,42 @@
-//! Which wheels of TensorFlow export a function, as far as they were read: for each package and
-//! platform a set of releases, gaps allowed. It explains an error; what counts is what the process has.
+//! The wheels of TensorFlow that export a function: for each package and platform a set of releases,
+//! which may have gaps. The data only explains errors: a call depends on what the process exports.
 
 use std::fmt;
 
-use crate::host::{Release, Releases};
+use crate::release::{Release, Releases};
 
 /// A minor release: `(2, 21)`.
 pub type Minor = (u16, u16);
 
-/// The releases from one to another, both included, among those that were read.
+/// A run of releases among those of a [`WheelSet`]: the first and the last, both included.
 pub type Span = (Minor, Minor);
 
 /// The wheels of one package for one platform.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wheels {
-    /// `tensorflow-cpu`
+pub struct WheelSet {
+    /// Name of the package, such as `tensorflow-cpu`.
     pub package: &'static str,
-    /// `x86_64-unknown-linux-gnu`
+    /// Target triple, such as `x86_64-unknown-linux-gnu`.
     pub platform: &'static str,
-    /// The releases whose wheel was read, in order.
-    pub read: &'static [Minor],
+    /// The releases whose wheel was examined, in order.
+    pub releases: &'static [Minor],
 }
 
-/// Which of some wheels export a function.
+/// The wheels of one set that export a function.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exports {
     /// The wheels.
-    pub wheels: &'static Wheels,
-    /// Those that do, in order.
+    pub wheels: &'static WheelSet,
+    /// The releases whose wheel exports the function, in order.
     pub spans: &'static [Span],
 }
 
-/// Where a function is exported.
+/// The wheels that export a function, one entry for each package and platform.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Availability(pub &'static [Exports]);
 
-/// The platform of the wheels that this process can have loaded.
-const HERE: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+/// Target triple of this process.
+const THIS_PLATFORM: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
     "x86_64-unknown-linux-gnu"
 } else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
     "aarch64-unknown-linux-gnu"
@@ -47,12 +47,13 @@ const HERE: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
 };
 
 impl Availability {
-    /// Whether a release of a package for a platform exports it; nothing where that wheel was not
-    /// read.
-    pub fn is_exported(&self, package: &str, platform: &str, release: Minor) -> Option<bool> {
-        let here = |it: &&Exports| (it.wheels.package, it.wheels.platform) == (package, platform);
-        let exports = self.0.iter().find(here)?;
-        exports.wheels.read.contains(&release).then(|| {
+    /// Returns true if the wheel of `package` for `platform` exports the function in `release`, or `None`
+    /// if that wheel was not examined.
+    pub fn is_exported_by(&self, package: &str, platform: &str, release: Minor) -> Option<bool> {
+        let is_wanted =
+            |it: &&Exports| (it.wheels.package, it.wheels.platform) == (package, platform);
+        let exports = self.0.iter().find(is_wanted)?;
+        exports.wheels.releases.contains(&release).then(|| {
             let within = |(first, last): &Span| (*first..=*last).contains(&release);
             exports.spans.iter().any(within)
         })
@@ -60,24 +61,25 @@ impl Availability {
 }
 
 impl Availability {
-    /// Whether any package exports it in this release, on any platform.
-    pub const fn has(&self, release: Minor) -> bool {
+    /// Returns true if any package exports the function in `release`, on any platform.
+    pub const fn is_exported_in(&self, release: Minor) -> bool {
         let mut found = false;
-        let mut each = 0;
-        while each < self.0.len() {
-            let spans = self.0[each].spans;
+        let mut index = 0;
+        while index < self.0.len() {
+            let spans = self.0[index].spans;
             let mut span = 0;
             while span < spans.len() {
                 let (first, last) = spans[span];
                 found |= !is_before(release, first) && !is_before(last, release);
                 span += 1;
             }
-            each += 1;
+            index += 1;
         }
         found
     }
 
-    /// The releases among which every one is that exports it anywhere; none if nothing does.
+    /// Returns the smallest run of releases that contains every exporting release, or `None` if no wheel
+    /// exports the function.
     pub fn releases(&self) -> Option<Releases> {
         let spans = || {
             self.0
@@ -85,11 +87,11 @@ impl Availability {
                 .flat_map(|it| it.spans.iter().map(move |span| (it, span)))
         };
         let first = spans().map(|(_, (first, _))| *first).min()?;
-        let goes_on = spans().any(|(it, (_, last))| it.wheels.read.last() == Some(last));
+        let is_open_ended = spans().any(|(it, (_, last))| it.wheels.releases.last() == Some(last));
         let last = spans()
             .map(|(_, (_, last))| *last)
             .max()
-            .filter(|_| !goes_on);
+            .filter(|_| !is_open_ended);
         let release = |(major, minor): Minor| Release::new(major.into(), minor.into());
         Some(Releases {
             first: release(first),
@@ -98,18 +100,18 @@ impl Availability {
     }
 }
 
-const fn is_before(one: Minor, other: Minor) -> bool {
-    one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
+const fn is_before(earlier: Minor, later: Minor) -> bool {
+    earlier.0 < later.0 || (earlier.0 == later.0 && earlier.1 < later.1)
 }
 
 impl fmt::Display for Availability {
-    /// `tensorflow-cpu exports it from 2.6 to 2.18, tensorflow in 2.19`, of this process's platform
-    /// where its wheels were read.
+    /// Formats as `tensorflow-cpu exports it from 2.6 to 2.18, tensorflow in 2.19`. Lists only the wheels
+    /// for this process's platform if any of those were examined.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_known = self.0.iter().any(|it| it.wheels.platform == HERE);
+        let is_known = self.0.iter().any(|it| it.wheels.platform == THIS_PLATFORM);
         let exporting = self.0.iter().filter(|it| !it.spans.is_empty());
-        let told: Vec<String> = exporting
-            .filter(|it| !is_known || it.wheels.platform == HERE)
+        let clauses: Vec<String> = exporting
+            .filter(|it| !is_known || it.wheels.platform == THIS_PLATFORM)
             .enumerate()
             .map(|(index, exports)| {
                 let verb = if index == 0 { " exports it" } else { "" };
@@ -117,20 +119,20 @@ impl fmt::Display for Availability {
                     true => String::new(),
                     false => format!(" on {}", exports.wheels.platform),
                 };
-                let (package, when) = (exports.wheels.package, when(exports));
-                format!("{package}{on}{verb} {when}")
+                let (package, spans_text) = (exports.wheels.package, format_spans(exports));
+                format!("{package}{on}{verb} {spans_text}")
             })
             .collect();
-        match told.is_empty() {
-            true => f.write_str("no wheel that was read exports it"),
-            false => f.write_str(&told.join(", ")),
+        match clauses.is_empty() {
+            true => f.write_str("no known wheel exports it"),
+            false => f.write_str(&clauses.join(", ")),
         }
     }
 }
 
-/// `from 2.6 to 2.18`, `in 2.19`, `from 2.5 on`.
-fn when(exports: &Exports) -> String {
-    let newest = exports.wheels.read.last();
+/// Formats the exporting releases: `from 2.6 to 2.18`, `in 2.19` or `from 2.5 on`.
+fn format_spans(exports: &Exports) -> String {
+    let newest = exports.wheels.releases.last();
     let word = |((a, b), last): &Span| match (last.0, last.1) {
         (c, d) if (*a, *b) == (c, d) => format!("in {a}.{b}"),
         _ if Some(last) == newest => format!("from {a}.{b} on"),
@@ -145,20 +147,20 @@ mod tests {
     use super::*;
 
     const READ: &[Minor] = &[(2, 5), (2, 6), (2, 9), (2, 10)];
-    static CPU: Wheels = Wheels {
+    static CPU: WheelSet = WheelSet {
         package: "tensorflow-cpu",
-        platform: HERE,
-        read: READ,
+        platform: THIS_PLATFORM,
+        releases: READ,
     };
-    static BIG: Wheels = Wheels {
+    static BIG: WheelSet = WheelSet {
         package: "tensorflow",
-        platform: HERE,
-        read: &[(2, 10)],
+        platform: THIS_PLATFORM,
+        releases: &[(2, 10)],
     };
-    static MAC: Wheels = Wheels {
+    static MAC: WheelSet = WheelSet {
         package: "tensorflow",
         platform: "elsewhere",
-        read: READ,
+        releases: READ,
     };
 
     static GAPS: Availability = Availability(&[Exports {
@@ -187,28 +189,31 @@ mod tests {
     };
 
     #[test]
-    fn it_is_a_set_with_gaps() {
-        let on = |release| GAPS.is_exported("tensorflow-cpu", HERE, release);
+    fn exporting_releases_may_have_gaps() {
+        let on = |release| GAPS.is_exported_by("tensorflow-cpu", THIS_PLATFORM, release);
         assert_eq!(on((2, 5)), Some(true));
         assert_eq!(on((2, 6)), Some(false));
         assert_eq!(on((2, 10)), Some(true));
-        assert_eq!(on((2, 11)), None, "not read");
-        assert_eq!(GAPS.is_exported("tensorflow", HERE, (2, 5)), None);
-        let told = "tensorflow-cpu exports it in 2.5 and from 2.9 on";
-        assert_eq!(GAPS.to_string(), told);
+        assert_eq!(on((2, 11)), None, "not examined");
+        assert_eq!(
+            GAPS.is_exported_by("tensorflow", THIS_PLATFORM, (2, 5)),
+            None
+        );
+        let expected = "tensorflow-cpu exports it in 2.5 and from 2.9 on";
+        assert_eq!(GAPS.to_string(), expected);
     }
 
     #[test]
-    fn only_this_platform_is_told_of_where_it_is_known() {
-        let told = "tensorflow-cpu exports it from 2.5 to 2.9, tensorflow in 2.10";
-        assert_eq!(EVERYWHERE.to_string(), told);
-        let told = "tensorflow on elsewhere exports it from 2.5 on";
-        assert_eq!(ELSEWHERE.to_string(), told);
+    fn text_lists_only_wheels_of_this_platform_if_known() {
+        let expected = "tensorflow-cpu exports it from 2.5 to 2.9, tensorflow in 2.10";
+        assert_eq!(EVERYWHERE.to_string(), expected);
+        let expected = "tensorflow on elsewhere exports it from 2.5 on";
+        assert_eq!(ELSEWHERE.to_string(), expected);
     }
 
     #[test]
-    fn what_nobody_exports_is_told() {
-        let told = "no wheel that was read exports it";
-        assert_eq!(NOWHERE.to_string(), told);
+    fn text_states_that_no_wheel_exports_function() {
+        let expected = "no known wheel exports it";
+        assert_eq!(NOWHERE.to_string(), expected);
     }
 }

@@ -1,16 +1,18 @@
-//! Forked children. A child has the parent's memory and only one of its threads: a mutex that another thread
-//! held stays locked, worker threads are gone, and hardware does not follow. So what is made in one process
-//! is not used in another.
+//! Detection of forked child processes.
+//!
+//! A child has the parent's memory and only one of its threads. A mutex that another thread held stays
+//! locked, worker threads are gone, and the child has no connection to the hardware. So a value that was
+//! created in one process is not used in another.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::{Code, Error, Result};
 
-/// How often the process was forked since the plugin was loaded, on the way to this child.
+/// Number of forks between the process that loaded the plugin and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The process in which a value was made. Forks that run no `pthread_atfork` handlers, such as `vfork` and a
-/// bare `clone`, go unseen.
+/// The process in which a value was created. Forks that run no `pthread_atfork` handlers, such as `vfork`
+/// and a bare `clone`, are not detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Process(u32);
 
@@ -18,7 +20,7 @@ impl Process {
     /// Returns this process.
     #[inline]
     pub fn current() -> Self {
-        watch();
+        register_fork_handler();
         Self(FORKS.load(Ordering::Relaxed))
     }
 
@@ -28,39 +30,39 @@ impl Process {
         self == Self(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Checks that `what` is used in the process that made it.
+    /// Checks that `object` is used in the process that created it.
     ///
     /// # Errors
     /// Returns an error in a forked child.
     #[inline]
-    pub fn check(self, what: &str) -> Result<()> {
+    pub fn check(self, object: &str) -> Result<()> {
         match self.is_current() {
             true => Ok(()),
-            false => Err(forked(what)),
+            false => Err(forked_error(object)),
         }
     }
 }
 
 #[cold]
-fn forked(what: &str) -> Error {
+fn forked_error(object: &str) -> Error {
     let message = format!(
-        "{what} was opened before this process was forked, and only the parent can use it: start processes with `spawn`, or before the first use of the device"
+        "{object} was opened before this process was forked, and only the parent can use it: start processes with `spawn`, or before the first use of the device"
     );
     Error::new(Code::FAILED_PRECONDITION, message)
 }
 
-/// The claim of a process to a static, such as a pool of threads. The first process that asks has it, and
-/// its forked children do not.
-pub struct Claim(AtomicU32);
+/// Marks a static, such as a thread pool, as usable by one process only: the first that calls
+/// [`try_claim`](Self::try_claim). Forked children of that process do not have the claim.
+pub struct ProcessClaim(AtomicU32);
 
-impl Claim {
-    /// Returns a claim that no process has.
+impl ProcessClaim {
+    /// Creates a claim that no process has.
     pub const fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
-    /// Returns true if this process has the claim, or had nobody before it.
-    pub fn is_ours(&self) -> bool {
+    /// Returns true if this process has the claim. A claim that no process has goes to this process.
+    pub fn try_claim(&self) -> bool {
         let this = Process::current().0 + 1;
         let owner = match self.0.load(Ordering::Relaxed) {
             0 => self
@@ -72,24 +74,25 @@ impl Claim {
     }
 }
 
-impl Default for Claim {
+impl Default for ProcessClaim {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Counts forks from the first call on.
-fn watch() {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Starts to count forks, on the first call.
+fn register_fork_handler() {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
     // Not a `Once`: a fork during its initialisation would leave a child that waits for ever.
-    if !WATCHED.load(Ordering::Relaxed) && !WATCHED.swap(true, Ordering::Relaxed) {
-        // SAFETY: the handler only adds to an atomic, which a child of a threaded process may do. It is
-        // removed with the library. Without memory for it no fork is seen.
-        unsafe { libc::pthread_atfork(None, None, Some(count)) };
+    if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the handler only adds to an atomic, which is async-signal-safe, so a child of a threaded
+        // process may do it. The C library removes the handler when it unloads this library.
+        // An error, which means no memory, leaves forks undetected.
+        unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     }
 }
 
-unsafe extern "C" fn count() {
+unsafe extern "C" fn count_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -99,28 +102,30 @@ mod tests {
 
     #[test]
     fn child_is_another_process_and_has_no_claim() {
-        let (parent, claim, free) = (Process::current(), Claim::new(), Claim::new());
-        assert!(claim.is_ours());
-        // SAFETY: the child only compares numbers and exits.
+        let (parent, claim, free) = (Process::current(), ProcessClaim::new(), ProcessClaim::new());
+        assert!(claim.try_claim());
+        // SAFETY: the child only uses atomics and exits, so it needs no lock of another thread.
         match unsafe { libc::fork() } {
             0 => {
                 let is_other = !parent.is_current() && Process::current() != parent;
-                let is_other = is_other && !claim.is_ours() && free.is_ours();
-                // SAFETY: ends the child without running what the parent registered.
+                let is_other = is_other && !claim.try_claim() && free.try_claim();
+                // SAFETY: `_exit` has no preconditions. It runs no exit handlers of the parent.
                 unsafe { libc::_exit(if is_other { 0 } else { 1 }) }
             }
             child => {
                 let mut status = -1;
-                // SAFETY: waits for a child of this process.
+                // SAFETY: `child` is a child of this process, and `status` is writable.
                 unsafe { libc::waitpid(child, &raw mut status, 0) };
                 assert_eq!(status, 0);
-                assert!(claim.is_ours() && parent.is_current() && parent.check("a device").is_ok());
+                assert!(
+                    claim.try_claim() && parent.is_current() && parent.check("a device").is_ok()
+                );
             }
         }
     }
 
     #[test]
-    fn error_says_what_was_opened_and_what_to_do() {
+    fn error_names_object_that_was_opened_before_fork() {
         let other = Process(Process::current().0 + 1);
         let error = other.check("the device").unwrap_err();
         assert_eq!(error.code(), Code::FAILED_PRECONDITION);

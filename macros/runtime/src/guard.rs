@@ -1,8 +1,8 @@
-//! No panic crosses `extern "C"`.
+//! Guards that let no panic cross `extern "C"`.
 //!
-//! A slot with a status reports the panic there; a slot without one returns its default return value, and
-//! the panic is a line in the log. The process's panic hook has written one too by then: Rust's own
-//! ignores a stderr that cannot be written.
+//! A slot with a status reports the panic there. A slot without one returns its default return value, and
+//! the panic becomes a line in the log. The process's panic hook runs before that; Rust's own hook ignores
+//! a stderr that cannot be written.
 
 use std::any::Any;
 use std::mem;
@@ -10,26 +10,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::{Error, RawStatus, Result, status};
 
-/// Runs a slot that reports through a status: an error or a panic goes there.
+/// Runs a slot that reports through a status: an error or a panic of `body` is stored in `status`.
 ///
 /// # Safety
-/// `report` is null or a live status object.
+/// - `status` is null or a live status object.
+/// - No other thread uses it during the call.
 #[inline]
-pub unsafe fn status(slot: &str, report: *mut RawStatus, body: impl FnOnce() -> Result<()>) {
-    if let Err(error) = caught(slot, body) {
-        // SAFETY: the caller vouches for `report`.
-        unsafe { status::write(report, &error) }
+pub unsafe fn run_with_status(
+    slot: &str,
+    status: *mut RawStatus,
+    body: impl FnOnce() -> Result<()>,
+) {
+    if let Err(error) = catch_panic(slot, body) {
+        // SAFETY: the caller guarantees that `status` is null or a live status object of this thread.
+        unsafe { status::set_error(status, &error) }
     }
 }
 
-/// Runs a slot that cannot report: after a panic it returns `neutral` and writes a line to the log.
+/// Runs a slot that cannot report. After a panic it returns `default` and writes a line to the log.
 #[inline]
-pub fn value<T>(slot: &str, neutral: T, body: impl FnOnce() -> T) -> T {
+pub fn run_with_default<T>(slot: &str, default: T, body: impl FnOnce() -> T) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(payload) => {
-            tell(slot, payload);
-            neutral
+            log_panic(slot, payload);
+            default
         }
     }
 }
@@ -37,36 +42,37 @@ pub fn value<T>(slot: &str, neutral: T, body: impl FnOnce() -> T) -> T {
 /// Runs `body`; a panic becomes an error that names `slot`.
 ///
 /// # Errors
-/// What `body` returns, or `INTERNAL` after a panic.
+/// Returns the error of `body`, or one with the code `INTERNAL` if `body` panics.
 #[inline]
-pub fn caught<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn catch_panic<T>(slot: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
-        Err(payload) => Err(panicked(slot, payload)),
+        Err(payload) => Err(panic_error(slot, payload)),
     }
 }
 
-// A slot's own code is a handful of instructions: what follows a panic stays out of it.
+// `#[cold]` and a function of its own: a slot's code is a few instructions, and panics are rare.
 #[cold]
-fn tell(slot: &str, payload: Box<dyn Any + Send>) {
-    crate::report!(Error, "{}", panicked(slot, payload));
+fn log_panic(slot: &str, payload: Box<dyn Any + Send>) {
+    crate::report!(Error, "{}", panic_error(slot, payload));
 }
 
 #[cold]
-fn panicked(slot: &str, payload: Box<dyn Any + Send>) -> Error {
-    let error = Error::internal(format!("panic in {slot}: {}", message(&*payload)));
-    discard(payload);
+fn panic_error(slot: &str, payload: Box<dyn Any + Send>) -> Error {
+    let error = Error::internal(format!("panic in {slot}: {}", panic_message(&*payload)));
+    drop_payload(payload);
     error
 }
 
-/// Drops a panic's payload. Its drop may panic in turn, outside of any guard: what that throws is leaked.
-pub(crate) fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        mem::forget(thrown);
+/// Drops a panic's payload. That drop may panic outside of any guard; the payload of such a second panic
+/// is leaked.
+pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(second_payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(second_payload);
     }
 }
 
-fn message(payload: &(dyn Any + Send)) -> &str {
+fn panic_message(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()
         .copied()
@@ -79,32 +85,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_the_neutral_value() {
-        assert_eq!(value("demo", -1, || panic!("no")), -1);
-        assert_eq!(value("demo", -1, || 5), 5);
+    fn returns_default_value_after_panic() {
+        assert_eq!(run_with_default("demo", -1, || panic!("no")), -1);
+        assert_eq!(run_with_default("demo", -1, || 5), 5);
     }
 
     #[test]
-    fn a_panic_becomes_an_error_that_names_the_slot() {
-        let error = caught::<()>("create_stream", || panic!("out of {}", "luck")).unwrap_err();
+    fn panic_becomes_error_that_names_slot() {
+        let error = catch_panic::<()>("create_stream", || panic!("out of {}", "luck")).unwrap_err();
         assert_eq!(error.message(), "panic in create_stream: out of luck");
     }
 
     #[test]
-    fn survives_a_payload_whose_drop_panics() {
+    fn survives_payload_whose_drop_panics() {
         struct Explosive(u32);
         impl Drop for Explosive {
             fn drop(&mut self) {
                 match self.0 {
                     0 => panic!("dropped"),
-                    left => std::panic::panic_any(Self(left - 1)),
+                    depth => std::panic::panic_any(Self(depth - 1)),
                 }
             }
         }
         for depth in [0, 1, 2] {
             let body = || std::panic::panic_any(Explosive(depth));
-            assert_eq!(value("demo", -1, body), -1);
-            let error = caught::<()>("demo", || std::panic::panic_any(Explosive(depth)));
+            assert_eq!(run_with_default("demo", -1, body), -1);
+            let error = catch_panic::<()>("demo", || std::panic::panic_any(Explosive(depth)));
             assert_eq!(error.unwrap_err().message(), "panic in demo: no message");
         }
     }

@@ -1,7 +1,8 @@
 //! Opaque C handles that carry a Rust value.
 //!
-//! A plugin's stream, event, timer and device are Rust values; TensorFlow holds them as pointers
-//! and hands those back. Each is given once, lent any number of times, and taken once.
+//! A plugin's stream, event, timer and device are Rust values. TensorFlow holds them as pointers and
+//! passes those back to the slots. Each value is turned into a handle once ([`into_raw`]), borrowed any
+//! number of times ([`borrow`]), and taken back once ([`from_raw`]).
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -11,118 +12,132 @@ use crate::fork::Process;
 
 /// Allocation behind a handle. The value comes first, so that a pointer to it is the handle.
 #[repr(C)]
-struct Given<T> {
+struct HandleAllocation<T> {
     value: T,
-    /// The object that made the value, or null.
+    /// The object that created the value, or null.
     owner: *const c_void,
-    /// The process in which it was made.
+    /// The process in which the value was created.
     process: Process,
 }
 
-impl<T> Given<T> {
-    fn boxed(value: T, owner: *const c_void) -> NonNull<Self> {
-        let given = Self {
+impl<T> HandleAllocation<T> {
+    fn leak(value: T, owner: *const c_void) -> NonNull<Self> {
+        let allocation = Self {
             value,
             owner,
             process: Process::current(),
         };
-        NonNull::from(Box::leak(Box::new(given)))
+        NonNull::from(Box::leak(Box::new(allocation)))
     }
 }
 
-/// Gives a value away as a handle. Whoever holds it owes one [`take`].
-pub fn give<T>(value: T) -> *mut c_void {
-    Given::boxed(value, ptr::null()).as_ptr().cast()
+/// Moves `value` into a handle and transfers ownership to the holder of the handle. The value is leaked
+/// unless [`from_raw`] takes it back.
+pub fn into_raw<T>(value: T) -> *mut c_void {
+    HandleAllocation::leak(value, ptr::null()).as_ptr().cast()
 }
 
-/// A handle that is not given away yet; dropping it drops the value.
-pub struct Owned<T>(NonNull<Given<T>>);
+/// A handle that the plugin still owns; dropping it drops the value.
+pub struct OwnedHandle<T>(NonNull<HandleAllocation<T>>);
 
-impl<T> Owned<T> {
-    /// Moves the value to its final address.
+impl<T> OwnedHandle<T> {
+    /// Moves `value` to its final address.
     pub fn new(value: T) -> Self {
-        Self(Given::boxed(value, ptr::null()))
+        Self(HandleAllocation::leak(value, ptr::null()))
     }
 
     /// Returns the value.
     pub fn get(&self) -> &T {
-        // SAFETY: made by `new`, and neither taken nor given away while `self` lives.
+        // SAFETY: `new` leaked the allocation, and only `into_raw` and `drop`, which both consume `self`,
+        // end its ownership. So it is live, and no `&mut` to it exists.
         unsafe { &self.0.as_ref().value }
     }
 
-    /// Gives the value away, as [`give`] does.
-    pub fn give(self) -> *mut c_void {
+    /// Transfers ownership to the holder of the returned handle, as the function [`into_raw`] does.
+    pub fn into_raw(self) -> *mut c_void {
         ManuallyDrop::new(self).0.as_ptr().cast()
     }
 }
 
-impl<T> Drop for Owned<T> {
+impl<T> Drop for OwnedHandle<T> {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, and not given away.
+        // SAFETY: `new` leaked this box, and `into_raw` did not consume `self`, so it is freed only here.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
-/// Gives away a value that `owner` made: [`owner`] of the handle returns it.
-pub fn give_by<O, T>(owner: &O, value: T) -> *mut c_void {
-    Given::boxed(value, ptr::from_ref(owner).cast())
+/// Moves `value` into a handle, as [`into_raw`] does, and records the object that created it:
+/// [`owner`](fn@owner) returns `owner`.
+pub fn into_raw_with_owner<O, T>(owner: &O, value: T) -> *mut c_void {
+    HandleAllocation::leak(value, ptr::from_ref(owner).cast())
         .as_ptr()
         .cast()
 }
 
-/// Returns the object that made the value behind a handle, or `None` if it came from [`give`].
+/// Returns the object that created the value behind a handle, or `None` if the handle came from
+/// [`into_raw`].
 ///
 /// # Safety
-/// - `handle` came from [`give`] or [`give_by`] with the same `T` and, if with an owner, the same `O`.
-/// - It is not taken during the call, and the owner is neither moved nor dropped during `'a`.
+/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T` and, if with an owner,
+///   the same `O`.
+/// - [`from_raw`] does not take the value during the call.
+/// - The owner is neither moved nor dropped during `'a`.
 ///
 /// # Panics
-/// On null, which TensorFlow never sends for an object that exists.
+/// Panics if `handle` is null, which TensorFlow never passes for an object that exists.
 pub unsafe fn owner<'a, O, T>(handle: *mut c_void) -> Option<&'a O> {
     assert!(!handle.is_null(), "TensorFlow sent a null handle");
-    // SAFETY: not null, so the caller vouches for it; only the address is read.
-    let owner = unsafe { (&raw const (*handle.cast::<Given<T>>()).owner).read() };
-    // SAFETY: null or what `give_by` stored, of which the caller vouches that it lives.
+    // SAFETY: `handle` is not null, so the caller guarantees that it is a live `HandleAllocation<T>`. Only
+    // the field is read, so no reference to the value is formed.
+    let owner = unsafe { (&raw const (*handle.cast::<HandleAllocation<T>>()).owner).read() };
+    // SAFETY: the pointer is null, or `into_raw_with_owner` made it from an `&O`. The caller guarantees
+    // that this owner is not moved or dropped during `'a`.
     unsafe { owner.cast::<O>().as_ref() }
 }
 
-/// Returns the process in which the value behind a handle was made.
+/// Returns the process in which the value behind a handle was created.
 ///
 /// # Safety
-/// `handle` came from [`give`] or [`give_by`] with the same `T` and is not taken during the call.
+/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - [`from_raw`] does not take the value during the call.
 ///
 /// # Panics
-/// On null.
+/// Panics if `handle` is null.
 pub unsafe fn process<T>(handle: *mut c_void) -> Process {
     assert!(!handle.is_null(), "TensorFlow sent a null handle");
-    // SAFETY: not null, so the caller vouches for it; only this field is read.
-    unsafe { (&raw const (*handle.cast::<Given<T>>()).process).read() }
+    // SAFETY: `handle` is not null, so the caller guarantees that it is a live `HandleAllocation<T>`. Only
+    // the field is read, so no reference to the value is formed.
+    unsafe { (&raw const (*handle.cast::<HandleAllocation<T>>()).process).read() }
 }
 
-/// The value behind a handle.
+/// Returns the value behind a handle.
 ///
 /// # Safety
-/// `handle` came from [`give`] or [`give_by`] with the same `T` and is not taken during `'a`.
+/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - [`from_raw`] does not take the value during `'a`.
 ///
 /// # Panics
-/// On null, which TensorFlow never sends for an object that exists.
+/// Panics if `handle` is null, which TensorFlow never passes for an object that exists.
 pub unsafe fn borrow<'a, T>(handle: *mut c_void) -> &'a T {
     assert!(!handle.is_null(), "TensorFlow sent a null handle");
-    // SAFETY: not null, so the caller vouches for it.
+    // SAFETY: `handle` is not null, so the caller guarantees that it is a `HandleAllocation<T>` that lives
+    // for `'a`. The value is its first field (repr(C)), and nothing forms a `&mut` to it.
     unsafe { &*handle.cast::<T>() }
 }
 
-/// Takes the value back; the handle is dead from here on.
+/// Takes the value back; the handle is invalid afterwards.
 ///
 /// # Safety
-/// `handle` came from [`give`] or [`give_by`] with the same `T`, and is neither used nor taken again.
+/// - `handle` came from [`into_raw`] or [`into_raw_with_owner`] with the same `T`.
+/// - No borrow of the value is alive, and the handle is not used again.
 ///
 /// # Panics
-/// On null.
-pub unsafe fn take<T>(handle: *mut c_void) -> T {
+/// Panics if `handle` is null.
+pub unsafe fn from_raw<T>(handle: *mut c_void) -> T {
     assert!(!handle.is_null(), "TensorFlow sent a null handle");
-    // SAFETY: not null, so the caller vouches for it.
-    unsafe { Box::from_raw(handle.cast::<Given<T>>()) }.value
+    // SAFETY: `handle` is not null, so the caller guarantees that it is a leaked `HandleAllocation<T>` to
+    // which no borrow is left, and which is freed only here.
+    unsafe { Box::from_raw(handle.cast::<HandleAllocation<T>>()) }.value
 }
 
 #[cfg(test)]
@@ -130,38 +145,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_lends_and_takes() {
-        let handle = give(String::from("stream"));
-        // SAFETY: given just above, with this type.
+    fn borrows_value_and_takes_it_back() {
+        let handle = into_raw(String::from("stream"));
+        // SAFETY: the handle was made just above with this type, and is taken back once, at the end.
         unsafe {
             assert_eq!(borrow::<String>(handle), "stream");
-            assert_eq!(take::<String>(handle), "stream");
+            assert_eq!(from_raw::<String>(handle), "stream");
         }
     }
 
     #[test]
-    fn owned_value_is_dropped_unless_given_away() {
+    fn owned_handle_drops_value_unless_released() {
         let value = std::rc::Rc::new(());
-        drop(Owned::new(value.clone()));
+        drop(OwnedHandle::new(value.clone()));
         assert_eq!(std::rc::Rc::strong_count(&value), 1);
-        let handle = Owned::new(value.clone()).give();
+        let handle = OwnedHandle::new(value.clone()).into_raw();
         assert_eq!(std::rc::Rc::strong_count(&value), 2);
-        // SAFETY: given just above, with this type.
-        drop(unsafe { take::<std::rc::Rc<()>>(handle) });
+        // SAFETY: the handle was made just above with this type, and is taken back once.
+        drop(unsafe { from_raw::<std::rc::Rc<()>>(handle) });
         assert_eq!(std::rc::Rc::strong_count(&value), 1);
     }
 
     #[test]
-    fn owner_is_the_object_that_made_the_value() {
+    fn returns_owner_that_was_recorded() {
         let device = String::from("device 1");
-        let (made, alone) = (give_by(&device, 7_u16), give(7_u16));
-        // SAFETY: given just above, with these types, and `device` lives until the end.
+        let (owned, ownerless) = (into_raw_with_owner(&device, 7_u16), into_raw(7_u16));
+        // SAFETY: the handles were made just above with these types, each is taken back once, and `device`
+        // lives until the end.
         unsafe {
-            assert!(owner::<String, u16>(made).is_some_and(|it| ptr::eq(it, &device)));
-            assert!(owner::<String, u16>(alone).is_none());
-            assert!(process::<u16>(alone).is_current());
+            assert!(owner::<String, u16>(owned).is_some_and(|it| ptr::eq(it, &device)));
+            assert!(owner::<String, u16>(ownerless).is_none());
+            assert!(process::<u16>(ownerless).is_current());
             assert_eq!(
-                (*borrow::<u16>(made), take::<u16>(made), take::<u16>(alone)),
+                (
+                    *borrow::<u16>(owned),
+                    from_raw::<u16>(owned),
+                    from_raw::<u16>(ownerless)
+                ),
                 (7, 7, 7)
             );
         }

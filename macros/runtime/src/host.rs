@@ -1,173 +1,41 @@
-//! What host this is, decided once, in the first entry point that is called.
+//! The decision about the host, made once, in the first entry point that TensorFlow calls.
 //!
-//! The release is what the process's TensorFlow says of itself; where nothing says it, the releases
-//! that are left once symbols and sizes have been looked at. What does not follow stays open: nobody
-//! here guesses.
+//! The host's release is the one that `TF_Version` states. If it states none, the exported symbols and
+//! the sizes of the structs limit the possible releases. The code never guesses: a question that these
+//! facts do not answer has the result `None`.
 
 use std::ffi::{CStr, c_char};
-use std::fmt;
 use std::sync::OnceLock;
 
 use crate::availability::Availability;
+use crate::release::{FIRST_SUPPORTED, Release, Releases};
 use crate::{Code, Error, Function, Result, report};
 
-/// A minor release of TensorFlow; patches change no ABI.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Release {
-    major: u32,
-    minor: u32,
-}
-
-impl Release {
-    /// The release `major.minor`.
-    pub const fn new(major: u32, minor: u32) -> Self {
-        Self { major, minor }
-    }
-
-    /// The release of a text such as `2.6`, for what is written in code.
-    ///
-    /// # Panics
-    /// Where it is no release: at compile time, in a constant.
-    pub const fn literal(text: &str) -> Self {
-        let bytes = text.as_bytes();
-        let (mut numbers, mut digits, mut dots, mut at) = ([0, 0], 0, 0, 0);
-        while at < bytes.len() {
-            match bytes[at] {
-                digit @ b'0'..=b'9' => {
-                    numbers[dots] = numbers[dots] * 10 + (digit - b'0') as u32;
-                    digits += 1;
-                }
-                b'.' if dots == 0 && digits > 0 => (dots, digits) = (1, 0),
-                _ => panic!("expected a release, such as `2.6`"),
-            }
-            at += 1;
-        }
-        assert!(dots == 1 && digits > 0, "expected a release, such as `2.6`");
-        Self::new(numbers[0], numbers[1])
-    }
-
-    /// Major and minor, as [`Availability::has`] is asked.
-    pub const fn numbers(self) -> (u16, u16) {
-        (self.major as u16, self.minor as u16)
-    }
-
-    /// Whether it came before `other`.
-    pub(crate) const fn is_before(self, other: Self) -> bool {
-        self.major < other.major || (self.major == other.major && self.minor < other.minor)
-    }
-
-    /// The release of a version such as `2.12.0-rc1`.
-    pub fn parse(version: &str) -> Option<Self> {
-        let mut numbers = version.split(['.', '-', '+']).map(str::parse);
-        let major = numbers.next()?.ok()?;
-        Some(Self::new(major, numbers.next()?.ok()?))
-    }
-}
-
-impl fmt::Display for Release {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
-
-/// The first release that loads plugins.
-pub const FIRST: Release = Release::new(2, 5);
-
-/// A run of releases; without a last one it goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Releases {
-    /// The first.
-    pub first: Release,
-    /// The last, if it has ended.
-    pub last: Option<Release>,
-}
-
-impl Releases {
-    /// Every release that loads plugins.
-    pub const ALL: Self = Self {
-        first: FIRST,
-        last: None,
-    };
-
-    /// From `first` on.
-    pub const fn from(first: Release) -> Self {
-        Self { first, last: None }
-    }
-
-    /// From `first` to `last`, both included.
-    pub const fn between(first: Release, last: Release) -> Self {
-        Self {
-            first,
-            last: Some(last),
-        }
-    }
-
-    /// Whether `release` is one of these.
-    pub const fn has(self, release: Release) -> bool {
-        let ended = match self.last {
-            Some(last) => last.is_before(release),
-            None => false,
-        };
-        !release.is_before(self.first) && !ended
-    }
-
-    /// Whether every release of `other` is one of these.
-    pub fn contain(self, other: Self) -> bool {
-        self.first <= other.first
-            && match (self.last, other.last) {
-                (None, _) => true,
-                (Some(last), Some(other)) => other <= last,
-                (Some(_), None) => false,
-            }
-    }
-
-    /// The releases that are in both.
-    pub fn and(self, other: Self) -> Option<Self> {
-        let first = self.first.max(other.first);
-        let last = match (self.last, other.last) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        };
-        last.is_none_or(|last| first <= last)
-            .then_some(Self { first, last })
-    }
-}
-
-impl fmt::Display for Releases {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.last {
-            Some(last) if last == self.first => write!(f, "{last}"),
-            Some(last) => write!(f, "{} to {last}", self.first),
-            None => write!(f, "{} or later", self.first),
-        }
-    }
-}
-
-/// A function whose presence tells what releases this may be.
+/// A function whose presence in the process limits the possible releases.
 #[derive(Debug, Clone, Copy)]
-pub struct Mark {
-    /// Its C name.
+pub struct ReleaseSymbol {
+    /// The C name.
     pub symbol: &'static CStr,
-    /// Who exports it.
-    pub exported: &'static Availability,
+    /// The wheels that export it.
+    pub availability: &'static Availability,
 }
 
-/// What an entry point has seen of its host: the releases whose structs have the sizes found, or
-/// why a size tells nothing.
-pub type Clue = Result<Releases>;
+/// Evidence of a struct that the host passed: the releases whose struct has the size found, or an error
+/// if no known release has that size.
+pub type SizeEvidence = Result<Releases>;
 
-/// The releases that a plugin was built with: sp-abi's own.
+/// The releases that a plugin was built with: those of sp-abi.
 #[derive(Debug, Clone, Copy)]
-pub struct Knowledge {
+pub struct KnownReleases {
     /// The newest final release.
     pub newest: Release,
     /// The versions of later previews, as `TF_Version` returns them.
     pub previews: &'static [(&'static str, Release)],
-    /// Functions whose presence tells a release.
-    pub marks: &'static [Mark],
+    /// Functions whose presence limits the possible releases.
+    pub release_symbols: &'static [ReleaseSymbol],
 }
 
-impl Knowledge {
+impl KnownReleases {
     fn has_preview(&self, version: &str) -> bool {
         self.previews.iter().any(|(text, _)| *text == version)
     }
@@ -176,31 +44,31 @@ impl Knowledge {
 /// The treatment of a release that is newer than every known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownRelease {
-    /// Reads the host's own headers and runs if everything that the plugin uses is declared as it was.
-    /// If the installation has no headers, structs of known sizes are taken for known.
+    /// Reads the host's own headers, and runs if the declarations that the plugin uses have not changed.
+    /// If the installation has no headers, decides like [`KnownSizes`](Self::KnownSizes).
     #[default]
     ReadHost,
-    /// Takes structs of known sizes for known, and declines others.
+    /// Accepts structs whose sizes are known, and declines the host if one has another size.
     KnownSizes,
-    /// Declines.
+    /// Declines the host.
     Decline,
 }
 
-/// The conditions under which a plugin runs.
+/// A plugin's requirements on its host.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms {
+pub struct HostRequirements {
     /// The plugin's name, for messages.
     pub plugin: &'static str,
-    /// The oldest release that it serves.
+    /// The oldest release that the plugin supports.
     pub oldest: Release,
-    /// The treatment of a release that is newer than its sp-abi.
+    /// The treatment of a release that is newer than the plugin's sp-abi.
     pub unknown_release: UnknownRelease,
 }
 
 /// The TensorFlow of this process.
 #[derive(Debug)]
 pub struct Host {
-    said: Option<Release>,
+    stated_release: Option<Release>,
     releases: Releases,
     is_known: bool,
     is_preview: bool,
@@ -209,161 +77,203 @@ pub struct Host {
 }
 
 impl Host {
-    /// Decides about the host in the first entry point of a plugin; later calls return that decision.
-    /// `clues` is called unless the host's own headers decide: until they are read, a struct of an
-    /// unknown release must not be touched.
-    pub fn enter(
-        terms: &Terms,
-        knowledge: &Knowledge,
-        clues: impl FnOnce() -> Vec<Clue>,
+    /// Decides about the host on the first call, in the first entry point of a plugin. Later calls return
+    /// that decision.
+    ///
+    /// `size_evidence` is not called if the host's own headers decide: a struct of an unknown release must
+    /// not be accessed before its header is read.
+    pub fn get_or_decide(
+        requirements: &HostRequirements,
+        known_releases: &KnownReleases,
+        size_evidence: impl FnOnce() -> Vec<SizeEvidence>,
     ) -> &'static Self {
-        report::set_plugin_name(terms.plugin);
+        report::set_plugin_name(requirements.plugin);
         HOST.get_or_init(|| {
-            let terms = Terms {
-                unknown_release: chosen(terms.unknown_release),
-                ..*terms
+            let requirements = HostRequirements {
+                unknown_release: effective_policy(requirements.unknown_release),
+                ..*requirements
             };
-            Self::decide(version().as_deref(), &terms, knowledge, exported, clues)
+            Self::decide(
+                version().as_deref(),
+                &requirements,
+                known_releases,
+                is_exported,
+                size_evidence,
+            )
         })
     }
 
-    /// Returns the host as an entry point has decided, or, before the first of them, without any
-    /// knowledge. The latter changes nothing for an entry point that follows.
+    /// Returns the host as the first entry point has decided.
+    ///
+    /// Before the first entry point, returns a host for which every release counts as unknown. This does
+    /// not affect the decision of a later entry point.
     pub fn running() -> &'static Self {
         static UNDECIDED: OnceLock<Host> = OnceLock::new();
-        let undecided = || UNDECIDED.get_or_init(Self::without_knowledge);
+        let undecided = || UNDECIDED.get_or_init(Self::without_known_releases);
         HOST.get().unwrap_or_else(undecided)
     }
 
-    fn without_knowledge() -> Self {
-        let terms = Terms {
+    fn without_known_releases() -> Self {
+        let requirements = HostRequirements {
             plugin: "",
-            oldest: FIRST,
-            unknown_release: chosen(UnknownRelease::ReadHost),
+            oldest: FIRST_SUPPORTED,
+            unknown_release: effective_policy(UnknownRelease::ReadHost),
         };
-        let knowledge = Knowledge {
-            newest: FIRST,
+        let known_releases = KnownReleases {
+            newest: FIRST_SUPPORTED,
             previews: &[],
-            marks: &[],
+            release_symbols: &[],
         };
-        Self::decide(version().as_deref(), &terms, &knowledge, exported, Vec::new)
+        Self::decide(
+            version().as_deref(),
+            &requirements,
+            &known_releases,
+            is_exported,
+            Vec::new,
+        )
     }
 
-    /// Decides from what the process states, exports and passes.
+    /// Decides from the stated version, the exported symbols and the sizes of the structs.
     fn decide(
         version: Option<&str>,
-        terms: &Terms,
-        knowledge: &Knowledge,
-        exported: impl Fn(&CStr) -> bool,
-        clues: impl FnOnce() -> Vec<Clue>,
+        requirements: &HostRequirements,
+        known_releases: &KnownReleases,
+        is_exported: impl Fn(&CStr) -> bool,
+        size_evidence: impl FnOnce() -> Vec<SizeEvidence>,
     ) -> Self {
-        let said = version.and_then(Release::parse);
-        let is_preview = version.is_some_and(|it| knowledge.has_preview(it));
+        let stated_release = version.and_then(Release::parse);
+        let is_preview = version.is_some_and(|it| known_releases.has_preview(it));
         let mut host = Self {
-            said,
-            releases: said.map_or(Releases::ALL, |it| Releases::between(it, it)),
-            is_known: match said {
-                Some(release) => is_preview || release <= knowledge.newest,
-                // A version of an unknown form is that of no release that is known.
+            stated_release,
+            releases: stated_release.map_or(Releases::ALL, |it| Releases::between(it, it)),
+            is_known: match stated_release {
+                Some(release) => is_preview || release <= known_releases.newest,
+                // A version of an unknown form is of an unknown release.
                 None => version.is_none(),
             },
             is_preview,
-            unknown_release: terms.unknown_release,
+            unknown_release: requirements.unknown_release,
             declined: OnceLock::new(),
         };
-        let clues = if host.reads_headers() {
+        let size_evidence = if host.is_decided_by_headers() {
             Vec::new()
         } else {
-            clues()
+            size_evidence()
         };
-        if said.is_none() {
-            host.releases = infer(knowledge.marks, exported, &clues);
+        if stated_release.is_none() {
+            host.releases =
+                infer_releases(known_releases.release_symbols, is_exported, &size_evidence);
         }
-        if let Some(reason) = host.objection(terms, knowledge, &clues) {
+        if let Some(reason) = host.decline_reason(requirements, known_releases, &size_evidence) {
             let _ = host.declined.set(reason);
         }
         host
     }
 
-    /// Returns the reason to decline that is known before any header is read.
-    fn objection(&self, terms: &Terms, knowledge: &Knowledge, clues: &[Clue]) -> Option<Error> {
+    /// Returns the reason to decline the host, as far as it is known before any header is read.
+    fn decline_reason(
+        &self,
+        requirements: &HostRequirements,
+        known_releases: &KnownReleases,
+        size_evidence: &[SizeEvidence],
+    ) -> Option<Error> {
         let reason = if self.is_too_old() {
-            format!("plugins are loaded from TensorFlow {FIRST} on")
-        } else if self.is(Releases::from(terms.oldest)) == Some(false) {
-            format!("the plugin is for TensorFlow {} or later", terms.oldest)
+            format!("plugins are loaded from TensorFlow {FIRST_SUPPORTED} on")
+        } else if self.is_in(Releases::from(requirements.oldest)) == Some(false) {
+            format!(
+                "the plugin is for TensorFlow {} or later",
+                requirements.oldest
+            )
         } else if !self.is_known && self.unknown_release == UnknownRelease::Decline {
-            let newest = knowledge.newest;
+            let newest = known_releases.newest;
             format!("the newest release known to the plugin is {newest}")
         } else {
-            return clues.iter().find_map(|clue| clue.clone().err());
+            return size_evidence
+                .iter()
+                .find_map(|evidence| evidence.clone().err());
         };
         Some(Error::new(Code::FAILED_PRECONDITION, reason))
     }
 
-    /// Returns the release that the process's TensorFlow states.
-    pub fn said(&self) -> Option<Release> {
-        self.said
+    /// Returns the release that `TF_Version` states.
+    pub fn stated_release(&self) -> Option<Release> {
+        self.stated_release
     }
 
-    /// Returns the releases that it may be: one, if it states its release.
+    /// Returns the possible releases of the host: exactly one if it states its release.
     pub fn releases(&self) -> Releases {
         self.releases
     }
 
-    /// Returns true if it is one of `releases`; `None` if that does not follow.
-    pub fn is(&self, releases: Releases) -> Option<bool> {
-        match releases.and(self.releases) {
+    /// Returns true if the host's release is one of `releases`, false if it is not, and `None` if it may be.
+    pub fn is_in(&self, releases: Releases) -> Option<bool> {
+        match releases.intersection(self.releases) {
             None => Some(false),
-            Some(_) if releases.contain(self.releases) => Some(true),
+            Some(_) if releases.contains_all(self.releases) => Some(true),
             Some(_) => None,
         }
     }
 
-    /// Returns true for a release that sp-abi contains, or that is not stated.
+    /// Returns true if sp-abi contains the host's release, or if the host states no release.
     pub fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Returns true for a preview that sp-abi contains.
+    /// Returns true if the host is a preview that sp-abi contains.
     pub(crate) fn is_preview(&self) -> bool {
         self.is_preview
     }
 
-    /// Returns true if the host's own headers decide.
-    pub fn reads_headers(&self) -> bool {
+    /// Returns true if the host's own headers decide whether the plugin runs.
+    pub fn is_decided_by_headers(&self) -> bool {
         !self.is_known && self.unknown_release == UnknownRelease::ReadHost
     }
 
-    /// Returns true for a release from before plugins.
+    /// Returns true if the host's release loads no plugins.
     pub fn is_too_old(&self) -> bool {
-        self.said.is_some_and(|release| release < FIRST)
+        self.stated_release
+            .is_some_and(|release| release < FIRST_SUPPORTED)
     }
 
-    /// Checks that the plugin serves this host.
+    /// Checks that the plugin has not declined this host.
     ///
     /// # Errors
-    /// Returns the reason for which it was declined.
-    pub fn serve(&self) -> Result<()> {
+    /// Returns an error with the reason if the host was declined.
+    pub fn check_accepted(&self) -> Result<()> {
         self.declined.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Declines the host from here on, and reports the reason once.
+    /// Declines the host for the rest of the process, and reports the reason once.
     pub fn decline(&self, reason: Error) {
         if self.declined.set(reason).is_ok() {
             self.report_declined();
         }
     }
 
-    /// Writes the line that names the release and the reason.
+    /// Writes the line with the release and the reason for which the plugin declines it.
     pub fn report_declined(&self) {
-        if let Err(reason) = self.serve() {
-            crate::report!(Warn, "declined {}: {}", self.name(), reason.message());
+        if let Err(reason) = self.check_accepted() {
+            self.write_declined("", &reason);
         }
     }
 
-    /// Returns the release in words: `TensorFlow 2.12`, or which it may be.
+    /// Writes the line that the plugin declines the host for one of its parts only, such as its profiler.
+    pub fn report_declined_part(&self, part: &str, reason: &Error) {
+        self.write_declined(&format!(" for its {part}"), reason);
+    }
+
+    fn write_declined(&self, scope: &str, reason: &Error) {
+        report!(
+            Warn,
+            "declined {}{scope}: {}",
+            self.name(),
+            reason.message()
+        );
+    }
+
+    /// Returns the host's name for messages, such as `TensorFlow 2.12`.
     pub fn name(&self) -> String {
-        match self.said {
+        match self.stated_release {
             Some(release) => format!("TensorFlow {release}"),
             None => format!(
                 "a TensorFlow that does not state its release ({})",
@@ -373,8 +283,8 @@ impl Host {
     }
 }
 
-/// Returns the author's choice, unless the user's environment overrides it.
-fn chosen(by_author: UnknownRelease) -> UnknownRelease {
+/// Returns the author's choice, or the one with which the user's environment overrides it.
+fn effective_policy(by_author: UnknownRelease) -> UnknownRelease {
     let is_set = |name: &str, value: &str| std::env::var_os(name).is_some_and(|it| it == value);
     let by_size = is_set("SP_TRUST_HEADERS", "0") || is_set("SP_ASSUME_APPEND", "1");
     match by_author {
@@ -385,48 +295,57 @@ fn chosen(by_author: UnknownRelease) -> UnknownRelease {
 
 static HOST: OnceLock<Host> = OnceLock::new();
 
-/// The releases that fit what is exported and what sizes were seen. What is absent tells nothing:
-/// packages and platforms leave functions out.
-fn infer(marks: &[Mark], exported: impl Fn(&CStr) -> bool, clues: &[Clue]) -> Releases {
-    let present = marks.iter().filter(|mark| exported(mark.symbol));
-    let of_symbols = present.filter_map(|mark| mark.exported.releases());
-    let of_sizes = clues.iter().filter_map(|clue| clue.as_ref().ok().copied());
-    of_symbols
-        .chain(of_sizes)
+/// Returns the releases that agree with the exported symbols and the sizes of the structs.
+///
+/// The absence of a symbol is no evidence: some packages and platforms do not export all functions.
+fn infer_releases(
+    release_symbols: &[ReleaseSymbol],
+    is_exported: impl Fn(&CStr) -> bool,
+    size_evidence: &[SizeEvidence],
+) -> Releases {
+    let present = release_symbols
+        .iter()
+        .filter(|release_symbol| is_exported(release_symbol.symbol));
+    let by_symbols = present.filter_map(|release_symbol| release_symbol.availability.releases());
+    let by_sizes = size_evidence
+        .iter()
+        .filter_map(|evidence| evidence.as_ref().ok().copied());
+    by_symbols
+        .chain(by_sizes)
         .fold(Releases::ALL, |known, more| {
-            known.and(more).unwrap_or(known)
+            known.intersection(more).unwrap_or(known)
         })
 }
 
-// SAFETY: the symbol's own signature (tensorflow/c/c_api.h).
+// SAFETY: tensorflow/c/c_api.h declares TF_Version with this signature in every release.
 static VERSION: Function<unsafe extern "C" fn() -> *const c_char> =
     unsafe { Function::new(c"TF_Version") };
 
 fn version() -> Option<String> {
     let version = VERSION.get().ok()?;
-    // SAFETY: takes no arguments, and returns a C string that lives for ever, or null.
+    // SAFETY: TF_Version takes no arguments and has no preconditions.
     let text = unsafe { version() };
-    // SAFETY: as above.
+    // SAFETY: `text` is not null, so it is TensorFlow's static version string.
     let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
     text.to_str().ok().map(str::to_owned)
 }
 
-fn exported(symbol: &CStr) -> bool {
+fn is_exported(symbol: &CStr) -> bool {
     crate::symbol::is_exported(symbol)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::availability::{Exports, Wheels};
+    use crate::availability::{Exports, WheelSet};
 
     const V2_5: Release = Release::new(2, 5);
     const V2_6: Release = Release::new(2, 6);
     const V2_8: Release = Release::new(2, 8);
-    static READ: Wheels = Wheels {
+    static READ: WheelSet = WheelSet {
         package: "demo",
         platform: "demo",
-        read: &[(2, 5), (2, 6), (2, 8)],
+        releases: &[(2, 5), (2, 6), (2, 8)],
     };
     static FROM_2_6: Availability = Availability(&[Exports {
         wheels: &READ,
@@ -437,53 +356,52 @@ mod tests {
         spans: &[((2, 5), (2, 5))],
     }]);
     const PREVIEWS: &[(&str, Release)] = &[("2.22.0-rc0", Release::new(2, 22))];
-    const MARKS: [Mark; 2] = [
-        Mark {
+    const RELEASE_SYMBOLS: [ReleaseSymbol; 2] = [
+        ReleaseSymbol {
             symbol: c"TF_GetInputByName",
-            exported: &FROM_2_6,
+            availability: &FROM_2_6,
         },
-        Mark {
+        ReleaseSymbol {
             symbol: c"TF_Old",
-            exported: &IN_2_5,
+            availability: &IN_2_5,
         },
     ];
 
-    fn host(version: Option<&str>, symbols: &[&CStr], clues: &[Clue]) -> Host {
-        entered(V2_5, UnknownRelease::ReadHost, version, symbols, clues)
+    fn host(version: Option<&str>, symbols: &[&CStr], size_evidence: &[SizeEvidence]) -> Host {
+        decide(
+            V2_5,
+            UnknownRelease::ReadHost,
+            version,
+            symbols,
+            size_evidence,
+        )
     }
 
-    fn entered(
+    fn decide(
         oldest: Release,
         unknown_release: UnknownRelease,
         version: Option<&str>,
         symbols: &[&CStr],
-        clues: &[Clue],
+        size_evidence: &[SizeEvidence],
     ) -> Host {
-        let terms = Terms {
+        let requirements = HostRequirements {
             plugin: "demo",
             oldest,
             unknown_release,
         };
-        let knowledge = Knowledge {
+        let known_releases = KnownReleases {
             newest: Release::new(2, 21),
             previews: PREVIEWS,
-            marks: &MARKS,
+            release_symbols: &RELEASE_SYMBOLS,
         };
-        let exported = |name: &CStr| symbols.contains(&name);
-        Host::decide(version, &terms, &knowledge, exported, || clues.to_vec())
+        let is_exported = |name: &CStr| symbols.contains(&name);
+        Host::decide(version, &requirements, &known_releases, is_exported, || {
+            size_evidence.to_vec()
+        })
     }
 
     #[test]
-    fn versions_are_read_to_the_minor() {
-        let cases = ["2.5.3", "2.12.0-rc1", "2.21", "2.20.0-dev20250101+x"];
-        let found = cases.map(|text| Release::parse(text).unwrap().to_string());
-        assert_eq!(found, ["2.5", "2.12", "2.21", "2.20"]);
-        assert_eq!(Release::parse("unknown"), None);
-        assert!(Release::new(2, 10) > Release::new(2, 9));
-    }
-
-    #[test]
-    fn what_it_says_counts_before_what_it_shows() {
+    fn stated_release_takes_precedence_over_symbols_and_sizes() {
         let host = host(
             Some("2.8.4"),
             &[c"TF_Old"],
@@ -494,78 +412,75 @@ mod tests {
     }
 
     #[test]
-    fn symbols_and_sizes_narrow_what_says_nothing() {
+    fn symbols_and_sizes_limit_releases_if_none_is_stated() {
         let host = host(
             None,
             &[c"TF_GetInputByName"],
             &[Ok(Releases::between(V2_5, V2_8))],
         );
         assert!(host.name().contains("(2.6 to 2.8)"), "{}", host.name());
-        assert_eq!(host.is(Releases::from(V2_6)), Some(true));
-        assert_eq!(host.is(Releases::between(V2_5, V2_5)), Some(false));
-        assert_eq!(host.is(Releases::from(V2_8)), None);
+        assert_eq!(host.is_in(Releases::from(V2_6)), Some(true));
+        assert_eq!(host.is_in(Releases::between(V2_5, V2_5)), Some(false));
+        assert_eq!(host.is_in(Releases::from(V2_8)), None);
         let only = self::host(None, &[c"TF_Old"], &[]).releases();
         assert_eq!(only, Releases::between(V2_5, V2_5));
     }
 
     #[test]
-    fn nothing_known_is_anything_that_loads_plugins() {
+    fn every_supported_release_is_possible_without_evidence() {
         assert_eq!(host(None, &[], &[]).releases(), Releases::ALL);
     }
 
     #[test]
-    fn a_literal_is_a_release() {
-        const V2_21: Release = Release::literal("2.21");
-        assert_eq!(V2_21.numbers(), (2, 21));
-        for text in ["", "2", "2.", ".5", "2.5.0", "2.x"] {
-            assert!(
-                std::panic::catch_unwind(|| Release::literal(text)).is_err(),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_plugin_for_later_releases_refuses_what_is_surely_older() {
-        let seen_by = |oldest, version, clues: &[Clue]| {
-            entered(oldest, UnknownRelease::ReadHost, version, &[], clues).serve()
+    fn declines_host_that_is_certainly_older_than_minimum() {
+        let check = |oldest, version, size_evidence: &[SizeEvidence]| {
+            decide(
+                oldest,
+                UnknownRelease::ReadHost,
+                version,
+                &[],
+                size_evidence,
+            )
+            .check_accepted()
         };
-        assert!(seen_by(V2_6, Some("2.6.0"), &[]).is_ok());
-        let refused = seen_by(V2_8, Some("2.6.0"), &[]).unwrap_err();
+        assert!(check(V2_6, Some("2.6.0"), &[]).is_ok());
+        let declined = check(V2_8, Some("2.6.0"), &[]).unwrap_err();
         assert_eq!(
-            refused.message(),
+            declined.message(),
             "the plugin is for TensorFlow 2.8 or later"
         );
-        assert!(seen_by(V2_8, None, &[Ok(Releases::between(V2_5, V2_8))]).is_ok());
-        assert!(seen_by(V2_8, None, &[Ok(Releases::between(V2_5, V2_6))]).is_err());
+        assert!(check(V2_8, None, &[Ok(Releases::between(V2_5, V2_8))]).is_ok());
+        assert!(check(V2_8, None, &[Ok(Releases::between(V2_5, V2_6))]).is_err());
     }
 
     #[test]
     fn declines_releases_before_plugins_and_unknown_sizes() {
-        let old = host(Some("2.4.4"), &[], &[]).serve().unwrap_err();
+        let old = host(Some("2.4.4"), &[], &[]).check_accepted().unwrap_err();
         assert!(old.message().contains("from TensorFlow 2.5 on"), "{old}");
         let unknown = [Err(Error::internal("SP_Platform is 99 bytes"))];
-        let declined = host(Some("2.21.0"), &[], &unknown).serve().unwrap_err();
+        let declined = host(Some("2.21.0"), &[], &unknown)
+            .check_accepted()
+            .unwrap_err();
         assert!(declined.message().contains("99 bytes"), "{declined}");
     }
 
     #[test]
-    fn treats_an_unknown_release_as_its_author_chose() {
+    fn follows_policy_of_author_for_unknown_release() {
         use UnknownRelease::{Decline, KnownSizes, ReadHost};
         let unknown = [Err(Error::internal("SP_Platform is 99 bytes"))];
-        let served = |choice, version, clues: &[Clue]| {
-            let host = entered(V2_5, choice, Some(version), &[], clues);
-            (host.serve().is_ok(), host.reads_headers())
+        let outcome = |choice, version, size_evidence: &[SizeEvidence]| {
+            let host = decide(V2_5, choice, Some(version), &[], size_evidence);
+            (host.check_accepted().is_ok(), host.is_decided_by_headers())
         };
-        assert_eq!(served(ReadHost, "2.30.0", &unknown), (true, true));
-        assert_eq!(served(KnownSizes, "2.30.0", &unknown), (false, false));
-        assert_eq!(served(KnownSizes, "2.30.0", &[]), (true, false));
-        assert_eq!(served(Decline, "2.30.0", &[]), (false, false));
-        assert_eq!(served(Decline, "2.21.3", &[]), (true, false));
+        assert_eq!(outcome(ReadHost, "2.30.0", &unknown), (true, true));
+        assert_eq!(outcome(KnownSizes, "2.30.0", &unknown), (false, false));
+        assert_eq!(outcome(KnownSizes, "2.30.0", &[]), (true, false));
+        assert_eq!(outcome(Decline, "2.30.0", &[]), (false, false));
+        assert_eq!(outcome(Decline, "2.21.3", &[]), (true, false));
     }
 
     #[test]
-    fn knows_a_preview_by_its_whole_version() {
+    fn preview_is_known_by_exact_version() {
         let is_known = |version| host(Some(version), &[], &[]).is_known();
         assert!(is_known("2.22.0-rc0") && is_known("2.21.0") && is_known("2.5.3"));
         assert!(!is_known("2.22.0") && !is_known("2.22.0-rc1"));

@@ -1,7 +1,7 @@
-//! The installation of the running TensorFlow: its libraries' files and the headers beside them.
+//! The installation of the running TensorFlow: the files of its libraries and the headers beside them.
 //!
 //! A wheel has `include/` beside `libtensorflow_framework`. Only regular files below that folder are
-//! read, at most [`MAX_TOTAL`] bytes for one header and what it includes.
+//! read, at most [`MAX_TOTAL`] bytes for one header and those that it includes.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, c_void};
@@ -10,10 +10,10 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes that are read of one header and those that it includes.
+/// Limit for the size of one header and those that it includes, in bytes.
 const MAX_TOTAL: u64 = 1 << 20;
 
-/// Folders of the C API's headers; other includes are C++ or the system's.
+/// Path prefix of the C API's headers. Other includes are C++ or the system's.
 const C_API: &str = "tensorflow/c/";
 
 /// The folder of a host's headers.
@@ -21,15 +21,17 @@ const C_API: &str = "tensorflow/c/";
 pub struct IncludeRoot(PathBuf);
 
 impl IncludeRoot {
-    /// Finds the headers beside the library at `library`: where its path leads without resolving links
-    /// if there is an `include` folder, else where the library's file lies.
-    pub fn beside(library: &Path) -> Option<Self> {
+    /// Finds the `include` folder beside `library`, or returns `None` if there is none.
+    ///
+    /// The folder beside the path as it is spelled comes first, then the one beside the file to which
+    /// symbolic links lead.
+    pub fn find_beside(library: &Path) -> Option<Self> {
         if !library.is_absolute() {
-            // The loader's working directory may have been another one.
+            // The working directory may have been another one when the loader opened the library.
             return None;
         }
         let resolved = fs::canonicalize(library).ok();
-        let candidates = [Some(normalized(library)), resolved];
+        let candidates = [Some(normalize(library)), resolved];
         let mut roots = candidates.into_iter().flatten().filter_map(|library| {
             let include = library.parent()?.join("include");
             fs::canonicalize(include).ok()
@@ -37,68 +39,69 @@ impl IncludeRoot {
         roots.find(|root| root.is_dir()).map(Self)
     }
 
-    /// The folder `root`, for tests.
-    pub fn at(root: &Path) -> Option<Self> {
+    /// Creates the include root `root`, or returns `None` if there is no such folder. For tests.
+    pub fn new(root: &Path) -> Option<Self> {
         fs::canonicalize(root).ok().map(Self)
     }
 
-    /// Reads `header`, a path below the folder, and the C API headers that it includes, by their names.
+    /// Reads `header`, a path below the folder, and the C API headers that it includes. Returns the texts
+    /// by path.
     ///
     /// # Errors
     /// Returns an error if a file is not below the folder, is not UTF-8, or all are too large.
     pub fn read(&self, header: &str) -> Result<BTreeMap<String, String>, Unreadable> {
         let mut texts = BTreeMap::new();
-        let mut rest = vec![header.to_owned()];
+        let mut pending = vec![header.to_owned()];
         let mut budget = MAX_TOTAL;
-        while let Some(name) = rest.pop() {
+        while let Some(name) = pending.pop() {
             if texts.contains_key(&name) {
                 continue;
             }
-            let text = self.file(&name, &mut budget);
-            let text = text.map_err(|why| Unreadable {
+            let text = self.read_file(&name, &mut budget);
+            let text = text.map_err(|reason| Unreadable {
                 name: name.clone(),
-                why,
+                reason,
             })?;
-            rest.extend(includes(&text).map(str::to_owned));
+            pending.extend(c_api_includes(&text).map(str::to_owned));
             texts.insert(name, text);
         }
         Ok(texts)
     }
 
-    fn file(&self, name: &str, budget: &mut u64) -> Result<String, Why> {
-        let missing = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => Why::Missing,
-            _ => Why::Unreadable,
+    fn read_file(&self, name: &str, budget: &mut u64) -> Result<String, UnreadableReason> {
+        let open_failure = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => UnreadableReason::NotFound,
+            _ => UnreadableReason::Unreadable,
         };
-        let path = fs::canonicalize(self.0.join(name)).map_err(missing)?;
+        let path = fs::canonicalize(self.0.join(name)).map_err(open_failure)?;
         if !path.starts_with(&self.0) || !path.is_file() {
-            return Err(Why::Outside);
+            return Err(UnreadableReason::Outside);
         }
-        let file = File::open(path).map_err(|_| Why::Unreadable)?;
+        let file = File::open(path).map_err(|_| UnreadableReason::Unreadable)?;
         let mut bytes = Vec::new();
         let read = file.take(*budget + 1).read_to_end(&mut bytes);
-        read.map_err(|_| Why::Unreadable)?;
+        read.map_err(|_| UnreadableReason::Unreadable)?;
         *budget = budget
             .checked_sub(bytes.len() as u64)
-            .ok_or(Why::TooLarge)?;
-        String::from_utf8(bytes).map_err(|_| Why::NotText)
+            .ok_or(UnreadableReason::TooLarge)?;
+        String::from_utf8(bytes).map_err(|_| UnreadableReason::NotText)
     }
 }
 
 /// A header that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Its path below the folder.
+    /// Path below the include folder.
     pub name: String,
     /// The reason.
-    pub why: Why,
+    pub reason: UnreadableReason,
 }
 
-/// Why a header cannot be read.
+/// UnreadableReason a header cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum UnreadableReason {
     /// There is no such file.
-    Missing,
+    NotFound,
     /// Reading it fails.
     Unreadable,
     /// It is a link that leads out of the folder, or no regular file.
@@ -111,19 +114,19 @@ pub enum Why {
 
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let why = match self.why {
-            Why::Missing => "is missing",
-            Why::Unreadable => "cannot be read",
-            Why::Outside => "lies outside of the host's include folder",
-            Why::TooLarge => "is over 1 MiB with its includes",
-            Why::NotText => "is not UTF-8",
+        let reason = match self.reason {
+            UnreadableReason::NotFound => "is missing",
+            UnreadableReason::Unreadable => "cannot be read",
+            UnreadableReason::Outside => "lies outside of the host's include folder",
+            UnreadableReason::TooLarge => "is over 1 MiB with its includes",
+            UnreadableReason::NotText => "is not UTF-8",
         };
-        write!(f, "header {} {why}", self.name)
+        write!(f, "header {} {reason}", self.name)
     }
 }
 
-/// Returns the C API headers that a text includes by quotes.
-fn includes(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the C API headers that `text` includes with quotes.
+fn c_api_includes(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start();
         let rest = rest.strip_prefix("include")?.trim_start();
@@ -132,8 +135,8 @@ fn includes(text: &str) -> impl Iterator<Item = &str> {
     quoted.filter(|name| name.starts_with(C_API))
 }
 
-/// Resolves `.` and `..` by their spelling alone.
-fn normalized(path: &Path) -> PathBuf {
+/// Resolves `.` and `..` lexically, without access to the file system.
+fn normalize(path: &Path) -> PathBuf {
     let mut found = PathBuf::new();
     for part in path.components() {
         match part {
@@ -145,21 +148,21 @@ fn normalized(path: &Path) -> PathBuf {
     found
 }
 
-/// Returns the file of the loaded library that holds `address`.
-pub(crate) fn library_of(address: *const c_void) -> Option<PathBuf> {
+/// Returns the file of the loaded library that contains `address`.
+pub(crate) fn find_library(address: *const c_void) -> Option<PathBuf> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),
         dli_fbase: std::ptr::null_mut(),
         dli_sname: std::ptr::null(),
         dli_saddr: std::ptr::null_mut(),
     };
-    // SAFETY: dladdr accepts any address, and `info` is writable.
+    // SAFETY: dladdr accepts any address and dereferences none; `info` is writable.
     let is_found = unsafe { libc::dladdr(address, &raw mut info) } != 0;
     if !is_found || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: dladdr found a library, whose name is a C string for as long as it is loaded;
-    // TensorFlow is never unloaded.
+    // SAFETY: dladdr succeeded, so `dli_fname` is the C string of a loaded library. It stays valid while
+    // the library is loaded, and TensorFlow is never unloaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
@@ -169,10 +172,10 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// A folder of its own below the system's temporary one, removed at the end.
-    struct Folder(PathBuf);
+    /// A temporary folder, removed on drop.
+    struct TestFolder(PathBuf);
 
-    impl Folder {
+    impl TestFolder {
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("sp-{name}-{}", std::process::id()));
             fs::create_dir_all(&path).unwrap();
@@ -186,44 +189,44 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             drop(fs::remove_dir_all(&self.0));
         }
     }
 
     #[test]
-    fn reads_a_header_with_its_c_api_includes() {
-        let folder = Folder::new("includes");
+    fn reads_header_with_its_c_api_includes() {
+        let folder = TestFolder::new("includes");
         folder.write(
             "include/tensorflow/c/a.h",
             "#include \"tensorflow/c/b.h\"\n#include \"x.h\"",
         );
         folder.write("include/tensorflow/c/b.h", "# include \"tensorflow/c/a.h\"");
         folder.write("lib.so", "");
-        let root = IncludeRoot::beside(&folder.0.join("python/../lib.so")).unwrap();
+        let root = IncludeRoot::find_beside(&folder.0.join("python/../lib.so")).unwrap();
         let texts = root.read("tensorflow/c/a.h").unwrap();
         let names: Vec<_> = texts.keys().collect();
         assert_eq!(names, ["tensorflow/c/a.h", "tensorflow/c/b.h"]);
-        let missing = root.read("tensorflow/c/c.h").unwrap_err();
-        assert_eq!(missing.to_string(), "header tensorflow/c/c.h is missing");
+        let error = root.read("tensorflow/c/c.h").unwrap_err();
+        assert_eq!(error.to_string(), "header tensorflow/c/c.h is missing");
     }
 
     #[test]
-    fn finds_headers_beside_a_library_that_is_a_link() {
-        let folder = Folder::new("link");
+    fn finds_headers_beside_target_of_linked_library() {
+        let folder = TestFolder::new("link");
         folder.write("real/include/tensorflow/c/a.h", "");
         folder.write("real/lib.so", "");
         folder.write("links/x", "");
         symlink(folder.0.join("real/lib.so"), folder.0.join("links/lib.so")).unwrap();
-        let root = IncludeRoot::beside(&folder.0.join("links/lib.so"));
+        let root = IncludeRoot::find_beside(&folder.0.join("links/lib.so"));
         assert_eq!(root, Some(IncludeRoot(folder.0.join("real/include"))));
-        assert_eq!(IncludeRoot::beside(Path::new("/no/such/lib.so")), None);
+        assert_eq!(IncludeRoot::find_beside(Path::new("/no/such/lib.so")), None);
     }
 
     #[test]
-    fn rejects_files_outside_of_the_folder() {
-        let folder = Folder::new("outside");
+    fn rejects_files_outside_of_folder() {
+        let folder = TestFolder::new("outside");
         folder.write("include/tensorflow/c/x.h", "");
         folder.write("secret.h", "");
         symlink(
@@ -231,23 +234,27 @@ mod tests {
             folder.0.join("include/tensorflow/c/link.h"),
         )
         .unwrap();
-        let root = IncludeRoot::at(&folder.0.join("include")).unwrap();
+        let root = IncludeRoot::new(&folder.0.join("include")).unwrap();
         for name in ["tensorflow/c/link.h", "../secret.h", "tensorflow/c"] {
-            assert_eq!(root.read(name).unwrap_err().why, Why::Outside, "{name}");
+            assert_eq!(
+                root.read(name).unwrap_err().reason,
+                UnreadableReason::Outside,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn rejects_headers_that_are_too_large_or_not_text() {
-        let folder = Folder::new("large");
+        let folder = TestFolder::new("large");
         folder.write(
             "include/tensorflow/c/large.h",
             vec![b' '; MAX_TOTAL as usize + 1],
         );
         folder.write("include/tensorflow/c/binary.h", [0xff, 0xfe]);
-        let root = IncludeRoot::at(&folder.0.join("include")).unwrap();
-        let why = |name| root.read(name).unwrap_err().why;
-        assert_eq!(why("tensorflow/c/large.h"), Why::TooLarge);
-        assert_eq!(why("tensorflow/c/binary.h"), Why::NotText);
+        let root = IncludeRoot::new(&folder.0.join("include")).unwrap();
+        let reason = |name| root.read(name).unwrap_err().reason;
+        assert_eq!(reason("tensorflow/c/large.h"), UnreadableReason::TooLarge);
+        assert_eq!(reason("tensorflow/c/binary.h"), UnreadableReason::NotText);
     }
 }

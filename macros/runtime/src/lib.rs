@@ -1,8 +1,8 @@
-//! What every plugin needs at run time, whatever APIs it speaks: views that respect `struct_size`,
+//! Run-time support of plugins, independent of any one API: views that respect `struct_size`,
 //! `TF_Status` as `Result`, a guard that lets no panic cross `extern "C"`, and `TF_*` functions
 //! looked up in the running process instead of at link time.
 //!
-//! Everything here is independent of any one struct; sp-abi brings those.
+//! The structs of the APIs are in sp-abi.
 
 // A print panics if its stream cannot be written: `report!` does not.
 #![deny(clippy::print_stderr, clippy::print_stdout, clippy::dbg_macro)]
@@ -12,7 +12,7 @@ extern crate self as sp_runtime;
 
 pub mod availability;
 pub mod c_header;
-pub mod declared;
+pub mod declarations;
 pub mod fork;
 pub mod guard;
 pub mod handle;
@@ -20,14 +20,16 @@ pub mod host;
 mod host_headers;
 pub mod installation;
 mod prefix;
+pub mod release;
 pub mod report;
 mod status;
 mod symbol;
 pub mod validation;
 pub mod writer;
 
-pub use host::{Host, Knowledge, Mark, Release, Releases, Terms, UnknownRelease};
+pub use host::{Host, HostRequirements, KnownReleases, ReleaseSymbol, UnknownRelease};
 pub use prefix::{Epoch, Field, Prefix, PrefixMut, Versioned};
+pub use release::{FIRST_SUPPORTED, Release, Releases};
 pub use sp_macros::{Abi, Attributes, forward_slots, kernel, plugin, vtable};
 pub use status::{Code, Error, RawStatus, Result, Status};
-pub use symbol::{Function, Means, Missing, Older};
+pub use symbol::{Function, HostFunction, OlderSignature, UnavailableFunction};

@@ -1,58 +1,61 @@
 //! Views of structs that the other side allocated.
 //!
-//! A plugin and its host are built years apart, so a struct may be shorter, longer or ordered
-//! otherwise than the one we were compiled with. No `&T` is ever formed over such memory: a view
-//! reads and writes one field at a time, where the layout with the `struct_size` found there has it.
+//! A plugin and its host are built years apart, so the host's struct may be shorter, longer or ordered
+//! differently than the Rust struct. No `&T` is ever formed over such memory. A view reads and writes one
+//! field at a time, at its offset in the layout that has the `struct_size` found in the struct.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-use crate::declared::{HostLayout, HostLayoutCell};
-use crate::host::{Host, Release, Releases};
+use crate::declarations::{HostLayout, HostLayoutCell};
+use crate::host::Host;
+use crate::release::{Release, Releases};
 use crate::writer::{self, Settable};
 use crate::{Code, Error, Result};
 
-/// A struct that opens with `struct_size`.
+/// A struct whose first field is `struct_size`. `#[derive(Abi)]` implements the trait.
 ///
 /// # Safety
-/// The type is `repr(C)`, its first field is `struct_size: usize`, [`STRUCT_SIZE`] is the end of its
-/// last field and the size of the last of [`EPOCHS`]. `#[derive(Abi)]` is the only implementor.
+/// - The type is `repr(C)`, and its first field is `struct_size: usize`.
+/// - [`STRUCT_SIZE`] is the end of its last field and the size of the last of [`EPOCHS`].
 ///
 /// [`STRUCT_SIZE`]: Versioned::STRUCT_SIZE
 /// [`EPOCHS`]: Versioned::EPOCHS
 pub unsafe trait Versioned: Copy {
     /// The C name, for messages.
     const NAME: &'static str;
-    /// Bytes up to the end of the last field, tail padding excluded: what both sides write into
+    /// Bytes up to the end of the last field, without tail padding. Both sides store this value in
     /// `struct_size`.
     const STRUCT_SIZE: usize;
-    /// Its layouts over the releases, oldest first; no two have one size. The last is the type's.
+    /// The layouts of the struct over the releases, oldest first, each of another size. The last is the
+    /// layout of the Rust type.
     const EPOCHS: &'static [Epoch];
-    /// The names of its fields in order.
+    /// The names of the fields in order.
     const FIELDS: &'static [&'static str];
 
-    /// The layout that the headers of the running host declare, if they were read.
+    /// Returns the cell for the layout that the headers of the running host declare.
     fn host_layout() -> &'static HostLayoutCell;
 }
 
-/// A layout that a struct had.
+/// A layout version of a struct: a run of releases with one layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch {
-    /// The `struct_size` that tells it.
+    /// The `struct_size` that identifies the layout.
     pub size: usize,
-    /// The releases that have it.
+    /// The releases that have the layout.
     pub releases: Releases,
 }
 
-/// A field of `T` with type `F`: where each layout of `T` has it, and which party `W` stores it.
+/// A field of `T` with type `F`: its offset in each layout of `T`, and the party `W` that stores it.
 pub struct Field<T, F, W = writer::Plugin> {
     /// Position among the fields of `T`.
     index: usize,
+    /// Offset in the newest layout.
     offset: usize,
-    /// By epoch; empty where it is the same in all.
-    places: &'static [Option<usize>],
-    of: PhantomData<fn(T, W) -> F>,
+    /// Offsets by epoch; empty if the offset is the same in all.
+    offsets: &'static [Option<usize>],
+    signature: PhantomData<fn(T, W) -> F>,
 }
 
 impl<T, F, W> Clone for Field<T, F, W> {
@@ -64,72 +67,73 @@ impl<T, F, W> Clone for Field<T, F, W> {
 impl<T, F, W> Copy for Field<T, F, W> {}
 
 impl<T, F, W> Field<T, F, W> {
-    /// The field of `T` number `index` that starts `offset` bytes into `T`, in every layout.
+    /// Describes a field that has the same offset in every layout of `T`.
     ///
     /// # Safety
-    /// A value of type `F` lives at that offset of every `T` that reaches so far, and `index` is the
-    /// field's position in [`Versioned::FIELDS`].
-    pub const unsafe fn at(index: usize, offset: usize) -> Self {
+    /// - In every layout of `T` that is long enough, a field of type `F` starts at `offset`.
+    /// - `index` is the field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn with_fixed_offset(index: usize, offset: usize) -> Self {
         Self {
             index,
             offset,
-            places: &[],
-            of: PhantomData,
+            offsets: &[],
+            signature: PhantomData,
         }
     }
 
-    /// The field number `index` that starts `offset` bytes into `T`, and in its layouts at `places`, by
+    /// Describes a field that starts at `offset` in the newest layout, and at `offsets` in the layouts by
     /// epoch.
     ///
     /// # Safety
-    /// A value of type `F` lives at each of those places, in the layout that it is of, and `index` is
-    /// the field's position in [`Versioned::FIELDS`].
-    pub const unsafe fn moved(
+    /// - `offsets` has one entry for each of [`Versioned::EPOCHS`]; in that layout a field of type `F`
+    ///   starts at the entry's offset.
+    /// - `index` is the field's position in [`Versioned::FIELDS`].
+    pub const unsafe fn with_offsets(
         index: usize,
         offset: usize,
-        places: &'static [Option<usize>],
+        offsets: &'static [Option<usize>],
     ) -> Self {
-        if let [.., Some(newest)] = places {
+        if let [.., Some(newest)] = offsets {
             assert!(*newest == offset, "the newest layout is the type's own");
         }
         Self {
             index,
             offset,
-            places,
-            of: PhantomData,
+            offsets,
+            signature: PhantomData,
         }
     }
 
-    /// Bytes from the start of the struct to the end of this field.
+    /// Returns the number of bytes from the start of the struct to the end of this field.
     pub const fn end(self) -> usize {
         self.offset + size_of::<F>()
     }
 
-    /// Where the layout of this epoch has it.
-    fn place(self, epoch: usize) -> Option<usize> {
-        match self.places {
+    /// Returns the offset in the layout of this epoch, or `None` if that layout lacks the field.
+    fn offset_in(self, epoch: usize) -> Option<usize> {
+        match self.offsets {
             [] => Some(self.offset),
-            places => places[epoch],
+            offsets => offsets[epoch],
         }
     }
 
-    /// Where it is in all of them, if it is in one place.
-    fn fixed(self) -> Option<usize> {
-        let here = Some(self.offset);
-        self.places
+    /// Returns the offset, or `None` if not all layouts have the field at the same offset.
+    fn fixed_offset(self) -> Option<usize> {
+        let newest = Some(self.offset);
+        self.offsets
             .iter()
-            .all(|place| *place == here)
+            .all(|offset| *offset == newest)
             .then_some(self.offset)
     }
 }
 
 impl<T: Versioned, F, W> Field<T, F, W> {
-    /// Whether the struct has this field in `release`.
-    pub const fn is_in(self, release: Release) -> bool {
+    /// Returns true if the struct has this field in `release`.
+    pub const fn exists_in(self, release: Release) -> bool {
         let mut epoch = 0;
         while epoch < T::EPOCHS.len() {
-            let there = self.places.is_empty() || self.places[epoch].is_some();
-            if there && T::EPOCHS[epoch].releases.has(release) {
+            let exists = self.offsets.is_empty() || self.offsets[epoch].is_some();
+            if exists && T::EPOCHS[epoch].releases.contains(release) {
                 return true;
             }
             epoch += 1;
@@ -138,89 +142,91 @@ impl<T: Versioned, F, W> Field<T, F, W> {
     }
 }
 
-/// A larger `struct_size` is no size: the largest struct of any release has about 1,000 bytes. Views of such
-/// a struct reach no field, and nothing is written to it.
-const LARGEST: usize = 4096;
+/// Limit for a plausible `struct_size`: the largest struct of any release has about 1,000 bytes. A view of
+/// a larger struct reaches no field and writes nothing.
+const MAX_STRUCT_SIZE: usize = 4096;
 
-/// Which fields a view reaches.
+/// The layout by which a view finds fields.
 #[derive(Debug, Clone, Copy)]
-enum Reach {
-    /// Those of this epoch's layout.
+enum ViewLayout {
+    /// The layout of this epoch.
     Epoch(usize),
-    /// Those that the host's own header declares.
+    /// The layout that the host's own header declares.
     Host(&'static HostLayout),
-    /// Those that no layout has moved, as far as the struct goes.
-    Fixed,
-    /// None: nobody knows a layout of this size.
-    Nothing,
+    /// Only fields that have the same offset in all layouts, as far as the struct's size allows.
+    FixedFields,
+    /// No field: no layout of this size is known.
+    Unknown,
 }
 
-impl Reach {
-    fn of<T: Versioned>(size: usize) -> Self {
+impl ViewLayout {
+    fn for_size<T: Versioned>(size: usize) -> Self {
         match T::host_layout().get() {
-            _ if size > LARGEST => Self::Nothing,
-            None => Self::by_size::<T>(size),
-            Some(layout) if layout.is_accepted && layout.has(size) => Self::Host(layout),
-            Some(_) => Self::Nothing,
+            _ if size > MAX_STRUCT_SIZE => Self::Unknown,
+            None => Self::by_known_sizes::<T>(size),
+            Some(layout) if layout.is_accepted && layout.has_size(size) => Self::Host(layout),
+            Some(_) => Self::Unknown,
         }
     }
 
-    /// The fields to decline with: those of the host's header, else those that no layout has moved.
-    fn fixed<T: Versioned>(size: usize) -> Self {
+    /// Returns the layout for declining the host: that of the host's header, else only the fields that have
+    /// the same offset in all layouts.
+    fn fixed_fields<T: Versioned>(size: usize) -> Self {
         match T::host_layout().get() {
-            _ if size > LARGEST => Self::Nothing,
-            Some(layout) if layout.has(size) => Self::Host(layout),
-            _ => Self::Fixed,
+            _ if size > MAX_STRUCT_SIZE => Self::Unknown,
+            Some(layout) if layout.has_size(size) => Self::Host(layout),
+            _ => Self::FixedFields,
         }
     }
 
-    fn by_size<T: Versioned>(size: usize) -> Self {
+    fn by_known_sizes<T: Versioned>(size: usize) -> Self {
         match T::EPOCHS.iter().position(|epoch| epoch.size == size) {
             Some(epoch) => Self::Epoch(epoch),
-            None => Self::beyond::<T>(size),
+            None => Self::for_unknown_size::<T>(size),
         }
     }
 
     #[cold]
-    fn beyond<T: Versioned>(size: usize) -> Self {
+    fn for_unknown_size<T: Versioned>(size: usize) -> Self {
         static ASSUME_APPEND: LazyLock<bool> = LazyLock::new(|| {
             std::env::var_os("SP_ASSUME_APPEND").is_some_and(|value| value == "1")
         });
         match size > T::STRUCT_SIZE && *ASSUME_APPEND {
             true => Self::Epoch(T::EPOCHS.len() - 1),
-            false => Self::Nothing,
+            false => Self::Unknown,
         }
     }
 
-    fn place<T, F, W>(self, size: usize, field: Field<T, F, W>) -> Option<usize> {
+    /// Returns the offset of `field`, or `None` if the struct lacks it.
+    fn offset_of<T, F, W>(self, size: usize, field: Field<T, F, W>) -> Option<usize> {
         match self {
-            Self::Epoch(epoch) => field.place(epoch),
-            Self::Host(layout) => layout.places.get(field.index).copied().flatten(),
-            Self::Fixed => field.fixed(),
-            Self::Nothing => None,
+            Self::Epoch(epoch) => field.offset_in(epoch),
+            Self::Host(layout) => layout.offsets.get(field.index).copied().flatten(),
+            Self::FixedFields => field.fixed_offset(),
+            Self::Unknown => None,
         }
-        // The sizes of epochs are facts of a table, and a header may state anything. That nothing is
-        // touched beyond the host's struct must not depend on either.
-        .filter(|place| {
-            place
+        // A last check that does not depend on the tables of epochs or on the host's header: no access goes
+        // beyond the host's `struct_size`.
+        .filter(|offset| {
+            offset
                 .checked_add(size_of::<F>())
                 .is_some_and(|end| end <= size)
         })
     }
 }
 
-/// The releases whose `T` has this size.
-fn releases<T: Versioned>(size: usize, reach: Reach) -> Result<Releases> {
-    match reach {
-        Reach::Epoch(epoch) if T::EPOCHS[epoch].size == size => Ok(T::EPOCHS[epoch].releases),
-        Reach::Epoch(_) | Reach::Host(_) => Ok(Releases::ALL),
-        _ => Err(unknown::<T>(size)),
+/// Returns the releases whose `T` has this size.
+fn releases_of_layout<T: Versioned>(size: usize, layout: ViewLayout) -> Result<Releases> {
+    match layout {
+        ViewLayout::Epoch(epoch) if T::EPOCHS[epoch].size == size => Ok(T::EPOCHS[epoch].releases),
+        ViewLayout::Epoch(_) | ViewLayout::Host(_) => Ok(Releases::ALL),
+        _ => Err(unknown_layout::<T>(size)),
     }
 }
 
 /// Returns the error for a struct whose layout is not known.
 #[cold]
-fn unknown<T: Versioned>(size: usize) -> Error {
+fn unknown_layout<T: Versioned>(size: usize) -> Error {
     let declared = T::host_layout().get().filter(|layout| layout.is_accepted);
     let message = match declared {
         Some(layout) => format!(
@@ -231,24 +237,24 @@ fn unknown<T: Versioned>(size: usize) -> Error {
         None => format!(
             "its {} is {size} bytes, expected {} (SP_ASSUME_APPEND=1 takes a longer one for these with fields added at the end)",
             T::NAME,
-            sizes::<T>(),
+            known_sizes::<T>(),
         ),
     };
     Error::new(Code::FAILED_PRECONDITION, message)
 }
 
-/// Returns the known sizes of `T` as text: `34 or 35`.
-fn sizes<T: Versioned>() -> String {
+/// Returns the known sizes of `T` as text, such as `34 or 35`.
+fn known_sizes<T: Versioned>() -> String {
     let known = T::EPOCHS.iter().map(|epoch| epoch.size.to_string());
     known.collect::<Vec<_>>().join(" or ")
 }
 
-/// A struct that we may read, as far as its `struct_size` goes.
+/// A read-only view of a struct, as far as its `struct_size` goes.
 pub struct Prefix<'a, T> {
     start: NonNull<T>,
     size: usize,
-    reach: Reach,
-    lent: PhantomData<&'a T>,
+    layout: ViewLayout,
+    lifetime: PhantomData<&'a T>,
 }
 
 impl<T> Clone for Prefix<'_, T> {
@@ -260,200 +266,209 @@ impl<T> Clone for Prefix<'_, T> {
 impl<T> Copy for Prefix<'_, T> {}
 
 impl<'a, T: Versioned> Prefix<'a, T> {
-    /// A view of the struct at `start`; of nothing if `start` is null.
+    /// Creates a view of the struct at `start`; null gives a view without fields.
     ///
     /// # Safety
-    /// `start` is null, or aligned for `T` and readable for as many bytes as the `struct_size`
-    /// there says, for all of `'a`, while nobody writes to it.
+    /// - `start` is null, or aligned for `T` and readable for as many bytes as its `struct_size` states.
+    /// - This holds during `'a`, and no other code writes to these bytes meanwhile.
     pub unsafe fn new(start: *const T) -> Self {
-        // SAFETY: the caller vouches for `start`, and `struct_size` is the first field.
-        let (start, size) = unsafe { measure(start.cast_mut()) };
+        // SAFETY: the caller guarantees that `start` is null or readable; `struct_size` is the first field of
+        // a `Versioned` struct.
+        let (start, size) = unsafe { read_struct_size(start.cast_mut()) };
         Self {
             start,
             size,
-            reach: Reach::of::<T>(size),
-            lent: PhantomData,
+            layout: ViewLayout::for_size::<T>(size),
+            lifetime: PhantomData,
         }
     }
 
-    /// A view of a struct of our own.
-    pub fn of(whole: &'a T) -> Self {
+    /// Creates a view of a struct that the plugin allocated.
+    pub fn from_ref(value: &'a T) -> Self {
         Self {
-            start: NonNull::from(whole),
+            start: NonNull::from(value),
             size: T::STRUCT_SIZE,
-            reach: Reach::Epoch(T::EPOCHS.len() - 1),
-            lent: PhantomData,
+            layout: ViewLayout::Epoch(T::EPOCHS.len() - 1),
+            lifetime: PhantomData,
         }
     }
 
-    /// The view, if the struct's layout is known.
+    /// Returns the view if the struct's layout is known.
     ///
     /// # Errors
-    /// The size that nobody knows.
-    pub fn known(self) -> Result<Self> {
-        self.releases().map_err(of_host).map(|_| self)
+    /// Returns an error if no layout of the struct's size is known.
+    pub fn check_known(self) -> Result<Self> {
+        self.releases().map_err(with_host_name).map(|_| self)
     }
 
-    /// The releases whose struct has this size.
+    /// Returns the releases whose struct has this size.
     ///
     /// # Errors
-    /// The size that nobody knows.
+    /// Returns an error if no layout of the struct's size is known.
     pub fn releases(&self) -> Result<Releases> {
-        releases::<T>(self.size, self.reach)
+        releases_of_layout::<T>(self.size, self.layout)
     }
 
-    /// The field's value, or `None` where the other side does not know the field.
+    /// Returns the field's value, or `None` if the host's struct lacks the field.
     pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
-        let place = self.reach.place(self.size, field)?;
-        // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
-        Some(unsafe { self.start.byte_add(place).cast::<F>().read() })
+        let offset = self.layout.offset_of(self.size, field)?;
+        // SAFETY: `offset_of` returns an offset at which the struct's layout has a field of type `F`, and
+        // which ends within `size`. The constructor's caller guarantees that `size` bytes are readable.
+        Some(unsafe { self.start.byte_add(offset).cast::<F>().read() })
     }
 
-    /// The bytes that the other side provides.
+    /// Returns the size of the host's struct in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 }
 
-/// A struct that we may read and write, as far as its `struct_size` goes.
+/// A writable view of a struct, as far as its `struct_size` goes.
 pub struct PrefixMut<'a, T> {
     start: NonNull<T>,
     size: usize,
-    reach: Reach,
-    lent: PhantomData<&'a mut T>,
+    layout: ViewLayout,
+    lifetime: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: Versioned> PrefixMut<'a, T> {
-    /// A view of the struct at `start`; of nothing if `start` is null.
+    /// Creates a view of the struct at `start`; null gives a view without fields.
     ///
     /// # Safety
-    /// As for [`Prefix::new`], and nobody else reads or writes those bytes during `'a`.
+    /// - `start` is null, or aligned for `T` and readable and writable for as many bytes as its
+    ///   `struct_size` states.
+    /// - This holds during `'a`, and no other code reads or writes these bytes meanwhile.
     pub unsafe fn new(start: *mut T) -> Self {
-        // SAFETY: the caller vouches for `start`, and `struct_size` is the first field.
-        let (start, size) = unsafe { measure(start) };
+        // SAFETY: the caller guarantees that `start` is null or readable; `struct_size` is the first field of
+        // a `Versioned` struct.
+        let (start, size) = unsafe { read_struct_size(start) };
         Self {
             start,
             size,
-            reach: Reach::of::<T>(size),
-            lent: PhantomData,
+            layout: ViewLayout::for_size::<T>(size),
+            lifetime: PhantomData,
         }
     }
 
-    /// A view of a struct of our own.
-    pub fn of(whole: &'a mut T) -> Self {
+    /// Creates a view of a struct that the plugin allocated.
+    pub fn from_mut(value: &'a mut T) -> Self {
         Self {
-            start: NonNull::from(whole),
+            start: NonNull::from(value),
             size: T::STRUCT_SIZE,
-            reach: Reach::Epoch(T::EPOCHS.len() - 1),
-            lent: PhantomData,
+            layout: ViewLayout::Epoch(T::EPOCHS.len() - 1),
+            lifetime: PhantomData,
         }
     }
 
-    /// The view, if the struct's layout is known.
+    /// Returns the view if the struct's layout is known.
     ///
     /// # Errors
-    /// The size that nobody knows.
-    pub fn known(self) -> Result<Self> {
-        self.releases().map_err(of_host).map(|_| self)
+    /// Returns an error if no layout of the struct's size is known.
+    pub fn check_known(self) -> Result<Self> {
+        self.releases().map_err(with_host_name).map(|_| self)
     }
 
-    /// The releases whose struct has this size.
+    /// Returns the releases whose struct has this size.
     ///
     /// # Errors
-    /// The size that nobody knows.
+    /// Returns an error if no layout of the struct's size is known.
     pub fn releases(&self) -> Result<Releases> {
-        releases::<T>(self.size, self.reach)
+        releases_of_layout::<T>(self.size, self.layout)
     }
 
-    /// The same struct, whatever its size, with only the fields that no layout has moved: enough to
-    /// decline by.
-    pub fn fixed(&mut self) -> PrefixMut<'_, T> {
+    /// Returns a view of the same struct that reaches only the fields that have the same offset in all
+    /// layouts. It works for an unknown size too, and is enough to decline the host.
+    pub fn fixed_fields(&mut self) -> PrefixMut<'_, T> {
         PrefixMut {
             start: self.start,
             size: self.size,
-            reach: Reach::fixed::<T>(self.size),
-            lent: PhantomData,
+            layout: ViewLayout::fixed_fields::<T>(self.size),
+            lifetime: PhantomData,
         }
     }
 
-    /// The field's value, or `None` where the other side does not know the field.
+    /// Returns the field's value, or `None` if the host's struct lacks the field.
     pub fn get<F: Copy, W>(&self, field: Field<T, F, W>) -> Option<F> {
         self.as_prefix().get(field)
     }
 
-    /// Writes the field; `false`, and no byte touched, where the other side does not know it.
+    /// Writes the field and returns true. If the host's struct lacks the field, writes nothing and returns
+    /// false.
     ///
     /// Only fields that the plugin stores can be set; the others belong to TensorFlow.
     pub fn set<F: Copy, W: Settable>(&mut self, field: Field<T, F, W>, value: F) -> bool {
-        let Some(place) = self.reach.place(self.size, field) else {
+        let Some(offset) = self.layout.offset_of(self.size, field) else {
             return false;
         };
-        // SAFETY: the field is there, within `size`, which the constructor's caller vouched for.
-        unsafe { self.start.byte_add(place).cast::<F>().write(value) }
+        // SAFETY: `offset_of` returns an offset at which the struct's layout has a field of type `F`, and
+        // which ends within `size`. The constructor's caller guarantees that `size` bytes are writable.
+        unsafe { self.start.byte_add(offset).cast::<F>().write(value) }
         true
     }
 
-    /// Stores `function` in all slots of a table of functions from offset `first` on, whatever its
-    /// layout, as far as the other side provides. A table of an incredible size is left alone.
+    /// Stores `function` in all slots of a function table from offset `first` on, up to the host's
+    /// `struct_size`, independent of the layout. Does nothing if that size is above the limit for structs.
     ///
     /// # Safety
-    /// - `T` is a table that consists of functions from `first` on, in every layout, and `first` is a
-    ///   multiple of a pointer's size.
-    /// - The host calls none of these slots, or only as a function that ignores its arguments.
-    pub unsafe fn occupy(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
+    /// - `T` is a table that consists of functions from `first` on, in every layout.
+    /// - `first` is a multiple of a pointer's size.
+    /// - The host calls none of these slots, or calls them as functions that may ignore their arguments.
+    pub unsafe fn fill_slots(&mut self, first: usize, function: unsafe extern "C" fn() -> usize) {
         let slot = size_of_val(&function);
-        if self.size > LARGEST {
+        if self.size > MAX_STRUCT_SIZE {
             return;
         }
-        for place in (first..self.size).step_by(slot) {
-            if place + slot <= self.size {
-                // SAFETY: within `size`, which the constructor's caller vouched for; the caller
-                // vouches that functions are there, which aligns them.
-                unsafe { self.start.byte_add(place).cast().write(function) }
+        for offset in (first..self.size).step_by(slot) {
+            if offset + slot <= self.size {
+                // SAFETY: the slot ends within `size`, so the constructor's caller guarantees that it is
+                // writable. The caller guarantees that it is a function pointer, and so it is aligned.
+                unsafe { self.start.byte_add(offset).cast().write(function) }
             }
         }
     }
 
-    /// Writes `struct_size`: the layout's, so never above what the other side provides.
-    pub fn announce(&mut self) {
-        let size = match self.reach {
-            Reach::Epoch(epoch) => T::EPOCHS[epoch].size.min(self.size),
-            Reach::Host(layout) => layout.size,
-            Reach::Fixed | Reach::Nothing => return,
+    /// Writes `struct_size`: the size of the layout in use, which is never above the host's. Does nothing if
+    /// the layout is not known.
+    pub fn set_struct_size(&mut self) {
+        let size = match self.layout {
+            ViewLayout::Epoch(epoch) => T::EPOCHS[epoch].size.min(self.size),
+            ViewLayout::Host(layout) => layout.size,
+            ViewLayout::FixedFields | ViewLayout::Unknown => return,
         };
-        // SAFETY: the struct is of a known size, so `struct_size`, its first field, is there.
+        // SAFETY: the struct has a known layout, so it is long enough for its first field, `struct_size`. The
+        // constructor's caller guarantees that it is writable and aligned.
         unsafe { self.start.cast::<usize>().write(size) }
     }
 
-    /// The same struct, to read only.
+    /// Returns a read-only view of the same struct.
     pub fn as_prefix(&self) -> Prefix<'_, T> {
         Prefix {
             start: self.start,
             size: self.size,
-            reach: self.reach,
-            lent: PhantomData,
+            layout: self.layout,
+            lifetime: PhantomData,
         }
     }
 
-    /// The bytes that the other side provides.
+    /// Returns the size of the host's struct in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 }
 
-/// The error, said of the running release.
-fn of_host(error: Error) -> Error {
+/// Adds the running release to the message of `error`.
+fn with_host_name(error: Error) -> Error {
     let message = format!("{}: {}", Host::running().name(), error.message());
     Error::new(error.code(), message)
 }
 
-/// The struct's place and the size it says; a place with no bytes for null.
+/// Returns the struct's address and its `struct_size`; for null, a dangling pointer and 0.
 ///
 /// # Safety
-/// `start` is null or points to a readable `usize`.
-unsafe fn measure<T>(start: *mut T) -> (NonNull<T>, usize) {
+/// - `start` is null or points to a readable `usize`.
+unsafe fn read_struct_size<T>(start: *mut T) -> (NonNull<T>, usize) {
     match NonNull::new(start) {
-        // SAFETY: not null, so the caller vouches for it.
+        // SAFETY: `start` is not null, so the caller guarantees that it points to a readable `usize`.
         Some(start) => (start, unsafe { start.cast::<usize>().read() }),
         None => (NonNull::dangling(), 0),
     }

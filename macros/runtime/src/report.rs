@@ -1,7 +1,7 @@
-//! The log: lines on stderr, each with the name of the plugin. [`report!`](crate::report!) writes one.
+//! Log lines on stderr, each with the name of the plugin. [`report!`](crate::report!) writes one.
 //!
-//! `SP_LOG=off|error|warn|info|debug` chooses which, `info` by default. Nothing here fails: neither a closed
-//! stderr nor a full disk may end the host or a kernel, and `eprintln!` panics on both.
+//! `SP_LOG=off|error|warn|info|debug` selects the level, `info` by default. Logging never fails: neither a
+//! closed stderr nor a full disk may end the host or a kernel, and `eprintln!` panics on both.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
@@ -14,11 +14,11 @@ use crate::guard;
 /// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Something failed, and no status could carry it.
+    /// A failure that no status could report.
     Error,
-    /// The plugin declines, or does less than it could.
+    /// The plugin declines a host, or runs with reduced function.
     Warn,
-    /// Something that a user may want to change.
+    /// A condition that a user may want to change.
     Info,
     /// Details for an author.
     Debug,
@@ -27,7 +27,7 @@ pub enum Level {
 impl Level {
     const ALL: [Self; 4] = [Self::Error, Self::Warn, Self::Info, Self::Debug];
 
-    /// Returns the name that `SP_LOG` takes.
+    /// Returns the level's name in `SP_LOG`.
     const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -38,29 +38,29 @@ impl Level {
     }
 }
 
-/// The levels that are written: this one and those before it; `None` for none.
+/// Highest level that is written, or `None` if nothing is written.
 type Threshold = Option<Level>;
 
-const DEFAULT: Threshold = Some(Level::Info);
+const DEFAULT_THRESHOLD: Threshold = Some(Level::Info);
 
-static NAME: OnceLock<&'static str> = OnceLock::new();
+static PLUGIN_NAME: OnceLock<&'static str> = OnceLock::new();
 
-/// Sets the name under which this plugin's lines appear; the first call counts.
+/// Sets the plugin's name for log lines. Only the first call has an effect.
 pub fn set_plugin_name(name: &'static str) {
-    // A second entry point of the same plugin brings the same name.
-    let _ = NAME.set(name);
+    // Every entry point of a plugin passes the same name, so the result does not matter.
+    let _ = PLUGIN_NAME.set(name);
 }
 
 /// Writes one line to stderr if `SP_LOG` includes `level`. A stderr that cannot be written is ignored.
 pub fn log(level: Level, text: fmt::Arguments<'_>) {
     let logged = catch_unwind(AssertUnwindSafe(|| {
         if threshold() >= Some(level) {
-            write(&line(text));
+            write_line(&format_line(text));
         }
     }));
-    // A value whose `Display` panics must not end more than its line.
+    // A panic in a value's `Display` must not leave this function.
     if let Err(payload) = logged {
-        guard::discard(payload);
+        guard::drop_payload(payload);
     }
 }
 
@@ -73,19 +73,19 @@ macro_rules! report {
     };
 }
 
-/// Returns what `SP_LOG` chooses; reports a value that is none once.
+/// Returns the threshold that `SP_LOG` selects. Reports an invalid value once.
 fn threshold() -> Threshold {
-    static CHOSEN: OnceLock<Threshold> = OnceLock::new();
-    *CHOSEN.get_or_init(|| {
+    static THRESHOLD: OnceLock<Threshold> = OnceLock::new();
+    *THRESHOLD.get_or_init(|| {
         let Some(value) = std::env::var_os("SP_LOG") else {
-            return DEFAULT;
+            return DEFAULT_THRESHOLD;
         };
         parse(&value).unwrap_or_else(|| {
-            write(&line(format_args!(
+            write_line(&format_line(format_args!(
                 "SP_LOG={} is invalid: expected off, error, warn, info or debug; info is used",
                 value.display()
             )));
-            DEFAULT
+            DEFAULT_THRESHOLD
         })
     })
 }
@@ -99,12 +99,12 @@ fn parse(value: &OsStr) -> Option<Threshold> {
     levels.find(|level| value == level.name()).map(Some)
 }
 
-fn line(text: fmt::Arguments<'_>) -> String {
-    let mut line = match NAME.get() {
+fn format_line(text: fmt::Arguments<'_>) -> String {
+    let mut line = match PLUGIN_NAME.get() {
         Some(name) => format!("plugin {name}: "),
         None => "plugin: ".to_owned(),
     };
-    // A `Display` that returns an error cuts its line short; `format!` would panic.
+    // If a `Display` returns an error, the line is truncated; `format!` would panic.
     let _ = line.write_fmt(text);
     line.push('\n');
     line
@@ -112,11 +112,11 @@ fn line(text: fmt::Arguments<'_>) -> String {
 
 /// Writes `line` in one call, so that lines of several threads and processes do not mix.
 ///
-/// Not through `std::io::stderr`: its lock may be held in a process that was forked while another thread
-/// wrote.
-fn write(line: &str) {
+/// It does not use `std::io::stderr`: if a process forks while another thread writes, the child's copy of
+/// that lock stays held.
+fn write_line(line: &str) {
     loop {
-        // SAFETY: the text is readable for its length; a descriptor that is closed is an error.
+        // SAFETY: `line` is readable for its length. `write` returns an error for a closed descriptor.
         let written = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
         let interrupted = || io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
         if written >= 0 || !interrupted() {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_levels_and_off_and_nothing_else() {
+    fn parses_level_names_and_off_only() {
         let parsed = ["off", "error", "warn", "info", "debug", "", "INFO", "3"];
         let parsed = parsed.map(|value| parse(value.as_ref()));
         let levels = Level::ALL.map(|level| Some(Some(level)));
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn threshold_includes_the_levels_before_it() {
+    fn threshold_includes_more_severe_levels() {
         assert!(Some(Level::Warn) >= Some(Level::Error) && Some(Level::Warn) < Some(Level::Info));
         assert!(None < Some(Level::Error));
     }
 
     #[test]
-    fn survives_a_display_that_fails_or_panics() {
+    fn survives_display_that_fails_or_panics() {
         struct Fails;
         impl fmt::Display for Fails {
             fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {

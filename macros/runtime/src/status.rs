@@ -1,23 +1,23 @@
-//! `TF_Status` as `Result`.
+//! Conversion between `TF_Status` and `Result`.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
 use std::marker::{PhantomData, PhantomPinned};
 
-use crate::{Function, Missing};
+use crate::{Function, UnavailableFunction};
 
-/// What a plugin's functions return.
+/// The result of a plugin's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// TensorFlow's status object, whose inside is hidden. `TSL_Status` and `TF_Status` in C.
+/// TensorFlow's opaque status object: `TF_Status`, or `TSL_Status`, in C.
 #[repr(C)]
 pub struct RawStatus {
     opaque: [u8; 0],
     pinned: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// A status code, with the numbers that TensorFlow and gRPC share. Unknown numbers survive.
+/// A status code, with the numbers that TensorFlow and gRPC share. Unknown numbers are preserved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Code(pub u32);
@@ -27,7 +27,7 @@ macro_rules! codes {
         impl Code {
             $(#[doc = $doc] pub const $name: Self = Self($value);)*
 
-            /// The code's name, if it has one.
+            /// Returns the code's name, or `None` for an unknown number.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($value => Some(stringify!($name)),)*
@@ -39,23 +39,23 @@ macro_rules! codes {
 }
 
 codes! {
-    OK = 0, "Done.";
-    CANCELLED = 1, "The caller gave up.";
-    UNKNOWN = 2, "No better code fits.";
-    INVALID_ARGUMENT = 3, "An argument is wrong whatever the state.";
-    DEADLINE_EXCEEDED = 4, "It took too long.";
-    NOT_FOUND = 5, "What was asked for is not there.";
-    ALREADY_EXISTS = 6, "What was to be made is there already.";
-    PERMISSION_DENIED = 7, "The caller may not.";
-    RESOURCE_EXHAUSTED = 8, "Out of memory, or of another resource.";
-    FAILED_PRECONDITION = 9, "The state does not allow it.";
-    ABORTED = 10, "Something else got in the way.";
-    OUT_OF_RANGE = 11, "Past the end.";
-    UNIMPLEMENTED = 12, "Not supported here.";
-    INTERNAL = 13, "A fault of the plugin or of TensorFlow.";
-    UNAVAILABLE = 14, "Not now; try again.";
+    OK = 0, "Success.";
+    CANCELLED = 1, "The caller cancelled the operation.";
+    UNKNOWN = 2, "Unknown error.";
+    INVALID_ARGUMENT = 3, "An argument is invalid, independent of the state.";
+    DEADLINE_EXCEEDED = 4, "The deadline expired before the operation completed.";
+    NOT_FOUND = 5, "The requested object does not exist.";
+    ALREADY_EXISTS = 6, "The object to create exists already.";
+    PERMISSION_DENIED = 7, "The caller has no permission for the operation.";
+    RESOURCE_EXHAUSTED = 8, "Out of memory or of another resource.";
+    FAILED_PRECONDITION = 9, "The state does not allow the operation.";
+    ABORTED = 10, "The operation was aborted, for example by a conflict with another one.";
+    OUT_OF_RANGE = 11, "The operation went past the valid range.";
+    UNIMPLEMENTED = 12, "The operation is not supported.";
+    INTERNAL = 13, "A defect of the plugin or of TensorFlow.";
+    UNAVAILABLE = 14, "The operation is not possible at present; a retry may succeed.";
     DATA_LOSS = 15, "Data is lost or corrupt.";
-    UNAUTHENTICATED = 16, "The caller is not known.";
+    UNAUTHENTICATED = 16, "The caller has no valid credentials.";
 }
 
 impl fmt::Debug for Code {
@@ -67,7 +67,7 @@ impl fmt::Debug for Code {
     }
 }
 
-/// Why a call failed: a code and a sentence for a person.
+/// The error of a call: a code and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     code: Code,
@@ -75,7 +75,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with this code and message.
+    /// Creates an error with this code and message.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -83,37 +83,37 @@ impl Error {
         }
     }
 
-    /// An argument is wrong.
+    /// Creates an error with the code `INVALID_ARGUMENT`.
     pub fn invalid_argument(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::INVALID_ARGUMENT, message)
     }
 
-    /// A fault of the plugin or of TensorFlow.
+    /// Creates an error with the code `INTERNAL`: a defect of the plugin or of TensorFlow.
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::INTERNAL, message)
     }
 
-    /// Not supported.
+    /// Creates an error with the code `UNIMPLEMENTED`.
     pub fn unimplemented(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::UNIMPLEMENTED, message)
     }
 
-    /// Out of memory or of another resource.
-    pub fn exhausted(message: impl Into<Cow<'static, str>>) -> Self {
+    /// Creates an error with the code `RESOURCE_EXHAUSTED`.
+    pub fn resource_exhausted(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::RESOURCE_EXHAUSTED, message)
     }
 
-    /// An optional slot that this plugin left empty was called all the same.
+    /// Creates the error for a call of an optional slot that the plugin does not implement.
     pub fn absent(slot: &'static str) -> Self {
         Self::unimplemented(format!("the plugin does not provide {slot}"))
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The sentence.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -127,118 +127,128 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<Missing> for Error {
-    fn from(missing: Missing) -> Self {
-        Self::unimplemented(missing.to_string())
+impl From<UnavailableFunction> for Error {
+    fn from(error: UnavailableFunction) -> Self {
+        Self::unimplemented(error.to_string())
     }
 }
 
-// The five functions a Result needs; sp-abi has the rest of the API, but stands above this crate.
-// SAFETY: each signature is the symbol's own (tensorflow/c/tf_status.h).
+// The functions for the conversion are declared here, since sp-abi, which has them too, depends on this crate.
+// SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
 static NEW: Function<unsafe extern "C" fn() -> *mut RawStatus> =
     unsafe { Function::new(c"TF_NewStatus") };
-// SAFETY: as above.
+// SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
 static DELETE: Function<unsafe extern "C" fn(*mut RawStatus)> =
     unsafe { Function::new(c"TF_DeleteStatus") };
-// SAFETY: as above.
+// SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
 static SET: Function<unsafe extern "C" fn(*mut RawStatus, Code, *const c_char)> =
     unsafe { Function::new(c"TF_SetStatus") };
-// SAFETY: as above.
+// SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
 static GET_CODE: Function<unsafe extern "C" fn(*const RawStatus) -> Code> =
     unsafe { Function::new(c"TF_GetCode") };
-// SAFETY: as above.
+// SAFETY: tensorflow/c/tf_status.h declares the function with this signature in every release.
 static MESSAGE: Function<unsafe extern "C" fn(*const RawStatus) -> *const c_char> =
     unsafe { Function::new(c"TF_Message") };
 
-/// A status object of our own, to hand to functions that report through one.
+/// A status object that the plugin owns, to pass to functions that report through one.
 pub struct Status(*mut RawStatus);
 
 impl Status {
-    /// A fresh status, OK.
+    /// Creates a status with the code `OK`.
     ///
     /// # Errors
-    /// Where the process has no TensorFlow.
+    /// Returns an error if the process has no TensorFlow.
     pub fn new() -> Result<Self> {
-        let make = NEW.get()?;
-        // SAFETY: takes no arguments.
-        Ok(Self(unsafe { make() }))
+        let new = NEW.get()?;
+        // SAFETY: `TF_NewStatus` takes no arguments, and the caller owns the result.
+        Ok(Self(unsafe { new() }))
     }
 
-    /// A status that says `error`.
+    /// Creates a status with the code and message of `error`.
     ///
     /// # Errors
-    /// Where the process has no TensorFlow.
-    pub fn of(error: &Error) -> Result<Self> {
+    /// Returns an error if the process has no TensorFlow.
+    pub fn from_error(error: &Error) -> Result<Self> {
         let status = Self::new()?;
-        // SAFETY: just made.
-        unsafe { write(status.0, error) };
+        // SAFETY: `status` owns a live object, which no other thread has.
+        unsafe { set_error(status.0, error) };
         Ok(status)
     }
 
-    /// The object, for a C call. It stays ours.
+    /// Returns the object for a C call that borrows it.
     pub fn as_ptr(&self) -> *mut RawStatus {
         self.0
     }
 
-    /// What the last call reported.
+    /// Returns what the last call reported.
+    ///
+    /// # Errors
+    /// Returns an error if the status is not `OK`.
     pub fn check(&self) -> Result<()> {
-        // SAFETY: the object lives as long as `self`.
-        unsafe { read(self.0) }
+        // SAFETY: `self` owns the object, so it is live.
+        unsafe { to_result(self.0) }
     }
 }
 
 impl Drop for Status {
     fn drop(&mut self) {
         if let Ok(delete) = DELETE.get() {
-            // SAFETY: ours, and not used again.
+            // SAFETY: `self` owns the object, and nothing uses it after the drop.
             unsafe { delete(self.0) }
         }
     }
 }
 
-/// What a status says, as a `Result`.
+/// Converts a status to a `Result`.
 ///
 /// # Safety
-/// `status` is a live status object.
-pub(crate) unsafe fn read(status: *const RawStatus) -> Result<()> {
-    let (code_of, message_of) = (GET_CODE.get()?, MESSAGE.get()?);
-    // SAFETY: the caller vouches for `status`.
-    match unsafe { code_of(status) } {
+/// - `status` is a live status object.
+/// - No other thread changes it during the call.
+pub(crate) unsafe fn to_result(status: *const RawStatus) -> Result<()> {
+    let (get_code, get_message) = (GET_CODE.get()?, MESSAGE.get()?);
+    // SAFETY: the caller guarantees that `status` is live.
+    match unsafe { get_code(status) } {
         Code::OK => Ok(()),
-        // SAFETY: as above; the message is a C string that lives until the status changes.
-        code => Err(Error::new(code, unsafe { owned(message_of(status)) })),
+        // SAFETY: as above. The message is a C string that stays valid until the status changes.
+        code => Err(Error::new(code, unsafe {
+            to_owned_string(get_message(status))
+        })),
     }
 }
 
-/// Records `error` in a status of TensorFlow's, or in the log if there is none.
+/// Stores `error` in `status`, or writes it to the log if `status` is null.
 ///
 /// # Safety
-/// `status` is null or a live status object.
-pub(crate) unsafe fn write(status: *mut RawStatus, error: &Error) {
+/// - `status` is null or a live status object.
+/// - No other thread uses it during the call.
+pub(crate) unsafe fn set_error(status: *mut RawStatus, error: &Error) {
     match SET.get() {
         Ok(set) if !status.is_null() => {
-            let text = c_string(&error.message);
-            // SAFETY: both pointers live across the call; TensorFlow copies the text.
+            let text = to_c_string(&error.message);
+            // SAFETY: the caller guarantees that `status` is live. `text` outlives the call, and TensorFlow
+            // copies it.
             unsafe { set(status, error.code, text.as_ptr()) }
         }
         _ => crate::report!(Error, "an error could not be reported: {error}"),
     }
 }
 
+/// Copies a C string; null becomes the empty string.
+///
 /// # Safety
 /// `text` is null or a C string.
-unsafe fn owned(text: *const c_char) -> String {
+unsafe fn to_owned_string(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: `text` is not null, so the caller guarantees that it is a C string.
     unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned()
 }
 
-/// The text as C has it; a NUL inside would cut it short, so those go.
-fn c_string(text: &str) -> CString {
+/// Converts `text` to a C string without its NUL characters, which would truncate it.
+fn to_c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
@@ -247,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_print_their_names_and_unknown_ones_their_number() {
+    fn debug_prints_names_of_known_codes_and_numbers_of_others() {
         assert_eq!(
             format!("{:?} {:?}", Code::NOT_FOUND, Code(99)),
             "NOT_FOUND Code(99)"
@@ -255,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn without_tensorflow_there_is_an_error_that_names_the_function() {
+    fn error_names_function_if_process_has_no_tensorflow() {
         let error = Status::new().err().expect("no TensorFlow in this process");
         assert_eq!(error.code(), Code::UNIMPLEMENTED);
         assert!(error.message().contains("TF_NewStatus"), "{error}");
     }
 
     #[test]
-    fn a_nul_in_a_message_does_not_cut_it() {
-        assert_eq!(c_string("a\0b").as_bytes(), b"ab");
+    fn nul_in_message_does_not_truncate_it() {
+        assert_eq!(to_c_string("a\0b").as_bytes(), b"ab");
     }
 }

@@ -1,8 +1,8 @@
 //! `TF_*` functions, looked up in the running process.
 //!
-//! A plugin that names them at link time fails to load in every release that lacks one. So each is
-//! looked up on first use, in the libraries that TensorFlow has loaded already; none is loaded for
-//! it.
+//! A plugin that references them at link time fails to load in every release that lacks one. So each
+//! is looked up on first use, in the libraries that TensorFlow has already loaded. The lookup loads
+//! no library.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::availability::Availability;
-use crate::host::{FIRST, Host, Release, Releases};
+use crate::host::Host;
+use crate::release::{FIRST_SUPPORTED, Release, Releases};
 
 /// The libraries of TensorFlow that export C functions, the likeliest first.
 #[cfg(not(target_os = "macos"))]
@@ -29,56 +30,58 @@ const LIBRARIES: [&CStr; 3] = [
     c"_pywrap_tensorflow_internal.so",
 ];
 
-/// A function of the host, by name. `F` is its `unsafe extern "C" fn` type.
+/// A function of the host, looked up by name. `F` is its `unsafe extern "C" fn` type.
 pub struct Function<F: 'static> {
-    about: About,
-    older: &'static [Older<F>],
+    info: FunctionInfo,
+    older: &'static [OlderSignature<F>],
     found: AtomicPtr<c_void>,
     signature: PhantomData<F>,
 }
 
-/// A signature that a function had before, which no symbol tells.
-pub struct Older<F> {
+/// An earlier signature of a function. The exported symbol does not show it.
+pub struct OlderSignature<F> {
     /// The releases that had it.
     pub releases: Releases,
-    /// The function with the newest signature, which calls the older one; nothing where the newest
-    /// says what the older cannot be told.
+    /// Function with the newest signature that calls the older one, or `None` if the older signature
+    /// cannot express the newest.
     pub adapter: Option<F>,
 }
 
-/// What is known of a function beforehand.
+/// Static facts about a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct About {
+struct FunctionInfo {
     name: &'static CStr,
     availability: Option<&'static Availability>,
-    instead: Option<&'static str>,
-    unstable: Option<Declared>,
+    replacement: Option<&'static str>,
+    unstable_signature: Option<KnownDeclaration>,
 }
 
 /// A function's declaration in the newest known release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Declared {
+struct KnownDeclaration {
     newest: Release,
     header: &'static str,
     signature: &'static str,
 }
 
 impl<F: Copy> Function<F> {
-    /// The function called `name`; nothing is looked up yet.
+    /// Creates a reference to the function `name`; the lookup happens on first use.
     ///
     /// # Safety
-    /// `F` is an `unsafe extern "C" fn` type with the signature that every host gives this name.
+    /// - `F` is an `unsafe extern "C" fn` type.
+    /// - Every host declares `name` with that signature, except for the signatures that the other
+    ///   constructors of this type add.
     pub const unsafe fn new(name: &'static CStr) -> Self {
         assert!(
             size_of::<F>() == size_of::<*mut c_void>(),
             "F is not a function pointer"
         );
         Self {
-            about: About {
+            info: FunctionInfo {
                 name,
                 availability: None,
-                instead: None,
-                unstable: None,
+                replacement: None,
+                unstable_signature: None,
             },
             older: &[],
             found: AtomicPtr::new(ptr::null_mut()),
@@ -86,29 +89,31 @@ impl<F: Copy> Function<F> {
         }
     }
 
-    /// The same, of which it is known who exports it.
-    pub const fn exported(mut self, by: &'static Availability) -> Self {
-        self.about.availability = Some(by);
+    /// Adds the wheels that export the function, for error messages.
+    pub const fn with_availability(mut self, availability: &'static Availability) -> Self {
+        self.info.availability = Some(availability);
         self
     }
 
-    /// The same, of which it is known what does its work where it is missing.
-    pub const fn instead(mut self, other: &'static str) -> Self {
-        self.about.instead = Some(other);
+    /// Adds the name of the function to use if this one is absent, for error messages.
+    pub const fn with_replacement(mut self, replacement: &'static str) -> Self {
+        self.info.replacement = Some(replacement);
         self
     }
 
-    /// The same, for a function whose signature changes between releases, which no symbol shows:
-    /// TensorFlow calls its header experimental, or has changed it before. It is called in releases up
-    /// to `newest`, and in newer ones if the host's `header` declares `signature`, which is in the IR's
-    /// canonical spelling. `SP_ASSUME_SAME=1` calls it all the same.
-    pub const fn unstable(
+    /// Marks the signature as one that later releases may change: TensorFlow calls its header
+    /// experimental, or has changed it before. The exported symbol shows no such change.
+    ///
+    /// The function is called in releases up to `newest`. In newer ones it is called if the host's
+    /// `header` declares `signature`, in the IR's canonical spelling. `SP_ASSUME_SAME=1` skips this
+    /// check.
+    pub const fn with_unstable_signature(
         mut self,
         newest: Release,
         header: &'static str,
         signature: &'static str,
     ) -> Self {
-        self.about.unstable = Some(Declared {
+        self.info.unstable_signature = Some(KnownDeclaration {
             newest,
             header,
             signature,
@@ -116,166 +121,179 @@ impl<F: Copy> Function<F> {
         self
     }
 
-    /// The same, of which older releases had these signatures.
-    pub const fn before(mut self, older: &'static [Older<F>]) -> Self {
+    /// Adds the signatures that older releases have.
+    pub const fn with_older_signatures(mut self, older: &'static [OlderSignature<F>]) -> Self {
         self.older = older;
         self
     }
 
-    /// The function, to call.
+    /// Returns the function pointer.
     ///
     /// # Errors
-    /// [`Missing`] where no library of this process exports it, or with a signature that cannot be
-    /// told or served.
-    pub fn get(&self) -> Result<F, Missing> {
-        // Acquire pairs with the Release below: whoever sees the pointer sees the library loaded.
+    /// Returns an error if no library of this process exports the function, if its signature in the
+    /// running release is not known, or if no adapter to that signature exists.
+    pub fn get(&self) -> Result<F, UnavailableFunction> {
+        // Acquire pairs with the Release below: a thread that reads the pointer also sees the loaded library.
         let mut found = self.found.load(Ordering::Acquire);
         if found.is_null() {
             found = self.find()?;
             self.found.store(found, Ordering::Release);
         }
-        // SAFETY: `new` checked that the sizes agree, and its caller vouched for the signature.
+        // SAFETY: `new` checked that `F` has a pointer's size. Its caller guarantees that `F` is the
+        // signature of `name`, and `find` returns only functions of that signature.
         Ok(unsafe { std::mem::transmute_copy(&found) })
     }
 
     #[cold]
-    fn find(&self) -> Result<*mut c_void, Missing> {
-        let missing = |why| Missing(self.about, why);
-        let found = look_up(self.about.name).ok_or(missing(Why::NotExported))?;
-        if !self.about.is_settled() {
-            return Err(missing(Why::Newer));
+    fn find(&self) -> Result<*mut c_void, UnavailableFunction> {
+        let unavailable = |reason| UnavailableFunction(self.info, reason);
+        let found =
+            find_symbol(self.info.name).ok_or(unavailable(UnavailableReason::NotExported))?;
+        if !self.info.has_known_signature() {
+            return Err(unavailable(UnavailableReason::NewerHost));
         }
         for older in self.older {
-            match (Host::running().is(older.releases), older.adapter) {
+            match (Host::running().is_in(older.releases), older.adapter) {
                 (Some(false), _) => {}
                 (Some(true), Some(adapter)) => {
-                    // SAFETY: `new` checked that a function is as large as an address.
+                    // SAFETY: `new` checked that `F` has a pointer's size, and any function is a valid address.
                     return Ok(unsafe { std::mem::transmute_copy(&adapter) });
                 }
-                (Some(true), None) => return Err(missing(Why::Older(older.releases))),
-                (None, _) => return Err(missing(Why::Untold(older.releases))),
+                (Some(true), None) => {
+                    return Err(unavailable(UnavailableReason::OlderSignature(
+                        older.releases,
+                    )));
+                }
+                (None, _) => {
+                    return Err(unavailable(UnavailableReason::UnstatedRelease(
+                        older.releases,
+                    )));
+                }
             }
         }
         Ok(found)
     }
 
-    /// Whether the running host has it.
+    /// Returns true if the running host has the function.
     pub fn is_available(&self) -> bool {
         self.get().is_ok()
     }
 
-    /// The C name.
+    /// Returns the C name.
     pub fn name(&self) -> &'static CStr {
-        self.about.name
+        self.info.name
     }
 
-    /// Which wheels export it, where that is known.
+    /// Returns the wheels that export the function, or `None` if that is not known.
     pub fn availability(&self) -> Option<&'static Availability> {
-        self.about.availability
+        self.info.availability
     }
 }
 
-/// A function that the running host does not have, or not as it is called.
+/// Error: the running host does not have a function, or not with a signature that the plugin can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing(About, Why);
+pub struct UnavailableFunction(FunctionInfo, UnavailableReason);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum UnavailableReason {
     NotExported,
-    /// Its signature in these releases, of which this is one, cannot serve the call.
-    Older(Releases),
-    /// In these releases it has another signature, and whether this is one of them is not known.
-    Untold(Releases),
+    /// The running release is one of these, whose signature has no adapter.
+    OlderSignature(Releases),
+    /// These releases have another signature, and the host does not state its release.
+    UnstatedRelease(Releases),
     /// The host is newer than every known release, and its headers do not declare this signature.
-    Newer,
+    NewerHost,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for UnavailableFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(about, why) = self;
-        let name = about.name.to_string_lossy();
-        match why {
-            Why::NotExported => write!(f, "{name} is not exported by this process")?,
-            Why::Older(releases) => write!(f, "{name} takes other arguments in {releases}")?,
-            Why::Untold(releases) => write!(
+        let Self(info, reason) = self;
+        let name = info.name.to_string_lossy();
+        match reason {
+            UnavailableReason::NotExported => write!(f, "{name} is not exported by this process")?,
+            UnavailableReason::OlderSignature(releases) => {
+                write!(f, "{name} takes other arguments in {releases}")?
+            }
+            UnavailableReason::UnstatedRelease(releases) => write!(
                 f,
                 "{name} takes other arguments in {releases}, and this is {}",
                 Host::running().name()
             )?,
-            Why::Newer => write!(
+            UnavailableReason::NewerHost => write!(
                 f,
                 "{name} may have another signature in {}, whose headers do not declare the known one or were not read (SP_ASSUME_SAME=1 calls it)",
                 Host::running().name()
             )?,
         }
-        if let Some(availability) = about.availability {
+        if let Some(availability) = info.availability {
             write!(f, "; {availability}")?;
         }
-        match about.instead {
-            Some(other) => write!(f, "; use {other} instead"),
+        match info.replacement {
+            Some(replacement) => write!(f, "; use {replacement} instead"),
             None => Ok(()),
         }
     }
 }
 
-impl std::error::Error for Missing {}
+impl std::error::Error for UnavailableFunction {}
 
-/// A function of the host, whatever its signature.
-pub trait Means: Sync {
-    /// Whether it can be called here.
+/// A function of the host, independent of its signature.
+pub trait HostFunction: Sync {
+    /// Checks that the running host has the function.
     ///
     /// # Errors
-    /// [`Missing`], as [`Function::get`] has it.
-    fn is_there(&self) -> Result<(), Missing>;
+    /// Returns an error if [`Function::get`] does.
+    fn check_available(&self) -> Result<(), UnavailableFunction>;
 }
 
-impl<F: Copy + Sync> Means for Function<F> {
-    fn is_there(&self) -> Result<(), Missing> {
+impl<F: Copy + Sync> HostFunction for Function<F> {
+    fn check_available(&self) -> Result<(), UnavailableFunction> {
         self.get().map(|_| ())
     }
 }
 
-impl About {
+impl FunctionInfo {
     /// Returns true if the signature is known: it never changed, the release is known, or the host's
     /// header declares it.
-    fn is_settled(&self) -> bool {
+    fn has_known_signature(&self) -> bool {
         static ASSUME_SAME: LazyLock<bool> =
             LazyLock::new(|| std::env::var_os("SP_ASSUME_SAME").is_some_and(|value| value == "1"));
-        let Some(known) = self.unstable else {
+        let Some(known) = self.unstable_signature else {
             return true;
         };
         let (host, name) = (Host::running(), self.name.to_string_lossy());
-        let is_old = host.is(Releases::between(FIRST, known.newest)) == Some(true);
+        let is_old = host.is_in(Releases::between(FIRST_SUPPORTED, known.newest)) == Some(true);
         let is_declared = || host.declares(known.header, &name, known.signature);
         is_old || host.is_preview() || *ASSUME_SAME || is_declared()
     }
 }
 
-/// Whether TensorFlow, or anything else in this process, exports `name`.
+/// Returns true if TensorFlow or another library of this process exports `name`.
 pub(crate) fn is_exported(name: &CStr) -> bool {
-    look_up(name).is_some()
+    find_symbol(name).is_some()
 }
 
 /// Returns the address of `name` in the libraries of this process.
-pub(crate) fn look_up(name: &CStr) -> Option<*mut c_void> {
+pub(crate) fn find_symbol(name: &CStr) -> Option<*mut c_void> {
     LIBRARIES
         .iter()
-        .filter_map(|library| loaded(library))
+        .filter_map(|library| loaded_library(library))
         .chain([libc::RTLD_DEFAULT])
-        .map(|library| symbol(library, name))
+        .map(|library| find_in_library(library, name))
         .find(|found| !found.is_null())
 }
 
-/// The library's handle if this process has it already. The handle is kept: TensorFlow never
-/// unloads itself.
-fn loaded(library: &CStr) -> Option<*mut c_void> {
-    // SAFETY: a C string and flags that load nothing.
+/// Returns the handle of `library` if this process has loaded it.
+///
+/// The handle is never closed: TensorFlow does not unload itself, so the reference count does not matter.
+fn loaded_library(library: &CStr) -> Option<*mut c_void> {
+    // SAFETY: `library` is a C string. RTLD_NOLOAD loads nothing, so no initializer runs.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_NOW) };
     (!handle.is_null()).then_some(handle)
 }
 
-fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
-    // SAFETY: a handle from dlopen, or RTLD_DEFAULT, and a C string.
+fn find_in_library(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: `library` is a handle from dlopen that was never closed, or RTLD_DEFAULT; `name` is a C string.
     unsafe { libc::dlsym(library, name.as_ptr()) }
 }
 
@@ -284,46 +302,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_the_process_has() {
-        // SAFETY: the C library's own signature.
+    fn finds_and_calls_exported_function() {
+        // SAFETY: this is the signature that POSIX gives getpid.
         let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
         let getpid = getpid.get().unwrap();
-        // SAFETY: takes no arguments.
+        // SAFETY: getpid takes no arguments and has no preconditions.
         let found = unsafe { getpid() };
         assert_eq!(found as u32, std::process::id());
     }
 
     #[test]
-    fn names_what_it_lacks() {
-        // SAFETY: never called.
+    fn error_names_absent_function() {
+        // SAFETY: no library exports the name, so the function is never called.
         let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
-        let missing = none.get().unwrap_err();
+        let unavailable = none.get().unwrap_err();
         assert_eq!(
-            missing.to_string(),
+            unavailable.to_string(),
             "TF_NoSuchThing is not exported by this process"
         );
     }
 
     #[test]
-    fn what_is_experimental_is_not_called_where_nothing_tells_the_release() {
-        // SAFETY: the C library's own signature.
+    fn unstable_function_is_unavailable_if_release_is_not_stated() {
+        // SAFETY: this is the signature that POSIX gives getpid.
         let getpid: Function<unsafe extern "C" fn() -> i32> = unsafe { Function::new(c"getpid") };
-        let getpid = getpid.unstable(Release::new(2, 21), "unistd.h", "int32_t()");
-        let missing = getpid.is_there().unwrap_err().to_string();
-        assert!(missing.starts_with("getpid may have"), "{missing}");
-        assert!(missing.contains("declare the known one"), "{missing}");
+        let getpid = getpid.with_unstable_signature(Release::new(2, 21), "unistd.h", "int32_t()");
+        let unavailable = getpid.check_available().unwrap_err().to_string();
+        assert!(unavailable.starts_with("getpid may have"), "{unavailable}");
+        assert!(
+            unavailable.contains("declare the known one"),
+            "{unavailable}"
+        );
     }
 
     #[test]
-    fn says_who_has_it_and_what_does_its_work() {
+    fn error_names_exporting_wheels_and_replacement() {
         static NOWHERE: Availability = Availability(&[]);
-        // SAFETY: never called.
+        // SAFETY: no library exports the name, so the function is never called.
         let none: Function<unsafe extern "C" fn()> = unsafe { Function::new(c"TF_NoSuchThing") };
-        let none = none.exported(&NOWHERE).instead("TF_Other");
+        let none = none
+            .with_availability(&NOWHERE)
+            .with_replacement("TF_Other");
         assert_eq!(none.availability(), Some(&NOWHERE));
         assert_eq!(
             none.get().unwrap_err().to_string(),
-            "TF_NoSuchThing is not exported by this process; no wheel that was read exports it; use TF_Other instead"
+            "TF_NoSuchThing is not exported by this process; no known wheel exports it; use TF_Other instead"
         );
     }
 }

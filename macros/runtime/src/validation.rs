@@ -1,8 +1,8 @@
-//! The slots that a host requires, read from the messages with which it rejects a table that lacks one.
+//! The slots that a host requires, read from the messages with which it rejects a table without them.
 //!
-//! TensorFlow's libraries hold a text such as `'memset' field in SP_StreamExecutor must be set` for each
-//! required field, in their read-only data. So it is known of a slot that is newer than this crate
-//! whether it may stay null.
+//! TensorFlow's libraries contain a text such as `'memset' field in SP_StreamExecutor must be set` for each
+//! required field, in their read-only data. These texts show whether a slot that is newer than this crate
+//! may stay null.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,32 +12,32 @@ use std::path::Path;
 use memchr::memmem::Finder;
 
 /// The part of the message between the field's name and the struct's.
-const MIDDLE: &[u8] = b"' field in ";
+const BETWEEN_NAMES: &[u8] = b"' field in ";
 /// The part behind the struct's name.
-const END: &[u8] = b" must be set";
+const AFTER_NAMES: &[u8] = b" must be set";
 /// Longest name of a field or a struct, in bytes.
 const MAX_NAME: usize = 120;
 /// Longest message, in bytes: chunks overlap by as much.
-const MAX_MESSAGE: usize = 2 * MAX_NAME + MIDDLE.len() + END.len() + 2;
+const MAX_MESSAGE: usize = 2 * MAX_NAME + BETWEEN_NAMES.len() + AFTER_NAMES.len() + 2;
 const CHUNK: usize = 1 << 20;
-/// Bytes of a library that are searched at most.
+/// Limit for the part of a library that is searched, in bytes.
 const MAX_SEARCH: u64 = 512 << 20;
 
-/// The required fields: the struct's name and the field's.
-pub type Required = BTreeSet<(String, String)>;
+/// The required fields: pairs of a struct's name and a field's name.
+pub type RequiredFields = BTreeSet<(String, String)>;
 
 /// Reads the required fields from the library at `path`: from its `.rodata` section if it is a 64-bit
 /// ELF file of this machine's byte order, else from the whole file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
-pub fn required_fields(path: &Path) -> io::Result<Required> {
+pub fn required_fields(path: &Path) -> io::Result<RequiredFields> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
-    let (start, len) = read_only_data(&mut file, size).unwrap_or((0, size));
+    let (start, len) = find_read_only_data(&mut file, size).unwrap_or((0, size));
     if len > MAX_SEARCH {
         return Err(io::Error::other("it is too large to be searched"));
     }
@@ -45,9 +45,9 @@ pub fn required_fields(path: &Path) -> io::Result<Required> {
     search(file.take(len))
 }
 
-fn search(mut reader: impl Read) -> io::Result<Required> {
-    let finder = Finder::new(MIDDLE);
-    let mut found = Required::new();
+fn search(mut reader: impl Read) -> io::Result<RequiredFields> {
+    let finder = Finder::new(BETWEEN_NAMES);
+    let mut found = RequiredFields::new();
     let mut chunk = Vec::with_capacity(CHUNK + MAX_MESSAGE);
     loop {
         let overlap = chunk.len().min(MAX_MESSAGE);
@@ -59,20 +59,22 @@ fn search(mut reader: impl Read) -> io::Result<Required> {
         found.extend(
             finder
                 .find_iter(&chunk)
-                .filter_map(|at| message(&chunk, at)),
+                .filter_map(|position| parse_message(&chunk, position)),
         );
     }
 }
 
-/// Returns the struct and the field of a message whose [`MIDDLE`] is at `at`.
-fn message(bytes: &[u8], at: usize) -> Option<(String, String)> {
-    let before = &bytes[at.saturating_sub(MAX_NAME)..at];
+/// Returns the struct and the field of a message whose [`BETWEEN_NAMES`] begins at `position`.
+fn parse_message(bytes: &[u8], position: usize) -> Option<(String, String)> {
+    let before = &bytes[position.saturating_sub(MAX_NAME)..position];
     let quote = before.iter().rposition(|it| *it == b'\'')?;
     let field = identifier(&before[quote + 1..])?;
-    let rest = bytes.get(at + MIDDLE.len()..)?;
+    let rest = bytes.get(position + BETWEEN_NAMES.len()..)?;
     let end = rest.iter().take(MAX_NAME).position(|it| !is_word(*it))?;
     let name = identifier(&rest[..end])?;
-    rest[end..].starts_with(END).then_some((name, field))
+    rest[end..]
+        .starts_with(AFTER_NAMES)
+        .then_some((name, field))
 }
 
 fn identifier(bytes: &[u8]) -> Option<String> {
@@ -86,7 +88,7 @@ fn is_word(byte: u8) -> bool {
 
 /// Returns offset and length of an ELF file's `.rodata` section. Every number of the file is checked
 /// against its size.
-fn read_only_data(file: &mut File, size: u64) -> Option<(u64, u64)> {
+fn find_read_only_data(file: &mut File, size: u64) -> Option<(u64, u64)> {
     let header: [u8; 64] = read_at(file, 0)?;
     let order = if cfg!(target_endian = "little") { 1 } else { 2 };
     if header[..4] != *b"\x7fELF" || header[4] != 2 || header[5] != order {
@@ -125,7 +127,7 @@ fn read_at<const N: usize>(file: &mut File, offset: u64) -> Option<[u8; N]> {
 mod tests {
     use super::*;
 
-    fn found(bytes: &[u8]) -> Vec<String> {
+    fn search_names(bytes: &[u8]) -> Vec<String> {
         let required = search(bytes).unwrap();
         let names = required
             .iter()
@@ -134,32 +136,32 @@ mod tests {
     }
 
     #[test]
-    fn finds_messages_and_nothing_else() {
+    fn finds_well_formed_messages_only() {
         let bytes =
             b"\0'memset' field in SP_StreamExecutor must be set.\0' field in X must be set\0\
             'a b' field in X must be set\0'x' field in must be set\0'y' field in Y may be set\0\
             'name' field in SP_Platform must be set";
         assert_eq!(
-            found(bytes),
+            search_names(bytes),
             ["SP_Platform.name", "SP_StreamExecutor.memset"]
         );
-        assert!(found(b"").is_empty() && found(MIDDLE).is_empty());
+        assert!(search_names(b"").is_empty() && search_names(BETWEEN_NAMES).is_empty());
     }
 
     #[test]
-    fn finds_a_message_that_two_chunks_share() {
+    fn finds_message_across_chunk_boundary() {
         let message = b"'start' field in TP_ProfilerFns must be set";
         for shift in [1, 7, 20, message.len() - 1] {
             let mut bytes = vec![b'x'; CHUNK - shift];
             bytes.extend_from_slice(message);
             bytes.push(0);
-            assert_eq!(found(&bytes), ["TP_ProfilerFns.start"], "{shift}");
+            assert_eq!(search_names(&bytes), ["TP_ProfilerFns.start"], "{shift}");
         }
     }
 
     #[test]
-    fn reads_this_very_file_as_a_library() {
-        // A message in the read-only data of this test's own program.
+    fn finds_message_in_own_executable() {
+        // `black_box` keeps this message in the read-only data of the test's executable.
         let text = std::hint::black_box("'here' field in SP_ThisTest must be set.");
         assert!(text.ends_with('.'));
         let required = required_fields(&std::env::current_exe().unwrap()).unwrap();
@@ -167,14 +169,17 @@ mod tests {
     }
 
     #[test]
-    fn rejects_a_file_whose_sections_lie_outside_of_it() {
+    fn searches_whole_file_if_sections_lie_outside_of_it() {
         let mut header = [0_u8; 64];
         header[..6].copy_from_slice(b"\x7fELF\x02\x01");
         header[40..48].copy_from_slice(&u64::MAX.to_ne_bytes());
         header[58..64].copy_from_slice(&[64, 0, 255, 255, 1, 0]);
         let path = std::env::temp_dir().join(format!("sp-elf-{}", std::process::id()));
         std::fs::write(&path, header).unwrap();
-        assert_eq!(read_only_data(&mut File::open(&path).unwrap(), 64), None);
+        assert_eq!(
+            find_read_only_data(&mut File::open(&path).unwrap(), 64),
+            None
+        );
         assert!(required_fields(&path).unwrap().is_empty());
         std::fs::remove_file(&path).unwrap();
     }

@@ -14,19 +14,19 @@ pub enum TensorFlow {}
 
 /// The header reserves the field for later releases; it stays null.
 #[derive(Debug)]
-pub enum Nobody {}
+pub enum Reserved {}
 
-/// [`PrefixMut::announce`](crate::PrefixMut::announce) stores the field: it is `struct_size`.
+/// [`PrefixMut::set_struct_size`](crate::PrefixMut::set_struct_size) stores the field: it is `struct_size`.
 #[derive(Debug)]
-pub enum Announce {}
+pub enum StructSize {}
 
 /// A party whose fields a plugin sets.
 #[diagnostic::on_unimplemented(
     message = "this field is set by `{Self}`, not by the plugin",
     label = "the field belongs to `{Self}`",
     note = "`TensorFlow` sets what it passes to the plugin; the plugin reads it with `get`",
-    note = "`Nobody` sets a field that the header reserves for later releases; it stays null",
-    note = "`Announce` is `struct_size`, which `PrefixMut::announce` sets"
+    note = "`Reserved` is a field that the header reserves for later releases; it stays null",
+    note = "`StructSize` is `struct_size`, which `PrefixMut::set_struct_size` sets"
 )]
 pub trait Settable: private::Sealed {}
 

@@ -180,7 +180,7 @@ fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
 fn warn(apis: &[Api], symbols: &Symbols) {
     let release = |api: &Api| api.release.parse::<Release>().ok();
     let newest = apis.iter().filter_map(release).max();
-    let history = History::of(apis);
+    let history = History::from_apis(apis);
     for api in apis.iter().filter(|api| release(api) == newest) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for found in lint::all(api, &history, symbols) {

@@ -49,7 +49,7 @@ pub fn run(args: Args) -> Result {
     let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
     let apis = snapshots::read_history(&place, release)?;
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     let exports = Exports::of(&apis, &Symbols::load(&place)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {

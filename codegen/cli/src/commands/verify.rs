@@ -1,4 +1,4 @@
-//! `sp-gen verify PLUGIN.so`: whether a built plugin keeps the contract, one row per check and release.
+//! `sp-gen verify PLUGIN.so`: checks that a built plugin satisfies the contract, one row for each check and release.
 
 use crate::console::{self, shows_progress};
 use crate::diagnostic::{Outcome, Result, show};
@@ -7,7 +7,7 @@ use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use sp_data::release::RequestedRelease;
-use sp_host::JudgeOptions;
+use sp_host::VerifyOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -30,9 +30,9 @@ Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
-    /// The plugin's shared object, in whatever language it is written
+    /// The plugin's shared object, written in any language
     plugin: PathBuf,
-    /// The release to play, or all of them
+    /// The release to verify for, or all of them
     #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
     release: Wanted,
     /// Fail in each release in which the plugin has no device
@@ -73,10 +73,10 @@ enum Format {
     Json,
 }
 
-/// Judges the plugin and prints the report; found is a failed check.
+/// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
 pub fn run(args: Args) -> Result {
     let bar = bar(args.release.0.is_some());
-    let options = JudgeOptions {
+    let options = VerifyOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
         require_device: args.require_device,
@@ -98,7 +98,7 @@ pub fn run(args: Args) -> Result {
         show(&error.into());
         return Ok(Outcome::Incomplete);
     }
-    Ok(match report.found() {
+    Ok(match report.has_failures() {
         true => Outcome::Found,
         false => Outcome::Done,
     })
@@ -110,6 +110,6 @@ fn bar(is_one: bool) -> ProgressBar {
     }
     let releases = if is_one { 1 } else { verify::RELEASES };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-    ProgressBar::new(verify::checks(releases) as u64)
+    ProgressBar::new(verify::check_count(releases) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

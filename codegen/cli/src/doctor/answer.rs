@@ -38,7 +38,7 @@ pub struct Folder {
     pub folder: String,
     /// Its entries.
     pub files: Vec<Entry>,
-    /// Why it cannot be listed.
+    /// The error if it cannot be listed.
     pub error: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Entry {
     pub is_library: bool,
 }
 
-/// Which plugins a session has.
+/// The plugins of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode<'a> {
     /// None.
@@ -62,7 +62,7 @@ pub enum Mode<'a> {
     Together,
 }
 
-/// How far a session came, in order.
+/// The stages of a session, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -99,7 +99,7 @@ pub struct Counts {
     pub kernels: BTreeMap<String, u64>,
 }
 
-/// A session: what it counted, how it ended, what it printed.
+/// A session: its counts, the end of its process and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// The counts.
@@ -144,12 +144,12 @@ const MARKER: &str = "sp-gen doctor: stage ";
 /// Returns the end of an output, for a process that did not state why it ended.
 fn last_lines(output: &str) -> String {
     const SHOWN: usize = 3;
-    let is_told = |line: &&str| {
+    let is_informative = |line: &&str| {
         let is_stack = line.trim_start().starts_with("@ ");
         let is_notice = line.starts_with("WARNING: All log messages before absl");
         !(line.trim().is_empty() || line.starts_with(MARKER) || is_stack || is_notice)
     };
-    let lines: Vec<&str> = output.lines().filter(is_told).collect();
+    let lines: Vec<&str> = output.lines().filter(is_informative).collect();
     let is_fatal = |line: &&&str| {
         line.starts_with("F0") || line.contains(": F ") || line.contains(" F tensorflow/")
     };
@@ -165,7 +165,7 @@ fn last_lines(output: &str) -> String {
 /// Runs the survey.
 ///
 /// # Errors
-/// Returns an error if the program does not start, or is no Python.
+/// Returns an error if the program does not start, or is not a Python.
 pub fn survey(python: &Path, limit: Duration) -> Result<Survey, DoctorError> {
     let finished = start(python, SURVEY, &[], limit)?;
     let parsed = finished.answer.as_deref().map(serde_json::from_slice);

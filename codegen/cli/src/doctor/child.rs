@@ -18,7 +18,7 @@ const OUTPUT_LIMIT: u64 = 1 << 18;
 /// The bytes of an answer that are read.
 const ANSWER_LIMIT: u64 = 1 << 22;
 
-/// How long a stderr may stay open after the child's end, where a grandchild holds it.
+/// Time for which stderr may stay open after the child's end, if a grandchild holds it.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// The end of a child process.

@@ -1,7 +1,7 @@
 //! Facts of a plugin's file that need no loading: machine, libraries and entry points.
 
 use super::{Step, StepKind};
-use crate::verify::needs::{Closure, Found, Library};
+use crate::verify::needs::{Closure, Library, Source};
 use sp_host::ENTRY_POINTS;
 use sp_library::elf;
 use sp_library::names::LibraryNames;
@@ -34,12 +34,16 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     };
     if !elf::is_elf(&bytes) {
         let advice = "install the plugin again: the file may be truncated, or of another system";
-        return vec![Step::failed(kind, "it is no 64-bit ELF library", advice)];
+        return vec![Step::failed(
+            kind,
+            "the file is not a 64-bit ELF library",
+            advice,
+        )];
     }
     let file = Step::ok(kind, &format!("{} bytes", bytes.len()));
     let mut steps = vec![file, architecture(&bytes, machine)];
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    match Closure::of(path, bytes, &wanted, LibraryNames::read_linked) {
+    match Closure::read(path, bytes, &wanted, LibraryNames::read_linked) {
         Ok(closure) => steps.extend([
             libraries(&closure.libraries),
             entry_points(&closure.names.exported),
@@ -57,7 +61,7 @@ fn architecture(bytes: &[u8], machine: &str) -> Step {
     let kind = StepKind::Architecture;
     let found = elf::machine(bytes).map(elf::machine_name);
     let found = found.unwrap_or_else(|| "no machine".to_owned());
-    // Other systems than Linux name it so.
+    // Names on systems other than Linux.
     let machine = match machine {
         "arm64" => "aarch64",
         "AMD64" | "amd64" => "x86_64",
@@ -75,20 +79,23 @@ fn architecture(bytes: &[u8], machine: &str) -> Step {
 
 fn libraries(libraries: &[Library]) -> Step {
     let kind = StepKind::Libraries;
-    let missing = libraries.iter().filter(|it| it.found == Found::Nowhere);
+    let missing = libraries.iter().filter(|it| it.source == Source::Missing);
     let missing: Vec<String> = missing
         .map(|it| format!("{} (needed by {})", it.name, it.needed_by))
         .collect();
     if !missing.is_empty() {
         return Step::unknown(
             kind,
-            &format!("not in the usual folders: {}", missing.join(", ")),
+            &format!(
+                "libraries that are not in the usual folders: {}",
+                missing.join(", ")
+            ),
             "install them, or name their folder in LD_LIBRARY_PATH, if the step `load` fails",
         );
     }
     let names: Vec<&str> = libraries.iter().map(|it| it.name.as_str()).collect();
     match names.is_empty() {
-        true => Step::ok(kind, "it needs none"),
+        true => Step::ok(kind, "the file needs no library"),
         false => Step::ok(kind, &names.join(", ")),
     }
 }
@@ -100,12 +107,12 @@ fn entry_points(exported: &BTreeSet<String>) -> Step {
         (true, _) => Step::ok(kind, &names),
         (_, true) => Step::failed(
             kind,
-            "it exports no entry point of a plugin",
+            "the file exports no entry point of a plugin",
             &format!("export {DEVICE}: `plugin!` does; in C, check the visibility of symbols"),
         ),
         _ => Step::failed(
             kind,
-            &format!("it exports {names}, but not {DEVICE}: it has no device"),
+            &format!("the file exports {names}, but not {DEVICE}, so the plugin has no device"),
             &format!("export {DEVICE}, if the plugin is to have a device"),
         ),
     }
@@ -132,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_a_library_for_this_machine_with_the_entry_point_of_a_device() {
+    fn accepts_library_for_this_machine_with_device_entry_point() {
         let expected = [
             StepKind::File,
             StepKind::Architecture,
@@ -158,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_for_a_file_that_is_no_library_or_is_truncated() {
+    fn fails_for_file_that_is_not_a_library_or_is_truncated() {
         let failed = [(StepKind::File, Verdict::Failed)];
         assert_eq!(verdicts(b"#!/bin/sh\n", "x86_64"), failed);
         let found = verdicts(&device()[..200], "x86_64");
@@ -168,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn does_not_judge_a_library_that_only_the_loader_can_find() {
-        let library = |found| Library {
+    fn library_that_only_the_loader_finds_is_unknown() {
+        let library = |source| Library {
             name: "libdriver.so.1".into(),
             needed_by: "libx.so".into(),
-            found,
+            source,
             path: None,
         };
-        let step = libraries(&[library(Found::Nowhere)]);
+        let step = libraries(&[library(Source::Missing)]);
         assert_eq!(step.verdict, Verdict::Unknown);
         assert!(step.detail.contains("libdriver.so.1"));
-        assert_eq!(libraries(&[library(Found::Machine)]).verdict, Verdict::Ok);
+        assert_eq!(libraries(&[library(Source::System)]).verdict, Verdict::Ok);
     }
 }

@@ -1,13 +1,13 @@
-//! A diagnosis for programs.
+//! The JSON report.
 
 use super::{Report, Step};
 use serde::Serialize;
 
-/// The version of the form; keys are added, never given another meaning.
+/// The version of the schema. Keys are added, and never change their meaning.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct JsonReport<'a> {
     schema: u32,
     python: &'a str,
     steps: &'a [Step],
@@ -15,11 +15,11 @@ struct Page<'a> {
 
 /// Returns the report as JSON: one row for each step.
 pub fn print(report: &Report) -> String {
-    let page = Page {
+    let json = JsonReport {
         schema: SCHEMA,
         python: &report.python,
         steps: &report.steps,
     };
-    let text = serde_json::to_string_pretty(&page);
+    let text = serde_json::to_string_pretty(&json);
     format!("{}\n", text.expect("text and numbers only"))
 }

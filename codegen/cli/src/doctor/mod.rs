@@ -1,5 +1,5 @@
-//! Why TensorFlow does not list a plugin's device: each step from the installed TensorFlow to the registered
-//! kernels, with a verdict and what to do.
+//! Diagnosis of a plugin whose device TensorFlow does not list: each step from the installed TensorFlow to the
+//! registered kernels, with a verdict and advice.
 //!
 //! Data flows one way: `survey.py` finds TensorFlow and the plugins, `file` reads each plugin's file, a session
 //! of `session.py` loads it into TensorFlow, and `session` turns what it counted into steps.
@@ -26,7 +26,7 @@ use thiserror::Error;
 /// Devices or kernels by device type.
 type ByType = BTreeMap<String, u64>;
 
-/// Why nothing could be diagnosed.
+/// An error that prevents a diagnosis.
 #[derive(Debug, Error, Diagnostic)]
 pub enum DoctorError {
     /// There is no such program.
@@ -38,10 +38,10 @@ pub enum DoctorError {
     NoPython {
         /// The program.
         python: String,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// It is no Python, or a broken one.
+    /// The program is not a Python, or a broken one.
     #[error("{python} did not run a Python program: {detail}")]
     #[diagnostic(
         code(sp_gen::doctor::no_answer),
@@ -130,8 +130,8 @@ fn folder_step(survey: &Survey) -> Step {
         "install the plugin with this Python: `python -m pip install .` in its folder";
     let kind = StepKind::Folder;
     if !survey.is_searched {
-        let place = survey.tensorflow.as_deref().unwrap_or_default();
-        let detail = format!("{place} is in none of the site-packages folders of this Python");
+        let folder = survey.tensorflow.as_deref().unwrap_or_default();
+        let detail = format!("{folder} is in none of the site-packages folders of this Python");
         return Step::failed(
             kind,
             &detail,
@@ -178,9 +178,9 @@ fn diagnose_plugin(
         .into_iter()
         .for_each(|step| report.add(step));
     let Some(loaded) = loaded else {
-        let why = "TensorFlow cannot be imported without plugins either";
+        let reason = "TensorFlow cannot be imported without plugins either";
         for kind in StepKind::OF_SESSION {
-            report.add(Step::unknown(kind, why, ""));
+            report.add(Step::unknown(kind, reason, ""));
         }
         report.end_plugin();
         return Vec::new();

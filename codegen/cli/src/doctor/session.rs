@@ -29,7 +29,7 @@ const LOADER: [(&str, &str); 8] = [
     ),
     (
         "invalid ELF header",
-        "install the plugin again: the file is no library",
+        "install the plugin again: the file is not a library",
     ),
     (
         "cannot dynamically load",
@@ -42,13 +42,12 @@ const LOADER: [(&str, &str); 8] = [
 ];
 
 /// Advice for a process that ended without an error of Python's.
-const ENDED: &str =
-    "run `sp-gen verify PLUGIN.so`, which names the contract that the plugin breaks";
+const ENDED: &str = "run `sp-gen verify PLUGIN.so`, which reports the violated contract";
 
 /// Returns the step of TensorFlow itself, from a session without plugins.
 pub fn imported(survey: &Survey, session: &Session) -> Step {
     let kind = StepKind::TensorFlow;
-    let place = survey.tensorflow.as_deref().unwrap_or_default();
+    let folder = survey.tensorflow.as_deref().unwrap_or_default();
     let reached = session.counts.stage;
     let failure = [Stage::Start, Stage::Import, Stage::Devices]
         .iter()
@@ -56,14 +55,14 @@ pub fn imported(survey: &Survey, session: &Session) -> Step {
     match (&session.counts.release, failure) {
         (Some(release), None) if reached == Stage::Done => Step::ok(
             kind,
-            &format!("{release} in {place}, Python {}", survey.python),
+            &format!("{release} in {folder}, Python {}", survey.python),
         ),
         (_, failure) => {
-            let installed = survey.installed.as_deref().unwrap_or(place);
-            let why = failure.unwrap_or_else(|| session.end.to_string());
+            let installed = survey.installed.as_deref().unwrap_or(folder);
+            let reason = failure.unwrap_or_else(|| session.end.to_string());
             Step::failed(
                 kind,
-                &format!("{installed} cannot be imported without plugins: {why}"),
+                &format!("{installed} cannot be imported without plugins: {reason}"),
                 "repair the installation of TensorFlow first",
             )
         }
@@ -92,25 +91,25 @@ pub fn steps(session: &Session, devices: &ByType) -> Vec<Step> {
 fn load(session: &Session) -> Step {
     let kind = StepKind::Load;
     for stage in [Stage::Start, Stage::Import] {
-        if let Some(why) = session.failure(stage) {
-            let detail = format!("TensorFlow was not imported this time: {why}");
+        if let Some(reason) = session.failure(stage) {
+            let detail = format!("TensorFlow was not imported this time: {reason}");
             return Step::unknown(kind, &detail, "run sp-gen doctor again");
         }
     }
     match session.failure(Stage::Load) {
         None => Step::ok(kind, "the dynamic loader loads it"),
-        Some(why) => {
-            let known = LOADER.iter().find(|(words, _)| why.contains(words));
+        Some(reason) => {
+            let known = LOADER.iter().find(|(words, _)| reason.contains(words));
             let advice = known.map_or(ENDED, |(_, advice)| advice);
-            Step::failed(kind, &why, advice)
+            Step::failed(kind, &reason, advice)
         }
     }
 }
 
 fn host(session: &Session, devices: &ByType) -> Step {
     let kind = StepKind::Host;
-    if let Some(why) = session.failure(Stage::Register) {
-        return Step::failed(kind, &why, ENDED);
+    if let Some(reason) = session.failure(Stage::Register) {
+        return Step::failed(kind, &reason, ENDED);
     }
     if session.counts.stage < Stage::Devices {
         return not_reached(kind);
@@ -143,8 +142,8 @@ fn host(session: &Session, devices: &ByType) -> Step {
 
 fn listed(session: &Session, devices: &ByType) -> Step {
     let kind = StepKind::Devices;
-    if let Some(why) = session.failure(Stage::Devices) {
-        return Step::failed(kind, &why, ENDED);
+    if let Some(reason) = session.failure(Stage::Devices) {
+        return Step::failed(kind, &reason, ENDED);
     }
     if session.counts.stage < Stage::Kernels {
         return not_reached(kind);
@@ -165,8 +164,8 @@ fn listed(session: &Session, devices: &ByType) -> Step {
 
 fn kernels(session: &Session, devices: &ByType) -> Step {
     let kind = StepKind::Kernels;
-    if let Some(why) = session.failure(Stage::Kernels) {
-        return Step::unknown(kind, &format!("they cannot be counted: {why}"), "");
+    if let Some(reason) = session.failure(Stage::Kernels) {
+        return Step::unknown(kind, &format!("they cannot be counted: {reason}"), "");
     }
     if devices.is_empty() || session.counts.stage < Stage::Done {
         return not_reached(kind);
@@ -190,8 +189,8 @@ fn kernels(session: &Session, devices: &ByType) -> Step {
 pub fn together(session: &Session, expected: &BTreeSet<String>) -> Step {
     let kind = StepKind::Import;
     for stage in [Stage::Start, Stage::Import, Stage::Devices] {
-        if let Some(why) = session.failure(stage) {
-            let detail = format!("`import tensorflow` with all plugins: {why}");
+        if let Some(reason) = session.failure(stage) {
+            let detail = format!("`import tensorflow` with all plugins: {reason}");
             return Step::failed(
                 kind,
                 &detail,

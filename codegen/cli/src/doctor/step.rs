@@ -7,11 +7,11 @@ use sp_host::escape_control;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The step is as it should be.
+    /// The step succeeded.
     Ok,
-    /// It is not, and the device is missing or useless because of it.
+    /// The step failed, so that the device is missing or unusable.
     Failed,
-    /// It could not be checked, or does not decide by itself.
+    /// The step could not be checked, or does not decide alone.
     Unknown,
 }
 
@@ -28,7 +28,7 @@ pub enum StepKind {
     File,
     /// The file is for this machine.
     Architecture,
-    /// The libraries that it needs are there.
+    /// The libraries that it needs are found.
     Libraries,
     /// It exports the entry point of a device.
     EntryPoints,
@@ -92,12 +92,12 @@ impl Step {
         }
     }
 
-    /// Returns a step that is as it should be.
+    /// Returns a step that succeeded.
     pub fn ok(step: StepKind, detail: &str) -> Self {
         Self::new(step, Verdict::Ok, detail, "")
     }
 
-    /// Returns a step that is not.
+    /// Returns a step that failed.
     pub fn failed(step: StepKind, detail: &str, advice: &str) -> Self {
         Self::new(step, Verdict::Failed, detail, advice)
     }
@@ -117,7 +117,7 @@ impl Step {
 /// The result of a diagnosis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The Python that was asked.
+    /// The path of the Python.
     pub python: String,
     /// The steps in order; those of one plugin are together.
     pub steps: Vec<Step>,

@@ -1,4 +1,4 @@
-//! Verdicts from what a session counted.
+//! Verdicts from the counts of a session.
 
 use super::answer::{Counts, Session, Stage, Survey};
 use super::child::End;
@@ -30,7 +30,7 @@ fn baseline() -> Session {
 }
 
 /// Returns the verdicts of load, host, devices and kernels, and the steps.
-fn judge(session: &Session) -> ([Verdict; 4], Vec<Step>) {
+fn verdicts_of(session: &Session) -> ([Verdict; 4], Vec<Step>) {
     let added = session::added(&session.counts.devices, &baseline().counts.devices);
     let steps = session::steps(session, &added);
     let verdicts: Vec<Verdict> = steps.iter().map(|it| it.verdict).collect();
@@ -41,7 +41,7 @@ use Verdict::{Failed, Ok as Passed, Unknown};
 
 #[test]
 fn a_device_with_kernels_passes_every_step() {
-    let (verdicts, steps) = judge(&session(Stage::Done, &[("CPU", 1), ("ACCEL", 2)]));
+    let (verdicts, steps) = verdicts_of(&session(Stage::Done, &[("CPU", 1), ("ACCEL", 2)]));
     assert_eq!(verdicts, [Passed; 4]);
     assert_eq!(steps[2].detail, "ACCEL: 2");
     assert_eq!(steps[3].detail, "ACCEL: 30");
@@ -49,7 +49,7 @@ fn a_device_with_kernels_passes_every_step() {
 
 #[test]
 fn a_device_without_kernels_fails_the_last_step() {
-    let (verdicts, steps) = judge(&session(Stage::Done, &[("CPU", 1), ("accel", 1)]));
+    let (verdicts, steps) = verdicts_of(&session(Stage::Done, &[("CPU", 1), ("accel", 1)]));
     assert_eq!(verdicts, [Passed, Passed, Passed, Failed]);
     assert!(steps[3].advice.contains("TF_InitKernel"));
 }
@@ -59,11 +59,11 @@ fn a_plugin_that_declines_fails_with_its_own_line() {
     let line = "plugin accel: declined TensorFlow 2.22.0: SP_Platform is 99 bytes";
     let mut declined = session(Stage::Done, &[("CPU", 1)]);
     declined.stderr = format!("noise\n{line}\n");
-    let (verdicts, steps) = judge(&declined);
+    let (verdicts, steps) = verdicts_of(&declined);
     assert_eq!(verdicts, [Passed, Failed, Failed, Unknown]);
     assert_eq!(steps[1].detail, line);
     declined.stderr = "noise\n".into();
-    let (verdicts, steps) = judge(&declined);
+    let (verdicts, steps) = verdicts_of(&declined);
     assert_eq!(verdicts, [Passed, Unknown, Failed, Unknown]);
     assert!(steps[1].detail.contains("noise"));
 }
@@ -72,7 +72,7 @@ fn a_plugin_that_declines_fails_with_its_own_line() {
 fn a_part_that_is_declined_is_no_failure_of_the_device() {
     let mut part = session(Stage::Done, &[("CPU", 1), ("ACCEL", 1)]);
     part.stderr = "plugin accel: declined TensorFlow 2.22.0 for its profiler: grew\n".into();
-    let (verdicts, steps) = judge(&part);
+    let (verdicts, steps) = verdicts_of(&part);
     assert_eq!(verdicts, [Passed; 4]);
     assert!(steps[1].detail.contains("for its profiler"));
 }
@@ -95,7 +95,7 @@ fn an_error_of_the_loader_has_advice_about_its_cause() {
         ),
     ] {
         failed.counts.error = Some(error.into());
-        let (verdicts, steps) = judge(&failed);
+        let (verdicts, steps) = verdicts_of(&failed);
         assert_eq!(verdicts, [Failed, Unknown, Unknown, Unknown]);
         assert_eq!(steps[0].detail, error);
         assert!(steps[0].advice.contains(words), "{}", steps[0].advice);
@@ -107,13 +107,13 @@ fn a_process_that_a_plugin_ends_is_a_finding_of_the_stage() {
     let mut aborted = session(Stage::Register, &[]);
     aborted.end = End::Signal(6);
     aborted.stderr = "F tensorflow: Non-OK-status: \x1b[2J\n".into();
-    let (verdicts, steps) = judge(&aborted);
+    let (verdicts, steps) = verdicts_of(&aborted);
     assert_eq!(verdicts, [Passed, Failed, Unknown, Unknown]);
     assert!(steps[1].detail.contains("SIGABRT") && steps[1].detail.contains("Non-OK-status"));
     assert!(!steps[1].detail.contains('\x1b'), "{}", steps[1].detail);
     aborted.end = End::TimedOut(Duration::from_secs(7));
     assert!(
-        judge(&aborted).1[1]
+        verdicts_of(&aborted).1[1]
             .detail
             .contains("killed after 7 seconds")
     );
@@ -125,7 +125,7 @@ fn the_lines_of_a_process_that_ended_are_those_since_the_plugin_was_loaded() {
     aborted.end = End::Signal(6);
     let stages = "oneDNN is on\n\nsp-gen doctor: stage load\n\nsp-gen doctor: stage register\n";
     aborted.stderr = format!("{stages}driver: no such device\n");
-    let detail = |session: &Session| judge(session).1[1].detail.clone();
+    let detail = |session: &Session| verdicts_of(session).1[1].detail.clone();
     assert!(detail(&aborted).ends_with("its last lines: driver: no such device"));
     aborted.stderr = format!("{stages}F0000 00:00 x.cc:1] Check failed: ok\n  @ 0x7f68 f()\nend\n");
     assert!(detail(&aborted).ends_with("x.cc:1] Check failed: ok"));

@@ -1,4 +1,4 @@
-//! A diagnosis for people: a line for each step, and below what failed what to do.
+//! The text report: a line for each step, and advice below a step that failed.
 
 use super::{Report, Step, Verdict};
 use textwrap::{Options, WordSeparator, WordSplitter};

@@ -184,7 +184,7 @@ fn follow(row: &Row, before: &Epoch<Record>, epoch: &Epoch<Record>) -> Option<us
     let same = fields.iter().position(|field| field.name == row.name);
     same.or_else(|| {
         let old = before.shape.field(&row.name)?;
-        let new = before.shape.renamed(old, &epoch.shape)?;
+        let new = before.shape.renamed_field(old, &epoch.shape)?;
         fields.iter().position(|field| field.name == new.name)
     })
 }

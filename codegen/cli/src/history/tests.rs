@@ -12,7 +12,7 @@ use sp_data::symbols::Symbols;
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
-    History::of(&snapshots::read_folder(&folder, None).unwrap())
+    History::from_apis(&snapshots::read_folder(&folder, None).unwrap())
 });
 
 static EXPORTS: LazyLock<Exports> = LazyLock::new(|| {

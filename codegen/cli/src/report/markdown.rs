@@ -1,6 +1,7 @@
 //! A diff as Markdown for a pull request: a table for each API, and what breaks in detail, folded.
 
 use askama::Template;
+use sp_ir::Loc;
 
 use super::view::View;
 use super::{Report, word};
@@ -23,19 +24,53 @@ pub fn markdown(report: &Report) -> askama::Result<String> {
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-/// Text that is one cell of a table, whatever stands in it.
+/// Returns text for a cell of a table. What stands between single backticks stays code; elsewhere nothing is
+/// markup.
 fn cell(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('<', "&lt;");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let has_code = text.matches('`').count() % 2 == 0 && !text.contains("``");
+    let text = if has_code {
+        text
+    } else {
+        text.replace('`', "'")
+    };
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(index, part)| match index % 2 {
+        0 => plain(part),
+        _ => pipes(part),
+    });
+    parts.collect::<Vec<_>>().join("`")
 }
 
-/// A name or type in a cell.
+/// Escapes what begins a tag, a link, an image or a cell.
+fn plain(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('<', "&lt;");
+    let escaped = escaped.replace('[', "\\[").replace(']', "\\]");
+    // Some implementations end the cell at a pipe after two backslashes.
+    escaped.replace('|', "&#124;")
+}
+
+/// Escapes the pipes of code in a cell. After a backslash that is not possible: a broken bar replaces the pipe.
+fn pipes(code: &str) -> String {
+    code.replace("\\|", "\\¦").replace('|', "\\|")
+}
+
+/// Returns text for the inside of an HTML tag.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// Returns a name, type or path as code.
 fn code(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('`', "'");
     match text.trim() {
         "" => "·".into(),
-        text => format!("`{text}`"),
+        text => format!("`{}`", pipes(&text.replace('`', "'"))),
     }
+}
+
+/// Returns a place in a header as code.
+fn place(loc: &Loc) -> String {
+    code(&format!("{}:{}", loc.file, loc.line))
 }
 
 /// What stands at a place of a struct.

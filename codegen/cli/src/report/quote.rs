@@ -1,5 +1,6 @@
 //! Lines of a header with a caret under the name that a finding is about.
 
+use sp_host::escape_control;
 use sp_ir::Loc;
 
 use crate::operand::Headers;
@@ -9,7 +10,7 @@ use crate::operand::Headers;
 pub struct Quote {
     /// Counted from 1.
     pub line: u32,
-    /// The line, with spaces for tabs and without what indents it beyond its own depth.
+    /// The line, with spaces for tabs and escaped control characters.
     pub text: String,
     /// Where the name stands in it, in characters, and how long it is.
     pub caret: Option<(usize, usize)>,
@@ -24,7 +25,8 @@ pub fn quote<'a>(
     let text = headers.text(&loc.file)?;
     let index = usize::try_from(loc.line).ok()?.checked_sub(1)?;
     let text = text.lines().nth(index)?.replace('\t', "  ");
-    let text = text.trim_end().to_owned();
+    // A header may have the escape codes of a terminal in a comment.
+    let text = escape_control(text.trim_end());
     let caret = names.find_map(|name| {
         let at = find_word(&text, name)?;
         Some((text[..at].chars().count(), name.chars().count()))
@@ -62,7 +64,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
             folder.path().join("a.h"),
-            "// first\n\tvoid (*é)(int run);  \n",
+            "// \u{1b}[31mfirst\n\tvoid (*é)(int run);  \n",
         )
         .unwrap();
         let headers = Headers::at(folder.path().to_owned());
@@ -73,6 +75,8 @@ mod tests {
         let found = quote(&headers, &loc(2), ["size", "run"].into_iter()).unwrap();
         assert_eq!(found.text, "  void (*é)(int run);");
         assert_eq!(found.caret, Some((16, 3)));
+        let found = quote(&headers, &loc(1), std::iter::empty()).unwrap();
+        assert!(!found.text.contains('\u{1b}'), "{:?}", found.text);
         assert_eq!(quote(&headers, &loc(3), ["run"].into_iter()), None);
         assert_eq!(quote(&headers, &loc(0), ["run"].into_iter()), None);
     }

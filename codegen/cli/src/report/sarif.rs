@@ -99,7 +99,7 @@ fn result(finding: &Finding, reason: Option<&str>) -> Value {
     }
     if let Some((base, shown)) = other {
         let physical = physical(base, &shown.loc);
-        let text = format!("before: {}", shown.text);
+        let text = without_links(&format!("before: {}", shown.text));
         result["relatedLocations"] =
             json!([{"id": 1, "physicalLocation": physical, "message": {"text": text}}]);
     }
@@ -127,12 +127,18 @@ fn message(finding: &Finding) -> String {
         true => String::new(),
         false => format!(" What to do: {}.", finding.remedy),
     };
-    format!(
+    let text = format!(
         "{}: {}{target}. {}{remedy}",
         finding.item,
         finding.message,
         effects.join(" ")
-    )
+    );
+    without_links(&text)
+}
+
+/// Escapes what SARIF takes for an embedded link, `[text](url)`.
+fn without_links(text: &str) -> String {
+    text.replace("](", "\\](")
 }
 
 fn location(finding: &Finding, place: Option<(&str, &Shown)>) -> Value {
@@ -151,9 +157,19 @@ fn location(finding: &Finding, place: Option<(&str, &Shown)>) -> Value {
 
 fn physical(base: &str, loc: &Loc) -> Value {
     json!({
-        "artifactLocation": {"uri": loc.file, "uriBaseId": base},
+        "artifactLocation": {"uri": relative_uri(&loc.file), "uriBaseId": base},
         "region": {"startLine": loc.line.max(1)},
     })
+}
+
+/// Returns a path as a relative URI: what could be a scheme, a query or a fragment is escaped.
+fn relative_uri(path: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'/' | b'.' | b'_' | b'-' | b'~' | b'+' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.trim_start_matches('/').bytes().map(escape).collect()
 }
 
 fn fingerprint(finding: &Finding) -> String {

@@ -224,7 +224,50 @@ fn markdown_tables_have_as_many_cells_in_each_row() {
         text.contains("`SP_StreamExecutor.last \\| <tag>`"),
         "{text}"
     );
-    assert!(text.contains("we call it \\| &lt;ourselves>"));
+    assert!(text.contains("we call it &#124; &lt;ourselves>"));
+}
+
+/// The sample, with `text` in every place that a snapshot or a command line fills.
+fn hostile(text: &str) -> Report {
+    let mut report = report();
+    report.diff.old = text.into();
+    for finding in &mut report.diff.findings {
+        finding.message = text.into();
+        finding.target = Some(text.into());
+        finding.directions.old_on_new.why = text.into();
+        finding.after.as_mut().unwrap().loc.file = text.into();
+    }
+    report
+}
+
+#[test]
+fn markdown_escapes_links_tags_and_cells() {
+    let cases = [
+        ("![a](http://b)", "!\\[a\\](http://b)"),
+        ("a \\| b", "a \\\\&#124; b"),
+        ("`a|b` | c", "`a\\|b` &#124; c"),
+        ("`a \\| b`", "`a \\¦ b`"),
+        ("`` <x>", "'' &lt;x>"),
+    ];
+    for (text, cell) in cases {
+        let page = markdown(&hostile(text)).unwrap();
+        let row = format!("| {cell} (on {cell}) |");
+        assert!(page.contains(&row), "{row} is not in {page}");
+        let head = format!("## {cell} →");
+        assert!(page.contains(&head), "{head} is not in {page}");
+    }
+    let page = markdown(&hostile("a`<b>")).unwrap();
+    assert!(page.contains("- after: `a'<b>:3`"), "{page}");
+}
+
+#[test]
+fn sarif_has_relative_uris_and_no_links_of_a_text() {
+    let log: Value = serde_json::from_str(&sarif(&hostile("[a](https://b c)"))).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(uri, "%5Ba%5D%28https%3A//b%20c%29");
+    let message = result["message"]["text"].as_str().unwrap();
+    assert!(message.contains("[a\\](https://b c)"), "{message}");
 }
 
 #[test]

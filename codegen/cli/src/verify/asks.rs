@@ -1,4 +1,5 @@
-//! What a plugin's file asks of its host, by API and release; C++ names come with no promise at all.
+//! Requirements of a plugin's file on its host: libraries, C functions by API and release, and C++ symbols, whose
+//! names may change with every build of TensorFlow.
 
 use super::needs::{Closure, Library};
 use crate::diagnostic::Result;
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What the parts of a mangled name look like that belong to TensorFlow or what it is built from.
+/// Namespaces of TensorFlow and its dependencies, as parts of mangled names.
 const NAMESPACES: [&str; 6] = [
     "10tensorflow",
     "3tsl",
@@ -24,47 +25,51 @@ const NAMESPACES: [&str; 6] = [
     "6google8protobuf",
 ];
 
-/// What the file asks for, and the libraries that came with it.
+/// Requirements of a plugin and of the libraries in its folders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Asked {
-    /// The libraries that must be there.
+pub struct Requirements {
+    /// The libraries that it needs.
     pub libraries: Vec<Library>,
-    /// TensorFlow's C functions that it imports or carries the names of.
+    /// TensorFlow's C functions that it imports or looks up by name.
     pub functions: Vec<Function>,
     /// TensorFlow's C++ symbols that it imports, mangled.
     pub cplusplus: Vec<String>,
 }
 
-/// One C function of TensorFlow's.
+/// A C function of TensorFlow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Function {
     /// Its symbol.
     pub name: String,
-    /// The API that declares it, where one does.
+    /// The API that declares it, if any.
     pub api: Option<String>,
     /// The releases whose wheel exports it.
     pub releases: Vec<String>,
-    /// Whether the file does not load where it is missing; else the plugin looks it up itself.
+    /// True if the file does not load without it; otherwise the plugin looks it up itself.
     pub imported: bool,
 }
 
-/// What stands in the file, and in the libraries that came with it.
+/// Reads the names in the file and in the libraries in its folders.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
     let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
-    Closure::of(plugin, bytes, &wanted, LibraryNames::read)
+    Closure::read(plugin, bytes, &wanted, LibraryNames::read)
 }
 
-/// The C++ symbols of TensorFlow's that the file wants; none where it cannot be read.
+/// Returns the C++ symbols of TensorFlow that the file imports. Empty if it cannot be read.
 pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
     let bytes = fs::read(plugin).ok();
-    let read = |bytes| Closure::of(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
+    let read = |bytes| Closure::read(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
     let closure = bytes.and_then(read);
-    closure.map_or_else(BTreeSet::new, |closure| closure.wanted())
+    closure.map_or_else(BTreeSet::new, |closure| closure.unresolved())
 }
 
-/// Sorts the names.
-pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result<Asked> {
-    let (names, wanted) = (&closure.names, closure.wanted());
+/// Sorts the names by kind and API.
+pub(super) fn from_closure(
+    closure: &Closure,
+    apis: &[Api],
+    place: &DataFolders,
+) -> Result<Requirements> {
+    let (names, wanted) = (&closure.names, closure.unresolved());
     let symbols = Symbols::load(place)?;
     let function = |name: &String| Function {
         name: escape_control(name),
@@ -74,17 +79,17 @@ pub(super) fn of(closure: &Closure, apis: &[Api], place: &DataFolders) -> Result
     };
     let all = wanted.union(&names.literals);
     let functions = all.filter(|name| is_wanted(name)).map(function);
-    // A name in the data is a function's only where some header or library says so.
+    // A name in the data may be any string, unless a header declares a function of that name.
     let known = functions.filter(|it| it.imported || it.api.is_some());
     let cplusplus = wanted.iter().filter(|name| is_cplusplus(name));
-    Ok(Asked {
+    Ok(Requirements {
         libraries: closure.libraries.iter().map(escaped).collect(),
         functions: known.collect(),
         cplusplus: cplusplus.map(|name| escape_control(name)).collect(),
     })
 }
 
-/// The names in a file are whatever its author wrote.
+/// Returns the library with escaped names, since a file may contain any bytes.
 fn escaped(library: &Library) -> Library {
     Library {
         name: escape_control(&library.name),
@@ -98,11 +103,11 @@ fn is_cplusplus(name: &str) -> bool {
 }
 
 fn declaring(apis: &[Api], symbol: &str) -> Option<String> {
-    let is_it = |item: &Item| match item {
+    let declares_symbol = |item: &Item| match item {
         Item::Function(function) => function.symbol == symbol && is_core(function),
         _ => false,
     };
-    let declares = |api: &&Api| api.items.values().any(is_it);
+    let declares = |api: &&Api| api.items.values().any(declares_symbol);
     apis.iter().find(declares).map(|api| api.name.clone())
 }
 
@@ -122,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mangled_names_of_tensorflow_are_told_from_others() {
+    fn recognizes_mangled_names_of_tensorflow() {
         assert!(is_cplusplus(
             "_ZN10tensorflow8OpKernelC2EPNS_20OpKernelConstructionE"
         ));

@@ -1,21 +1,21 @@
-//! A report for programs, `codegen/docs/verify.schema.json`: one row per check and release.
+//! The JSON report, `codegen/docs/verify.schema.json`: one row for each check and release.
 
-use super::{Asked, Report};
+use super::{Report, Requirements};
 use serde::Serialize;
-use sp_host::{Outcome, Verdict};
+use sp_host::{CheckOutcome, Verdict};
 use std::collections::BTreeMap;
 
-/// The version of the form; keys are added, never given another meaning.
+/// The version of the schema. Keys are added, and never change their meaning.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct JsonReport<'a> {
     schema: u32,
     plugin: &'a str,
     verdict: &'static str,
     releases: &'a [String],
     previews: &'a BTreeMap<String, String>,
-    asks: &'a Asked,
+    requirements: &'a Requirements,
     rows: Vec<Row<'a>>,
 }
 
@@ -33,26 +33,26 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The report's text.
+/// Returns the report as JSON.
 pub fn print(report: &Report) -> String {
     let rows = report
         .rows
         .iter()
         .map(|(release, outcome)| row(release, outcome));
-    let page = Page {
+    let json = JsonReport {
         schema: SCHEMA,
         plugin: &report.plugin,
         verdict: verdict(report),
         releases: &report.releases,
         previews: &report.previews,
-        asks: &report.asked,
+        requirements: &report.requirements,
         rows: rows.collect(),
     };
-    let text = serde_json::to_string_pretty(&page);
+    let text = serde_json::to_string_pretty(&json);
     format!("{}\n", text.expect("text and numbers only"))
 }
 
-fn row<'a>(release: &'a str, outcome: &'a Outcome) -> Row<'a> {
+fn row<'a>(release: &'a str, outcome: &'a CheckOutcome) -> Row<'a> {
     Row {
         check: &outcome.check,
         release,
@@ -66,9 +66,9 @@ fn row<'a>(release: &'a str, outcome: &'a Outcome) -> Row<'a> {
     }
 }
 
-/// Returns the verdict on the whole: `unchecked` if all checks of all releases were skipped.
+/// Returns the verdict on all releases: `unchecked` if all checks of all releases were skipped.
 fn verdict(report: &Report) -> &'static str {
-    match (report.found(), report.is_checked()) {
+    match (report.has_failures(), report.is_checked()) {
         (true, _) => "fail",
         (false, true) => "pass",
         (false, false) => "unchecked",

@@ -1,6 +1,6 @@
-//! A built plugin put through the host's checks, in the releases that snapshots exist of.
+//! Runs the checks of the test host on a built plugin, in the releases that have snapshots.
 //!
-//! Each check of each release runs in a child: this program again, which plays that release.
+//! Each check of each release runs in a child process: this program again, which plays that release.
 
 pub mod asks;
 pub mod json;
@@ -9,7 +9,7 @@ mod preflight;
 pub mod text;
 
 use crate::diagnostic::Result;
-use asks::Asked;
+use asks::Requirements;
 use miette::{Diagnostic, IntoDiagnostic};
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
@@ -17,7 +17,8 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_host::{
-    Contract, ENTRY_POINTS, Exports, JudgeOptions, Outcome, PLAYED, Verdict, escape_control,
+    CheckOutcome, Contract, ENTRY_POINTS, Exports, PLAYED_APIS, Verdict, VerifyOptions,
+    escape_control,
 };
 use sp_ir::{Api, History};
 use std::collections::BTreeMap;
@@ -28,13 +29,10 @@ use thiserror::Error;
 /// The package whose libraries the host plays.
 const PACKAGE: &str = "tensorflow-cpu";
 
-/// No release before it loads plugins.
-const FIRST: Release = Release::from_minor(2, 5);
-
-/// Why a plugin cannot be put to the test.
+/// An error that keeps a plugin from being verified.
 #[derive(Debug, Error, Diagnostic)]
 pub enum VerifyError {
-    /// The file cannot be read, or is no shared object.
+    /// The file cannot be read, or is not a shared object.
     #[error("{0}")]
     #[diagnostic(
         code(sp_gen::verify::no_plugin),
@@ -43,11 +41,11 @@ pub enum VerifyError {
         )
     )]
     NoPlugin(String),
-    /// No snapshot, or too old.
-    #[error("sp-gen cannot play TensorFlow {0}")]
+    /// The release has no snapshots, or is too old.
+    #[error("sp-gen cannot verify for TensorFlow {0}")]
     #[diagnostic(
         code(sp_gen::verify::no_release),
-        help("it plays {1}; `sp-gen import tensorflow {0}` takes in a newer one")
+        help("it has {1}; `sp-gen import tensorflow {0}` adds a newer release")
     )]
     NoRelease(Release, String),
     /// The file is for another machine than this one.
@@ -65,7 +63,7 @@ pub enum VerifyError {
         /// The machine that it is for.
         machine: String,
     },
-    /// TensorFlow would find nothing to call in the file.
+    /// The file exports no entry point.
     #[error("{0} exports no entry point of a plugin")]
     #[diagnostic(
         code(sp_gen::verify::no_entry_point),
@@ -81,24 +79,24 @@ pub enum VerifyError {
     NothingChecked(String),
 }
 
-/// What became of every check in every release, and what the file asks for.
+/// The outcomes of all checks in all releases, and the requirements of the file.
 #[derive(Debug)]
 pub struct Report {
-    /// As it was given.
+    /// The path of the plugin, as the user wrote it.
     pub plugin: String,
     /// The releases, the oldest first.
     pub releases: Vec<String>,
-    /// The releases of these that are no final ones, each with its exact version.
+    /// The releases that are previews, each with its exact version.
     pub previews: BTreeMap<String, String>,
-    /// By release, then in the order of the checks.
-    pub rows: Vec<(String, Outcome)>,
-    /// What the file asks of its host.
-    pub asked: Asked,
+    /// The outcomes by release, then in the order of the checks.
+    pub rows: Vec<(String, CheckOutcome)>,
+    /// The requirements of the file on its host.
+    pub requirements: Requirements,
 }
 
 impl Report {
-    /// Whether a check failed.
-    pub fn found(&self) -> bool {
+    /// Returns true if a check failed.
+    pub fn has_failures(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|(_, outcome)| outcome.status == Verdict::Fail)
     }
@@ -116,23 +114,23 @@ impl Report {
     }
 }
 
-/// Where this process is the child of a check, does the check and ends; else nothing.
+/// In a child process of a check, runs the check and ends the process. Otherwise does nothing.
 ///
 /// # Errors
-/// Where the snapshots of the child's release cannot be read.
-pub fn serve() -> Result<()> {
+/// Returns an error if the snapshots of the child's release cannot be read.
+pub fn run_child() -> Result<()> {
     let Some(release) = sp_host::child_release() else {
         return Ok(());
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let place = place()?;
-    let apis = snapshots::read_apis(&place, release, &PLAYED)?;
+    let apis = snapshots::read_apis(&place, release, &PLAYED_APIS)?;
     let exports = exports(&Symbols::load(&place)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
-    let played = sp_host::Release::new(&apis).assuming(&assumed);
+    let played = sp_host::PlayedRelease::new(&apis).with_assumed_symbols(&assumed);
     sp_host::child_main(match &exports {
-        Some(exports) => played.exporting(exports),
+        Some(exports) => played.with_exports(exports),
         None => played,
     });
     Ok(())
@@ -144,7 +142,7 @@ fn place() -> Result<DataFolders> {
     ))
 }
 
-/// What the libraries of a release export, where its wheel was read.
+/// Returns the exports of the libraries of a release, or `None` if its wheel was not read.
 pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     let mut tables = symbols.tables().iter();
     let table =
@@ -161,8 +159,8 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     })
 }
 
-/// Puts `plugin` through every check of `release`, or of all that there are snapshots of; `seen` is
-/// told each outcome as it comes.
+/// Runs every check on `plugin` in `release`, or in all releases that have snapshots. Calls `on_outcome` with each
+/// outcome as it arrives.
 ///
 /// # Errors
 /// Returns an error if the plugin cannot be read, is for another machine or exports no entry point, or if
@@ -170,8 +168,8 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
 pub fn verify(
     plugin: &Path,
     release: Option<Release>,
-    options: &JudgeOptions<'_>,
-    seen: impl Fn(&str, &Outcome) + Sync,
+    options: &VerifyOptions<'_>,
+    on_outcome: impl Fn(&str, &CheckOutcome) + Sync,
 ) -> Result<Report> {
     let shown = escape_control(&plugin.display().to_string());
     let unreadable = |error| VerifyError::NoPlugin(format!("{shown}: {error}"));
@@ -180,35 +178,35 @@ pub fn verify(
     let closure = asks::closure(plugin, bytes)?;
     let place = place()?;
     let releases = releases(&place, release)?;
-    // A bare name would be looked for in the loader's folders, not here.
+    // The loader searches its own folders for a name without a slash.
     let path = plugin.canonicalize().into_diagnostic()?;
-    // A nightly build is no release of the checkout.
+    // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
     let apis = snapshots::read_history(&place, nightly)?;
-    let history = played(&apis);
-    let imports = closure.wanted();
-    let options = JudgeOptions {
+    let history = played_history(&apis);
+    let imports = closure.unresolved();
+    let options = VerifyOptions {
         contract: Some(Contract {
             history: &history,
             imports: &imports,
         }),
         ..*options
     };
-    let rows = sp_host::judge(&releases, &path, &options, seen);
+    let rows = sp_host::verify(&releases, &path, &options, on_outcome);
     Ok(Report {
         plugin: shown,
         previews: previews(&place, &releases)?,
         rows,
         releases,
-        asked: asks::of(&closure, &apis, &place)?,
+        requirements: asks::from_closure(&closure, &apis, &place)?,
     })
 }
 
-/// Returns the history of the APIs that the host plays.
-fn played(apis: &[Api]) -> History {
+/// Returns the history of the APIs that the host uses.
+fn played_history(apis: &[Api]) -> History {
     let played = apis.iter();
-    let played = played.filter(|api| PLAYED.contains(&api.name.as_str()));
-    History::of(&played.cloned().collect::<Vec<_>>())
+    let played = played.filter(|api| PLAYED_APIS.contains(&api.name.as_str()));
+    History::from_apis(&played.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the previews among `releases`, each with its exact version.
@@ -216,7 +214,7 @@ fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String,
     let mut previews = BTreeMap::new();
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
-        // Every API of a release says the same.
+        // All APIs of a release have the same version.
         let apis = snapshots::read_apis(place, parsed, &["stream_executor"])?;
         let exact = apis.into_iter().find_map(|api| api.preview);
         previews.extend(exact.map(|exact| (release.clone(), exact)));
@@ -224,24 +222,26 @@ fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String,
     Ok(previews)
 }
 
-/// How many releases there are, for a bar that must say how far it is.
+/// The number of releases, for the length of the progress bar.
 pub const RELEASES: usize = 18;
 
-/// How many checks a report of so many releases has.
-pub fn checks(releases: usize) -> usize {
+/// Returns the number of checks in a report of so many releases.
+pub fn check_count(releases: usize) -> usize {
     releases * sp_host::CHECKS.len()
 }
 
-/// The releases to play: the one asked for, or all.
+/// Returns the requested release, or all releases that can be played.
 ///
 /// # Errors
-/// Where it is not to be had.
+/// Returns an error if the requested release has no snapshots.
 pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
         known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
     }
-    let played = known.into_iter().filter(|release| *release >= FIRST);
+    let played = known
+        .into_iter()
+        .filter(|release| *release >= Release::FIRST_SUPPORTED);
     let all: Vec<Release> = played.collect();
     let chosen = match asked {
         None => all,

@@ -1,5 +1,5 @@
-//! The libraries that a plugin needs, found where the dynamic loader finds them, and what all of them
-//! that came with the plugin ask of others.
+//! Libraries that a plugin needs, found as the dynamic loader does, and the names that the plugin and the
+//! libraries in its folders import.
 
 use crate::diagnostic::Result;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the loader looks at last, on the systems that TensorFlow's wheels are for.
+/// Folders that the loader searches last, on the systems of TensorFlow's wheels.
 const SYSTEM: [&str; 6] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -22,65 +22,71 @@ const SYSTEM: [&str; 6] = [
     "/usr/lib",
 ];
 
-/// A library that must be there.
+/// A library that a file needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Library {
-    /// As the file names it.
+    /// Its name in the file that needs it.
     pub name: String,
-    /// Which file names it.
+    /// The file that needs it.
     pub needed_by: String,
-    /// Where it comes from.
-    pub found: Found,
-    /// Its file, if it came with the plugin or this machine has it.
+    /// Its source.
+    pub source: Source,
+    /// Its file, if it was found.
     #[serde(skip)]
     pub path: Option<PathBuf>,
 }
 
-/// Where a library comes from.
+/// The source of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
-    /// TensorFlow has it loaded, in the releases that have one of this name.
+pub enum Source {
+    /// TensorFlow has it loaded, in the releases that have a library of this name.
+    #[serde(rename = "tensorflow")]
     TensorFlow,
-    /// It came with the plugin.
-    Beside,
-    /// This machine has it.
-    Machine,
-    /// Nobody has.
-    Nowhere,
+    /// A folder of the plugin.
+    Plugin,
+    /// A folder of the system.
+    System,
+    /// It was not found.
+    Missing,
 }
 
-/// How the names in a file are read: [`LibraryNames::read`] or [`LibraryNames::read_linked`].
+/// A function that reads the names in a file: [`LibraryNames::read`] or [`LibraryNames::read_linked`].
 pub type Read =
     fn(&str, Vec<u8>, NameFilter<'_>) -> std::result::Result<LibraryNames, LibraryError>;
 
-/// A plugin with all that came with it.
+/// A plugin with the libraries that it needs.
 #[derive(Debug, Default)]
 pub struct Closure {
-    /// The names in all of its files.
+    /// The names in the plugin and the libraries in its folders.
     pub names: LibraryNames,
-    /// What they need, in the order in which it is met.
+    /// The needed libraries, in the order of their discovery.
     pub libraries: Vec<Library>,
 }
 
 impl Closure {
-    /// Reads the plugin and the libraries beside it, each as `read` does.
+    /// Reads the plugin and the libraries in its folders with `read`.
     ///
     /// # Errors
-    /// Where the plugin is no library that can be read.
-    pub fn of(plugin: &Path, bytes: Vec<u8>, wanted: NameFilter<'_>, read: Read) -> Result<Self> {
+    /// Returns an error if the plugin is not a library that can be read.
+    pub fn read(
+        plugin: &Path,
+        bytes: Vec<u8>,
+        wanted: NameFilter<'_>,
+        read_names: Read,
+    ) -> Result<Self> {
         let mut closure = Self::default();
         let mut waiting = vec![(plugin.to_owned(), bytes)];
         while let Some((path, bytes)) = waiting.pop() {
             let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
-            closure.add(read(&name, bytes, wanted)?);
+            closure.add(read_names(&name, bytes, wanted)?);
             for name in &needs.needed {
-                let (found, at) = find(name, &path, &needs.folders);
-                if !closure.add_library(name, &path, found, at.clone()) {
+                let (source, path_found) = find(name, &path, &needs.folders);
+                if !closure.add_library(name, &path, source, path_found.clone()) {
                     continue;
                 }
-                let own = at.filter(|_| found == Found::Beside);
+                let own = path_found.filter(|_| source == Source::Plugin);
                 waiting.extend(own.and_then(|path| Some((path.clone(), fs::read(path).ok()?))));
             }
         }
@@ -93,8 +99,14 @@ impl Closure {
         self.names.literals.extend(names.literals);
     }
 
-    /// Whether the library is a new one.
-    fn add_library(&mut self, name: &str, by: &Path, found: Found, path: Option<PathBuf>) -> bool {
+    /// Adds the library. Returns true if it is a new one.
+    fn add_library(
+        &mut self,
+        name: &str,
+        by: &Path,
+        source: Source,
+        path: Option<PathBuf>,
+    ) -> bool {
         if self.libraries.iter().any(|known| known.name == name) {
             return false;
         }
@@ -102,14 +114,14 @@ impl Closure {
         self.libraries.push(Library {
             name: name.to_owned(),
             needed_by: by.to_string_lossy().into_owned(),
-            found,
+            source,
             path,
         });
         true
     }
 
-    /// What the files import and none of them has.
-    pub fn wanted(&self) -> BTreeSet<String> {
+    /// Returns the names that the files import and none of them exports.
+    pub fn unresolved(&self) -> BTreeSet<String> {
         let names = &self.names;
         names
             .imported
@@ -119,8 +131,8 @@ impl Closure {
     }
 }
 
-/// Where a library is that the one at `by` needs.
-fn find(name: &str, by: &Path, folders: &[String]) -> (Found, Option<PathBuf>) {
+/// Finds a library that the file at `by` needs.
+fn find(name: &str, by: &Path, folders: &[String]) -> (Source, Option<PathBuf>) {
     let origin = by.parent().unwrap_or(Path::new("")).display().to_string();
     let own = folders.iter().map(|folder| {
         let folder = folder.replace("${ORIGIN}", &origin);
@@ -131,11 +143,11 @@ fn find(name: &str, by: &Path, folders: &[String]) -> (Found, Option<PathBuf>) {
     let mut machine = machine.map(|folder| folder.join(name));
     let is_tensorflow = name.contains("tensorflow");
     match own.into_iter().find(|path| path.is_file()) {
-        Some(path) => (Found::Beside, Some(path)),
-        None if is_tensorflow => (Found::TensorFlow, None),
+        Some(path) => (Source::Plugin, Some(path)),
+        None if is_tensorflow => (Source::TensorFlow, None),
         None => match machine.find(|path| path.is_file()) {
-            Some(path) => (Found::Machine, Some(path)),
-            None => (Found::Nowhere, None),
+            Some(path) => (Source::System, Some(path)),
+            None => (Source::Missing, None),
         },
     }
 }
@@ -145,16 +157,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_is_looked_for_beside_the_plugin_then_on_the_machine() {
+    fn searches_folders_of_plugin_then_of_system() {
         let folder = std::env::temp_dir().join(format!("sp-gen-needs-{}", std::process::id()));
         fs::create_dir_all(folder.join("own")).unwrap();
         fs::write(folder.join("own/libown.so.1"), "").unwrap();
         let plugin = folder.join("libplugin.so");
         let find = |name: &str| find(name, &plugin, &["${ORIGIN}/own".to_owned()]).0;
-        assert_eq!(find("libown.so.1"), Found::Beside);
-        assert_eq!(find("libtensorflow_framework.so.2"), Found::TensorFlow);
-        assert_eq!(find("libnosuch.so.7"), Found::Nowhere);
-        assert_eq!(find("libc.so.6"), Found::Machine);
+        assert_eq!(find("libown.so.1"), Source::Plugin);
+        assert_eq!(find("libtensorflow_framework.so.2"), Source::TensorFlow);
+        assert_eq!(find("libnosuch.so.7"), Source::Missing);
+        assert_eq!(find("libc.so.6"), Source::System);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

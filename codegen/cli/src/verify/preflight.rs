@@ -1,7 +1,7 @@
-//! Reasons not to run a file at all, read from its ELF headers and symbols in milliseconds.
+//! Reasons to reject a file without running it, read from its ELF headers and symbols in milliseconds.
 
 use super::VerifyError;
-use super::needs::{Closure, Found};
+use super::needs::{Closure, Source};
 use crate::diagnostic::Result;
 use sp_host::{ENTRY_POINTS, escape_control};
 use sp_library::elf;
@@ -11,7 +11,7 @@ use std::env::consts::ARCH;
 use std::fs;
 use std::path::Path;
 
-/// Reads whether the file is for this machine and exports an entry point of a plugin.
+/// Checks that the file is for this machine and exports an entry point of a plugin.
 ///
 /// # Errors
 /// Returns an error if it is not or does not, or is no library that can be read.
@@ -28,16 +28,16 @@ pub(super) fn check(plugin: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// The entry points that `dlsym` finds: those of the file and of the libraries that it needs.
+/// Returns the entry points that `dlsym` finds: those of the file and of the libraries that it needs.
 fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    let closure = Closure::of(plugin, bytes.to_vec(), &wanted, LibraryNames::read_linked)?;
+    let closure = Closure::read(plugin, bytes.to_vec(), &wanted, LibraryNames::read_linked)?;
     let own = closure.names.exported;
     if !own.is_empty() {
         return Ok(own);
     }
     let machine = closure.libraries.iter();
-    let machine = machine.filter(|library| library.found == Found::Machine);
+    let machine = machine.filter(|library| library.source == Source::System);
     let exported = machine.filter_map(|library| {
         let bytes = fs::read(library.path.as_ref()?).ok()?;
         Some(

@@ -1,14 +1,14 @@
-//! A report for people: of one release a row per check; of several a table of marks, then what failed
-//! and was skipped, each said once for all releases where it is the same.
+//! The text report. For one release: a row for each check. For several: a table of marks, then the details of failed
+//! and skipped checks, each once for all releases that have the same.
 
 use super::Report;
-use super::asks::{Asked, Function};
-use super::needs::{Found, Library};
-use sp_host::{CHECKS, Outcome, Verdict};
+use super::asks::{Function, Requirements};
+use super::needs::{Library, Source};
+use sp_host::{CHECKS, CheckOutcome, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The report's text.
+/// Returns the report as text.
 pub fn print(report: &Report) -> String {
     let rows = match report.releases.len() {
         1 => single(report),
@@ -19,17 +19,17 @@ pub fn print(report: &Report) -> String {
         ]
         .concat(),
     };
-    let outcomes: Vec<Outcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
+    let outcomes: Vec<CheckOutcome> = report.rows.iter().map(|(_, row)| row.clone()).collect();
     format!(
         "{rows}{}\n{}{}\n",
-        asked(&report.asked),
+        requirements(&report.requirements),
         dropped(&outcomes),
         sp_host::summary(&outcomes)
     )
 }
 
-/// How much of the plugin's output was not kept; the rows of a table do not tell.
-fn dropped(outcomes: &[Outcome]) -> String {
+/// Returns the line about dropped output of the plugin, which the table does not show.
+fn dropped(outcomes: &[CheckOutcome]) -> String {
     let flooded = outcomes.iter().filter(|row| row.dropped_bytes > 0);
     match flooded.clone().count() {
         0 => String::new(),
@@ -52,8 +52,8 @@ fn table(report: &Report) -> String {
         .map(|release| format!("{:>6}", label(report, release)));
     let mut out = format!("{:<22}{}\n", "", heads.collect::<String>());
     for check in CHECKS {
-        let of = report.rows.iter().filter(|(_, row)| row.check == check.id);
-        let marks = of.map(|(_, row)| format!("{:>6}", mark(row.status)));
+        let rows = report.rows.iter().filter(|(_, row)| row.check == check.id);
+        let marks = rows.map(|(_, row)| format!("{:>6}", mark(row.status)));
         out += &format!("{:<22}{}\n", check.id, marks.collect::<String>());
     }
     for (release, exact) in &report.previews {
@@ -76,29 +76,29 @@ fn mark(status: Verdict) -> &'static str {
     }
 }
 
-/// A check, what was said of it, and in which releases.
-type Said<'a> = (&'a str, &'a str, Vec<&'a str>);
+/// A check, a detail, and the releases that have it.
+type DetailOfCheck<'a> = (&'a str, &'a str, Vec<&'a str>);
 
-/// Details of one status, each with the checks' id and the releases that it was said of.
+/// Returns the details of outcomes with `status`, each with its checks and releases.
 fn reasons(report: &Report, status: Verdict, title: &str) -> String {
-    let mut said: Vec<Said<'_>> = Vec::new();
+    let mut details: Vec<DetailOfCheck<'_>> = Vec::new();
     for check in CHECKS {
         let rows = report.rows.iter();
         for (release, row) in rows.filter(|(_, row)| row.check == check.id && row.status == status)
         {
-            let known = said
+            let known = details
                 .iter_mut()
                 .find(|(id, detail, _)| *id == row.check && *detail == row.detail);
             match known {
                 Some((_, _, releases)) => releases.push(release),
-                None => said.push((&row.check, &row.detail, vec![release])),
+                None => details.push((&row.check, &row.detail, vec![release])),
             }
         }
     }
-    let lines: String = grouped(&said)
+    let lines: String = grouped(&details)
         .iter()
         .map(|(ids, detail, releases)| {
-            let (ids, releases) = (ids.join(", "), runs(releases, &report.releases));
+            let (ids, releases) = (ids.join(", "), ranges(releases, &report.releases));
             format!("  {ids} ({releases}): {detail}\n")
         })
         .collect();
@@ -108,10 +108,10 @@ fn reasons(report: &Report, status: Verdict, title: &str) -> String {
     }
 }
 
-/// Checks of which the same is said, of the same releases, as one.
-fn grouped<'a>(said: &[Said<'a>]) -> Vec<(Vec<&'a str>, &'a str, Vec<&'a str>)> {
+/// Merges checks that have the same detail in the same releases.
+fn grouped<'a>(details: &[DetailOfCheck<'a>]) -> Vec<(Vec<&'a str>, &'a str, Vec<&'a str>)> {
     let mut groups: Vec<(Vec<&str>, &str, Vec<&str>)> = Vec::new();
-    for (id, detail, releases) in said {
+    for (id, detail, releases) in details {
         let is_same =
             |(_, same, all): &&mut (_, &str, Vec<&str>)| same == detail && all == releases;
         match groups.iter_mut().find(is_same) {
@@ -122,15 +122,15 @@ fn grouped<'a>(said: &[Said<'a>]) -> Vec<(Vec<&'a str>, &'a str, Vec<&'a str>)> 
     groups
 }
 
-/// `2.5 to 2.8, 2.10`: which of `all` are in `some`.
-fn runs(some: &[impl AsRef<str>], all: &[String]) -> String {
-    let mut runs: Vec<(&str, &str)> = Vec::new();
+/// Returns the releases in `some` as ranges of `all`, such as `2.5 to 2.8, 2.10`.
+fn ranges(some: &[impl AsRef<str>], all: &[String]) -> String {
+    let mut ranges: Vec<(&str, &str)> = Vec::new();
     let mut open = false;
     for release in all {
-        let is_in = some.iter().any(|one| one.as_ref() == release);
-        match runs.last_mut() {
+        let is_in = some.iter().any(|name| name.as_ref() == release);
+        match ranges.last_mut() {
             Some((_, last)) if open && is_in => *last = release,
-            _ if is_in => runs.push((release, release)),
+            _ if is_in => ranges.push((release, release)),
             _ => {}
         }
         open = is_in;
@@ -139,38 +139,46 @@ fn runs(some: &[impl AsRef<str>], all: &[String]) -> String {
         true => (*first).to_owned(),
         false => format!("{first} to {last}"),
     };
-    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+    ranges.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
-fn asked(asked: &Asked) -> String {
-    let mut out = ["asks of its host:\n", &libraries(&asked.libraries)].concat();
-    for (imported, title) in [(true, "must be there"), (false, "looks up")] {
-        out += &functions(asked, imported, title);
+fn requirements(requirements: &Requirements) -> String {
+    let mut out = ["requirements:\n", &libraries(&requirements.libraries)].concat();
+    for (imported, title) in [
+        (true, "imported functions"),
+        (false, "functions looked up at run time"),
+    ] {
+        out += &functions(requirements, imported, title);
     }
-    if asked.functions.is_empty() {
-        out += "  nothing of TensorFlow's C functions\n";
+    if requirements.functions.is_empty() {
+        out += "  no C functions of TensorFlow\n";
     }
-    if !asked.cplusplus.is_empty() {
-        let count = asked.cplusplus.len();
+    if !requirements.cplusplus.is_empty() {
+        let count = requirements.cplusplus.len();
         let _ = writeln!(
             out,
-            "  C++ of TensorFlow's, which promises nothing from one build to the next ({count}):"
+            "  C++ symbols of TensorFlow, which may change with every build ({count}):"
         );
-        out.extend(asked.cplusplus.iter().map(|name| format!("    {name}\n")));
+        out.extend(
+            requirements
+                .cplusplus
+                .iter()
+                .map(|name| format!("    {name}\n")),
+        );
     }
     out
 }
 
-/// The libraries, by where they come from.
+/// Returns the libraries by source.
 fn libraries(libraries: &[Library]) -> String {
     let places = [
-        (Found::TensorFlow, "libraries of TensorFlow's"),
-        (Found::Beside, "libraries that came with it"),
-        (Found::Machine, "libraries of this machine's"),
-        (Found::Nowhere, "libraries that this machine does not have"),
+        (Source::TensorFlow, "libraries of TensorFlow"),
+        (Source::Plugin, "libraries of the plugin"),
+        (Source::System, "libraries of this system"),
+        (Source::Missing, "missing libraries"),
     ];
-    let line = |(found, title): &(Found, &str)| {
-        let of_place = libraries.iter().filter(|it| it.found == *found);
+    let line = |(source, title): &(Source, &str)| {
+        let of_place = libraries.iter().filter(|it| it.source == *source);
         let names: Vec<&str> = of_place.map(|it| it.name.as_str()).collect();
         match names.is_empty() {
             true => String::new(),
@@ -180,12 +188,17 @@ fn libraries(libraries: &[Library]) -> String {
     places.iter().map(line).collect()
 }
 
-/// The functions that are imported, or those that are not, by API.
-fn functions(asked: &Asked, imported: bool, title: &str) -> String {
-    let of_kind = || asked.functions.iter().filter(|it| it.imported == imported);
+/// Returns the functions that are imported, or those that are not, by API.
+fn functions(requirements: &Requirements, imported: bool, title: &str) -> String {
+    let of_kind = || {
+        requirements
+            .functions
+            .iter()
+            .filter(|it| it.imported == imported)
+    };
     let apis: BTreeSet<Option<&str>> = of_kind().map(|it| it.api.as_deref()).collect();
     let part = |api: Option<&str>| {
-        let name = api.unwrap_or("no API that sp-gen knows");
+        let name = api.unwrap_or("declared by no API");
         let of_api = of_kind().filter(|it| it.api.as_deref() == api);
         format!(
             "  {title}, {name}:\n{}",
@@ -199,7 +212,7 @@ fn function(function: &Function) -> String {
     let releases = match (function.releases.first(), function.releases.last()) {
         (Some(first), Some(last)) if first == last => format!("in {first} only"),
         (Some(first), Some(last)) => format!("from {first} to {last}"),
-        _ => "in no wheel that was read".to_owned(),
+        _ => "in no imported wheel".to_owned(),
     };
     format!("    {}, {releases}\n", function.name)
 }
@@ -209,10 +222,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_are_told_as_runs() {
+    fn formats_releases_as_ranges() {
         let all: Vec<String> = (5..12).map(|minor| format!("2.{minor}")).collect();
-        assert_eq!(runs(&["2.5", "2.6", "2.7", "2.9"], &all), "2.5 to 2.7, 2.9");
-        assert_eq!(runs(&["2.11"], &all), "2.11");
-        assert_eq!(runs(&[] as &[&str], &all), "");
+        assert_eq!(
+            ranges(&["2.5", "2.6", "2.7", "2.9"], &all),
+            "2.5 to 2.7, 2.9"
+        );
+        assert_eq!(ranges(&["2.11"], &all), "2.11");
+        assert_eq!(ranges(&[] as &[&str], &all), "");
     }
 }

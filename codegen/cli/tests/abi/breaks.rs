@@ -8,7 +8,7 @@ use sp_diff::change::{Kind, Reason};
 use sp_diff::finding::{Impact, Outcome};
 use sp_diff::pair::Pair;
 use sp_diff::{Diff, Finding, RULES, Surface, Verdict, changes, diff};
-use sp_ir::{Evidence, Field, Item, Mark};
+use sp_ir::{Evidence, Field, Item, Visited};
 
 /// The neighbouring pairs.
 fn pairs(all: &[Surface]) -> impl Iterator<Item = (&Surface, &Surface)> {
@@ -161,8 +161,8 @@ fn what_is_no_change_has_its_reason() {
 fn bare(item: &Item) -> Item {
     let mut item = item.clone();
     item.visit_mut(&mut |mark| match mark {
-        Mark::Loc(loc) => (loc.file, loc.line) = (String::new(), 0),
-        Mark::Evidence(evidence) => *evidence = Evidence::Prefix,
+        Visited::Loc(loc) => (loc.file, loc.line) = (String::new(), 0),
+        Visited::Evidence(evidence) => *evidence = Evidence::Prefix,
     });
     let undoc = |fields: &mut Vec<Field>| {
         for field in fields {

@@ -1,5 +1,7 @@
 //! `sp-gen` as a whole process: its options, its streams, how it fails, and what it leaves behind.
 
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the rest")]
 mod scene;

@@ -1,12 +1,11 @@
-//! A folder of its own for each test, outside of the checkout, and `sp-gen` run in it.
+//! A folder with the operands of `sp-gen diff`, which runs in it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 use sp_parse::clang::Library;
-use tempfile::TempDir;
+
+use crate::folder::{Folder, Run};
 
 /// The checkout.
 pub fn root() -> PathBuf {
@@ -15,36 +14,24 @@ pub fn root() -> PathBuf {
 
 /// The folder.
 pub struct Scene {
-    folder: TempDir,
-}
-
-/// What a run gave.
-pub struct Run {
-    /// Its exit status.
-    pub status: i32,
-    /// Results.
-    pub stdout: String,
-    /// The rest.
-    pub stderr: String,
+    folder: Folder,
 }
 
 impl Scene {
-    /// An empty one.
+    /// Creates an empty folder.
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         Self { folder }
     }
 
-    /// Where something in it is.
+    /// Returns the path of an entry.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     /// Writes a file.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.folder.write(name, text);
     }
 
     /// Writes a snapshot with those items.
@@ -62,18 +49,7 @@ impl Scene {
 
     /// Runs `sp-gen` in it.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env("XDG_CACHE_HOME", self.path("cache"))
-            .env("COLUMNS", "100")
-            .output()
-            .unwrap();
-        Run {
-            status: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        self.folder.run("", arguments)
     }
 
     /// Runs `sp-gen diff`.

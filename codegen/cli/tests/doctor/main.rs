@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+#[path = "../common/folder.rs"]
+mod folder;
 mod scene;
 
 use scene::{Scene, step};

@@ -6,7 +6,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
-use tempfile::TempDir;
+
+use crate::folder::{Folder, Run};
 
 const PACKAGE: &str = r#"
 import os, site
@@ -62,24 +63,14 @@ def get_all_registered_kernels():
 
 /// The folder.
 pub struct Scene {
-    folder: TempDir,
-}
-
-/// Exit status and output of a run.
-pub struct Run {
-    /// Its exit status.
-    pub status: i32,
-    /// Results.
-    pub stdout: String,
-    /// The rest.
-    pub stderr: String,
+    folder: Folder,
 }
 
 impl Scene {
     /// A Python without TensorFlow; `None` if the machine has no Python.
     pub fn without_tensorflow() -> Option<Self> {
         let scene = Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: Folder::new(),
         };
         let has_python = Command::new("python3").arg("--version").output();
         if !has_python.is_ok_and(|it| it.status.success()) {
@@ -136,14 +127,12 @@ impl Scene {
 
     /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     /// Writes a file.
     pub fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.folder.write(name, text);
     }
 
     /// Writes a shell script that can be run.
@@ -154,18 +143,7 @@ impl Scene {
 
     /// Runs `sp-gen doctor` with `arguments`, in the folder.
     pub fn doctor(&self, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
-            .arg("doctor")
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env("COLUMNS", "100")
-            .output()
-            .unwrap();
-        Run {
-            status: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        self.folder.run("", &[&["doctor"], arguments].concat())
     }
 
     /// Runs it with the scene's Python and returns the exit status and the steps.

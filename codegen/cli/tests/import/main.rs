@@ -4,6 +4,7 @@
 mod hostile_directory;
 #[cfg(unix)]
 mod hostile_tree;
+mod interrupt;
 mod lock;
 mod network;
 mod scene;

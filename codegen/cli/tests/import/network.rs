@@ -1,6 +1,6 @@
 //! Indexes that need credentials, redirect, use plain http or link to other bytes than they state.
 
-use super::scene::{Scene, lacks_pip, stderr};
+use super::scene::{Scene, import_scene, stderr};
 use sp_tests::http::{Request, Response, Server};
 use std::fs;
 use std::io::{Cursor, Write};
@@ -9,12 +9,12 @@ use std::process::Output;
 use std::sync::Arc;
 use zip::write::SimpleFileOptions;
 
-const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64.whl";
+pub const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64.whl";
 /// User, password in a URL, and both as the header has them.
 const USER: &str = "me:s3cr%40t";
 const BASIC: &str = "Basic bWU6czNjckB0";
 
-fn wheel() -> Vec<u8> {
+pub fn wheel() -> Vec<u8> {
     let header = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n\
                   #ifdef __cplusplus\n}\n#endif\n";
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -34,7 +34,7 @@ fn wheel() -> Vec<u8> {
 }
 
 /// An index page with one link.
-fn page(link: &str) -> Response {
+pub fn page(link: &str) -> Response {
     let html = format!("<!DOCTYPE html><html><body><a href=\"{link}\">{WHEEL}</a></body></html>");
     Response::new(200, html).with("Content-Type", "text/html")
 }
@@ -58,19 +58,6 @@ fn private_index(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) 
         path if path.starts_with("/files/") => answer(request),
         _ => Response::new(404, ""),
     })
-}
-
-/// Returns `None`, and says why, if the tests cannot run here.
-fn scene() -> Option<Scene> {
-    let scene = Scene::new();
-    if lacks_pip(&scene.path("home")) {
-        return None;
-    }
-    if sp_parse::clang::Library::load().is_err() {
-        eprintln!("skipped: there is no libclang");
-        return None;
-    }
-    Some(scene)
 }
 
 fn import(scene: &Scene, index: &str, options: &[&str]) -> Output {
@@ -111,7 +98,7 @@ fn collect(folder: &Path, texts: &mut Vec<String>) {
 
 #[test]
 fn credentials_of_the_index_url_are_used_and_hidden() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
     let done = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
@@ -122,7 +109,7 @@ fn credentials_of_the_index_url_are_used_and_hidden() {
 
 #[test]
 fn credentials_of_netrc_are_used_and_hidden() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write(
         "home/.netrc",
         "machine 127.0.0.1 login me password s3cr@t\n",
@@ -136,7 +123,7 @@ fn credentials_of_netrc_are_used_and_hidden() {
 
 #[test]
 fn credentials_do_not_follow_a_redirect_to_another_origin() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let files = Arc::new(Server::start(move |request| {
         Response::part(request, &bytes)
@@ -155,7 +142,7 @@ fn credentials_do_not_follow_a_redirect_to_another_origin() {
 
 #[test]
 fn credentials_do_not_reach_another_host_that_asks_for_them() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write("home/.netrc", "default login me password s3cr@t\n");
     let files = Arc::new(Server::start(|_| unauthorized()));
     let link = files.url(&format!("/{WHEEL}"));
@@ -176,7 +163,7 @@ fn credentials_do_not_reach_another_host_that_asks_for_them() {
 
 #[test]
 fn plain_http_is_rejected_unless_allowed() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
     let done = import(&scene, &with_user(&index.url("/simple")), &[]);
@@ -194,7 +181,7 @@ fn plain_http_is_rejected_unless_allowed() {
 
 #[test]
 fn a_wheel_that_differs_from_its_link_is_rejected() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     scene.write(&format!("links/{WHEEL}"), wheel());
     let path = scene.path(&format!("links/{WHEEL}"));
     let link = format!("file://{}#sha256={}", path.display(), "00".repeat(32));
@@ -219,7 +206,7 @@ fn a_wheel_that_differs_from_its_link_is_rejected() {
 
 #[test]
 fn a_server_that_states_an_endless_wheel_is_rejected() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let index = private_index(|request| {
         let range = request.range().unwrap_or(0..1);
         let stated = format!("bytes {}-{}/{}", range.start, range.end - 1, u64::MAX);
@@ -236,7 +223,7 @@ fn a_server_that_states_an_endless_wheel_is_rejected() {
 
 #[test]
 fn a_whole_wheel_is_fetched_from_a_server_without_parts() {
-    let Some(scene) = scene() else { return };
+    let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |_| Response::new(200, bytes.clone()));
     let url = with_user(&index.url("/simple"));

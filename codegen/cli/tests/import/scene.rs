@@ -60,3 +60,16 @@ pub fn lacks_pip(folder: &Path) -> bool {
     }
     !is_there
 }
+
+/// Returns `None`, and says why, if the tests cannot run here.
+pub fn import_scene() -> Option<Scene> {
+    let scene = Scene::new();
+    if lacks_pip(&scene.path("home")) {
+        return None;
+    }
+    if sp_parse::clang::Library::load().is_err() {
+        eprintln!("skipped: there is no libclang");
+        return None;
+    }
+    Some(scene)
+}

@@ -13,7 +13,7 @@ use sp_data::snapshots;
 use sp_diff::finding::Outcome;
 use sp_diff::{self, Diff};
 use sp_gen::operand::{Operand, Reading};
-use sp_host::{Host, Op, PLAYED, Suite, Tensor, Verdict};
+use sp_host::{Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -190,10 +190,12 @@ fn verified(place: &DataFolders) {
             .expect("it is asked");
         assert_eq!(bounds["status"], said, "{bounds}");
         assert_eq!(bounds["release"], release);
-        let asks = report["asks"]["functions"].as_array().expect("a list");
+        let functions = report["requirements"]["functions"]
+            .as_array()
+            .expect("a list");
         assert!(
-            asks.iter().any(|it| it["name"] == "TF_NewStatus"),
-            "{asks:?}"
+            functions.iter().any(|it| it["name"] == "TF_NewStatus"),
+            "{functions:?}"
         );
     }
 }
@@ -340,7 +342,7 @@ fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
 
 fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
     let release = release.parse().expect("a release");
-    snapshots::read_apis(place, release, &PLAYED).expect("its snapshots are there")
+    snapshots::read_apis(place, release, &PLAYED_APIS).expect("its snapshots are there")
 }
 
 fn compiler() -> Result<(), String> {

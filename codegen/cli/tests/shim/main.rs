@@ -17,7 +17,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_gen::verify;
-use sp_host::{Exports, Host, Op, Outcome, PLAYED, Suite, Tensor, Verdict};
+use sp_host::{CheckOutcome, Exports, Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
@@ -159,7 +159,7 @@ fn compared(plugin: &Path) -> Vec<(String, String, String)> {
 
 fn passes_everything(place: &DataFolders, release: &str, plugin: &Path) {
     let rows = rows(place, release, plugin);
-    let bad: Vec<&Outcome> = rows
+    let bad: Vec<&CheckOutcome> = rows
         .iter()
         .filter(|row| row.status == Verdict::Fail)
         .collect();
@@ -174,14 +174,14 @@ fn passes_everything(place: &DataFolders, release: &str, plugin: &Path) {
 }
 
 /// Every check of `sp-gen verify`, and our own tests.
-fn rows(place: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
-    let judged = sp_host::judge(
+fn rows(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+    let judged = sp_host::verify(
         &[release.to_owned()],
         plugin,
-        &sp_host::JudgeOptions::default(),
+        &sp_host::VerifyOptions::default(),
         |_, _| (),
     );
-    let mut rows: Vec<Outcome> = judged.into_iter().map(|(_, row)| row).collect();
+    let mut rows: Vec<CheckOutcome> = judged.into_iter().map(|(_, row)| row).collect();
     rows.extend(own_tests(place, release, plugin));
     rows
 }
@@ -199,10 +199,10 @@ fn plays(place: &DataFolders, future: &Future, plugin: &Path) {
 
 /// A declined host has no devices, and nothing fails.
 fn declines(release: &str, plugin: &Path) {
-    let rows = sp_host::judge(
+    let rows = sp_host::verify(
         &[release.to_owned()],
         plugin,
-        &sp_host::JudgeOptions::default(),
+        &sp_host::VerifyOptions::default(),
         |_, _| (),
     );
     let bad: Vec<_> = rows
@@ -217,11 +217,11 @@ fn declines(release: &str, plugin: &Path) {
 }
 
 /// In a child, the test or check that was asked for; else our own tests.
-fn own_tests(place: &DataFolders, release: &str, plugin: &Path) -> Vec<Outcome> {
+fn own_tests(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
     let (apis, exports) = (apis(place, release), exports(place, release));
-    let played = sp_host::Release::new(&apis);
+    let played = sp_host::PlayedRelease::new(&apis);
     let played = match &exports {
-        Some(exports) => played.exporting(exports),
+        Some(exports) => played.with_exports(exports),
         None => played,
     };
     let assigns = |host: &Host| assigns(host, exports.as_ref());
@@ -273,12 +273,11 @@ fn exports(place: &DataFolders, release: &str) -> Option<Exports> {
 fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
     match FUTURES.iter().find(|it| it.release == release) {
         Some(future) => {
-            let is_played = |api: &Api| PLAYED.contains(&api.name.as_str());
+            let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
-        None => {
-            snapshots::read_apis(place, parsed(release), &PLAYED).expect("its snapshots are there")
-        }
+        None => snapshots::read_apis(place, parsed(release), &PLAYED_APIS)
+            .expect("its snapshots are there"),
     }
 }
 

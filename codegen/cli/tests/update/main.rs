@@ -1,5 +1,7 @@
 //! `sp-gen update` as a whole process, in plugins of this state of sp-gen and of earlier ones.
 
+#[path = "../common/folder.rs"]
+mod folder;
 mod scene;
 
 use scene::{Scene, git, lines};

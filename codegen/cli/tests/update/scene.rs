@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 use sp_gen::embedded::CRATES;
 use sp_gen::scaffold::listing::{self, Listing};
+
+use crate::folder::{Folder, Run};
 
 /// The checkout.
 pub fn root() -> PathBuf {
@@ -17,60 +18,34 @@ pub fn root() -> PathBuf {
 
 /// The folder that has `myaccel/`.
 pub struct Scene {
-    folder: TempDir,
-}
-
-/// Exit status and output of a run.
-pub struct Run {
-    /// Its exit status.
-    pub status: i32,
-    /// Results.
-    pub stdout: String,
-    /// The rest.
-    pub stderr: String,
+    folder: Folder,
 }
 
 impl Scene {
     /// A plugin of this sp-gen.
     pub fn new() -> Self {
         let scene = Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: Folder::new(),
         };
-        let run = scene.sp_gen(scene.folder.path(), &["new", "myaccel"]);
+        let run = scene.folder.run("", &["new", "myaccel"]);
         assert_eq!(run.status, 0, "{}", run.stderr);
         scene
     }
 
     /// The plugin's folder.
     pub fn plugin(&self) -> PathBuf {
-        self.folder.path().join("myaccel")
+        self.folder.path("myaccel")
     }
 
     /// Runs `sp-gen update` in the plugin.
     pub fn update(&self, arguments: &[&str]) -> Run {
-        self.sp_gen(&self.plugin(), &[&["update"], arguments].concat())
-    }
-
-    fn sp_gen(&self, folder: &Path, arguments: &[&str]) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
-            .args(arguments)
-            .current_dir(folder)
-            .env("XDG_CACHE_HOME", self.folder.path().join("cache"))
-            .env("COLUMNS", "100")
-            .output()
-            .unwrap();
-        Run {
-            status: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        self.folder
+            .run("myaccel", &[&["update"], arguments].concat())
     }
 
     /// Writes a file of the plugin.
     pub fn write(&self, file: &str, text: impl AsRef<[u8]>) {
-        let path = self.plugin().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.folder.write(&format!("myaccel/{file}"), text);
     }
 
     /// Reads a file of the plugin.

@@ -1,5 +1,7 @@
 //! `sp-gen verify` as a whole process: how it ends, what it prints, and what it leaves behind.
 
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../diff/scene.rs"]
 #[allow(dead_code, reason = "the tests of `diff` use the rest")]
 mod scene;

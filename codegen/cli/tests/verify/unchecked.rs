@@ -118,7 +118,8 @@ fn requires_a_device_only_if_asked() {
         let output = verify(&scene, &plugin, &arguments).output().unwrap();
         let stdout = words(&output.stdout);
         assert_eq!(output.status.code(), Some(status), "{stdout}");
-        let is_said = stdout.contains("FAIL devices no device, and one is required");
-        assert_eq!(is_said, option.is_some(), "{stdout}");
+        let is_reported =
+            stdout.contains("FAIL devices the plugin has no device, but a device is required");
+        assert_eq!(is_reported, option.is_some(), "{stdout}");
     }
 }

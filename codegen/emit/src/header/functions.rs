@@ -2,7 +2,7 @@
 //! declared. One that every release from SP_MIN_RELEASE on exports has its plain name; any is there
 //! through `sp_find`, which gives NULL where the host lacks it.
 
-use sp_expand::structure::Dates;
+use sp_expand::structure::ItemReleases;
 use sp_ir::{Function, Item, Side, Signature, Type};
 
 use super::super::adapters::Form;
@@ -43,7 +43,7 @@ fn entry_point(name: &str, item: &Function, context: &Context<'_>) -> String {
 
 /// ` From 2.6 on.`
 fn since(name: &str, context: &Context<'_>) -> String {
-    let since = comment::since(context.timeline.of(name, ""));
+    let since = comment::since(context.timeline.release_text(name, ""));
     format!(" {since}").trim_end().to_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sp_expand::structure::{Dates, field_doc, struct_doc, told_apart};
+use sp_expand::structure::{ItemReleases, field_doc, struct_doc, with_discriminator_note};
 use sp_ir::{Field, Item, Layout, StructSize, Type};
 
 use super::comment;
@@ -98,11 +98,11 @@ fn plain(
     });
     let olds: String = olds.collect();
     let said = match context.api.items.get(name) {
-        Some(Item::Struct(it)) => told_apart(&struct_doc(it), &it.discriminator),
+        Some(Item::Struct(it)) => with_discriminator_note(&struct_doc(it), &it.discriminator),
         Some(Item::Union(it)) => {
             let said = it.doc.clone();
             let said = said.unwrap_or_else(|| format!("A union of {} bytes.", it.layout.size));
-            told_apart(&said, &it.discriminator)
+            with_discriminator_note(&said, &it.discriminator)
         }
         _ => String::new(),
     };
@@ -124,7 +124,7 @@ fn declare(body: &Body<'_>, said: String, dated: Option<&str>, context: &Context
     let _ = writeln!(text, "typedef {keyword} {name} {{");
     for field in body.fields {
         if let Some(item) = dated {
-            let since = context.timeline.of(item, &field.name);
+            let since = context.timeline.release_text(item, &field.name);
             text += &comment::doc(2, &member_doc(field, since));
         }
         let ty = member_type(field, context, body.release);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use sp_expand::structure::Dates;
+use sp_expand::structure::ItemReleases;
 use sp_ir::{Constant, Enum, Item, Value};
 
 use super::super::contract;
@@ -16,7 +16,10 @@ pub fn forward(context: &Context<'_>) -> String {
     for (name, item) in &context.api.items {
         if let Some(line) = declared(name, item) {
             if let Item::Handle(handle) = item {
-                text += &comment::doc(0, &said(handle.doc.as_ref(), context.timeline.of(name, "")));
+                text += &comment::doc(
+                    0,
+                    &said(handle.doc.as_ref(), context.timeline.release_text(name, "")),
+                );
             }
             text += &line;
         }
@@ -57,14 +60,15 @@ pub fn values(context: &Context<'_>) -> String {
 }
 
 fn enumeration(name: &str, item: &Enum, context: &Context<'_>) -> String {
-    let dates = context.timeline.of(name, "");
+    let dates = context.timeline.release_text(name, "");
     let mut text = comment::doc(0, &said(item.doc.as_ref(), dates));
     let _ = writeln!(text, "typedef enum {name} {{");
     for variant in &item.variants {
-        let since = match comment::since(context.timeline.of(name, &variant.name)).as_str() {
-            "" => String::new(),
-            since => format!(" /* {since} */"),
-        };
+        let since =
+            match comment::since(context.timeline.release_text(name, &variant.name)).as_str() {
+                "" => String::new(),
+                since => format!(" /* {since} */"),
+            };
         let _ = writeln!(text, "  {} = {},{since}", variant.name, variant.value);
     }
     let size = match &item.repr {
@@ -79,7 +83,10 @@ fn enumeration(name: &str, item: &Enum, context: &Context<'_>) -> String {
 }
 
 fn constant(name: &str, item: &Constant, context: &Context<'_>) -> String {
-    let doc = comment::doc(0, &said(item.doc.as_ref(), context.timeline.of(name, "")));
+    let doc = comment::doc(
+        0,
+        &said(item.doc.as_ref(), context.timeline.release_text(name, "")),
+    );
     let value = match &item.value {
         Value::Int(value) if *value < 0 => format!("({value})"),
         Value::Int(value) => value.to_string(),
@@ -96,7 +103,7 @@ pub fn bodies(context: &Context<'_>) -> String {
 }
 
 fn body(name: &str, context: &Context<'_>) -> String {
-    let dates = context.timeline.of(name, "");
+    let dates = context.timeline.release_text(name, "");
     match context.api.items.get(name) {
         Some(item @ Item::Alias(alias)) => {
             let doc = comment::doc(0, &said(alias.doc.as_ref(), dates));

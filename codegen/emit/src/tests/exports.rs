@@ -60,14 +60,14 @@ fn a_function_says_who_exports_it() {
     );
     has(
         &text,
-        "Function::new(c\"TF_Make\") .exported(&crate::availability::LIKE_TF_Make) .instead(\"TF_Other\")",
+        "Function::new(c\"TF_Make\") .with_availability(&crate::availability::LIKE_TF_Make) .with_replacement(\"TF_Other\")",
     );
     let text = flat(&files, "src/availability.rs");
     has(
         &text,
-        "pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: Wheels",
+        "pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: WheelSet",
     );
-    has(&text, "read: &[(2, 5), (2, 6), (2, 7)],");
+    has(&text, "releases: &[(2, 5), (2, 6), (2, 7)],");
     has(&text, "spans: &[((2, 5), (2, 6))],");
     has(&flat(&files, "src/lib.rs"), "pub mod availability;");
 }

@@ -55,9 +55,9 @@ fn the_newest_form_says_where_older_layouts_have_its_fields() {
     ]);
     let text = flat(&files.unwrap(), "src/demo/structs.rs");
     has(&text, "epochs = \"2.5..2.6 = 16, 2.21.. = 24\"");
-    has(&text, "at = \"24 = 8\")] pub begin");
-    has(&text, "at = \"16 = 8, 24 = 16\")] pub run");
-    assert!(!text.contains("at = \"16 = 0"), "{text}");
+    has(&text, "offsets = \"24 = 8\")] pub begin");
+    has(&text, "offsets = \"16 = 8, 24 = 16\")] pub run");
+    assert!(!text.contains("offsets = \"16 = 0"), "{text}");
 }
 
 #[test]
@@ -265,5 +265,5 @@ fn layouts_of_one_size_need_a_discriminator() {
     };
     let files = emit(&[old(), release("2.6", said)]).unwrap();
     let text = flat(&files, "src/demo/structs.rs");
-    has(&text, "only the running release tells which.");
+    has(&text, "only the running release identifies it.");
 }

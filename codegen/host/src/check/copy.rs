@@ -1,26 +1,26 @@
-//! Copies in three directions, waited for and enqueued, and fills.
+//! Checks of synchronous and enqueued copies in three directions, and of fills.
 
-use super::{Device, Session, block, pattern, same};
+use super::session::{Device, Session, block, expect_equal, pattern};
 use crate::executor::Executor;
-use crate::outcome::{Seen, Stop};
+use crate::outcome::{CheckResult, Stop};
 
 const SIZES: [usize; 6] = [1, 7, 64, 4096, 65_537, (1 << 20) + 3];
 
-pub(super) fn sync(session: &Session<'_>) -> Seen {
+pub(super) fn sync(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let dtod = device.executor.has("sync_memcpy_dtod");
     for size in SIZES {
         let (first, second) = (device.block(size)?, device.block(size)?);
         let bytes = pattern(size, 1);
         device.executor.sync_htod(first, &bytes)?;
-        same(
+        expect_equal(
             "sync_memcpy_htod and back",
             &device.read(first, size)?,
             &bytes,
         )?;
         if dtod {
             device.executor.sync_dtod(second, first, size as u64)?;
-            same("sync_memcpy_dtod", &device.read(second, size)?, &bytes)?;
+            expect_equal("sync_memcpy_dtod", &device.read(second, size)?, &bytes)?;
         }
         device.executor.free(first)?;
         device.executor.free(second)?;
@@ -35,8 +35,8 @@ fn directions(dtod: bool) -> String {
     }
 }
 
-/// In, across and out on one stream, waited for once.
-pub(super) fn async_copies(session: &Session<'_>) -> Seen {
+/// Copies to, on and from the device on one stream, with one wait.
+pub(super) fn async_copies(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let stream = device.stream()?;
     let dtod = device.executor.has("memcpy_dtod");
@@ -52,7 +52,7 @@ pub(super) fn async_copies(session: &Session<'_>) -> Seen {
             .executor
             .dtoh(stream, &mut back, if dtod { second } else { first })?;
         device.executor.poll(stream)?;
-        same("the copies on a stream", &back, &bytes)?;
+        expect_equal("the copies on a stream", &back, &bytes)?;
         device.executor.free(first)?;
         device.executor.free(second)?;
     }
@@ -61,9 +61,9 @@ pub(super) fn async_copies(session: &Session<'_>) -> Seen {
 }
 
 /// TensorFlow calls from several threads without a lock.
-pub(super) fn threads(session: &Session<'_>) -> Seen {
+pub(super) fn threads(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
-    super::at_once(|seed| one_thread(&device.executor, seed))?;
+    super::session::run_on_threads(|seed| one_thread(&device.executor, seed))?;
     Ok("8 threads at once".into())
 }
 
@@ -76,13 +76,13 @@ fn one_thread(executor: &Executor, seed: u8) -> Result<(), Stop> {
         executor.htod(stream, memory, &bytes)?;
         executor.dtoh(stream, &mut back, memory)?;
         executor.poll(stream)?;
-        same("copies on a thread's own stream", &back, &bytes)?;
+        expect_equal("copies on a thread's own stream", &back, &bytes)?;
         executor.free(memory)?;
     }
     Ok(executor.destroy_stream(stream)?)
 }
 
-pub(super) fn fills(session: &Session<'_>) -> Seen {
+pub(super) fn fills(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     if !device.executor.knows("mem_zero") {
         return Err(Stop::Skip("this release has no fills".into()));
@@ -93,7 +93,7 @@ pub(super) fn fills(session: &Session<'_>) -> Seen {
     Ok("mem_zero, memset, memset32".into())
 }
 
-/// Each fill leaves what lies behind it alone.
+/// Fills do not write after their end.
 fn fill(device: &Device, size: usize) -> Result<(), Stop> {
     let stream = device.stream()?;
     let executor = &device.executor;
@@ -113,7 +113,7 @@ fn fill(device: &Device, size: usize) -> Result<(), Stop> {
             _ => executor.memset32(stream, memory, 0x0403_0201, size as u64)?,
         }
         executor.poll(stream)?;
-        same(
+        expect_equal(
             slot,
             &device.read(memory, size + 64)?,
             &[filled, behind.clone()].concat(),

@@ -1,40 +1,40 @@
 //! The graph optimizer.
 
-use super::{Session, ensure, unregistered};
-use crate::demands;
+use super::session::{Session, ensure, skip_unregistered};
 use crate::graph::Graph;
-use crate::host::adopt_optimizer;
-use crate::ledger::Tally;
+use crate::host::register_checked_optimizer;
+use crate::objects::ObjectReport;
 use crate::optimizer::Optimizer;
-use crate::outcome::{Seen, Stop};
+use crate::outcome::{CheckResult, Stop};
 use crate::plugin::Plugin;
+use crate::requirements;
 
-/// The plugin, where it has an optimizer.
+/// Loads the plugin, and skips the check if it has no optimizer.
 fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
     session.with("TF_InitGraph")
 }
 
 fn optimizer(session: &Session<'_>) -> Result<Optimizer, Stop> {
-    adopt_optimizer(&plugin(session)?).map_err(unregistered)
+    register_checked_optimizer(&plugin(session)?).map_err(skip_unregistered)
 }
 
-pub(super) fn registered(session: &Session<'_>) -> Seen {
+pub(super) fn registered(session: &Session<'_>) -> CheckResult {
     let optimizer = plugin(session)?
         .register_optimizer()
-        .map_err(unregistered)?;
+        .map_err(skip_unregistered)?;
     let records = optimizer.records().into_iter();
-    let found: Vec<String> = records.flat_map(demands::all).collect();
+    let found: Vec<String> = records.flat_map(requirements::defects).collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = optimizer.device_type();
     let bad = optimizer
-        .switched()
+        .non_default_entries()
         .into_iter()
         .find(|(_, value)| *value > 2);
     ensure(bad.is_none(), || {
-        format!("TP_OptimizerConfigs: {bad:?} is no TF_TriState")
+        format!("TP_OptimizerConfigs: {bad:?} is not a TF_TriState")
     })?;
-    let switched = optimizer.switched();
-    let entries = switched.iter().map(|(name, value)| match value {
+    let non_default_entries = optimizer.non_default_entries();
+    let entries = non_default_entries.iter().map(|(name, value)| match value {
         1 => format!("{name} off"),
         _ => format!("{name} on"),
     });
@@ -45,21 +45,21 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
         .join(", "))
 }
 
-/// What comes out is a graph, and what somebody fetches is still in it.
-pub(super) fn optimized(session: &Session<'_>) -> Seen {
+/// The output is a graph with the nodes that are fetched.
+pub(super) fn optimized(session: &Session<'_>) -> CheckResult {
     let optimizer = optimizer(session)?;
     let graph = Graph::sample();
     let mut last = 0;
     for _ in 0..3 {
-        let bytes = optimizer.optimize(&graph, &graph.bytes())?;
-        let names = Graph::names(&bytes).unwrap_or_default();
+        let bytes = optimizer.optimize(&graph, &graph.to_bytes())?;
+        let names = Graph::node_names(&bytes).unwrap_or_default();
         let lost = graph.fetch.iter().find(|name| !names.contains(name));
         ensure(lost.is_none(), || {
-            format!("the node {lost:?} is fetched, and is gone")
+            format!("the optimized graph lacks the fetched node {lost:?}")
         })?;
         last = names.len();
     }
-    let tally = Tally::now().of_the_plugin();
+    let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!(
         "three times, {} nodes to {last}",

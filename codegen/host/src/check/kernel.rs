@@ -1,23 +1,25 @@
-//! Registered kernels, and what a whole life of the plugin leaves behind.
+//! Checks of registered kernels, and of the objects that a plugin never deletes.
 
 use std::collections::BTreeSet;
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, skip_unregistered};
 use crate::core::{self, Builder};
 use crate::dtype::DType;
-use crate::host::adopt;
-use crate::ledger::Tally;
-use crate::outcome::Seen;
+use crate::host::register_platform;
+use crate::objects::ObjectReport;
+use crate::outcome::CheckResult;
 
-/// Kernels are registered with a device or without: a plugin may serve one that it does not bring.
-pub(super) fn registered(session: &Session<'_>) -> Seen {
+/// A plugin may register kernels for a device that another plugin has.
+pub(super) fn registered(session: &Session<'_>) -> CheckResult {
     let plugin = session.with("TF_InitKernel")?;
     let own = plugin.entry_points().contains(&"SE_InitPlugin");
-    let platform = own.then(|| adopt(&plugin)).transpose();
-    let device = platform.map_err(unregistered)?.map(|it| it.device_type());
-    core::recorded();
+    let platform = own.then(|| register_platform(&plugin)).transpose();
+    let device = platform
+        .map_err(skip_unregistered)?
+        .map(|it| it.device_type());
+    core::take_registered_kernels();
     plugin.register_kernels();
-    let kernels = core::recorded();
+    let kernels = core::take_registered_kernels();
     for (n, kernel) in kernels.iter().enumerate() {
         let (op, constraints) = (&kernel.op, &kernel.constraints);
         let served = device.as_ref().unwrap_or(&kernel.device);
@@ -37,7 +39,7 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
         })?;
     }
     let ops: BTreeSet<&String> = kernels.iter().map(|kernel| &kernel.op).collect();
-    let tally = Tally::now().of_the_plugin();
+    let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || tally.to_string())?;
     Ok(format!("{} kernels for {} ops", kernels.len(), ops.len()))
 }
@@ -52,10 +54,9 @@ fn is_ambiguous(left: &Builder, right: &Builder) -> bool {
     key(left) == key(right) && !left.constraints.iter().any(differs)
 }
 
-/// Load, create, destroy: nothing of core's stays with the plugin, and every function it called is
-/// one that this host has.
-pub(super) fn given_back(session: &Session<'_>) -> Seen {
+/// Loads the plugin, creates a device and destroys it: the plugin deletes all objects that it owns.
+pub(super) fn objects_released(session: &Session<'_>) -> CheckResult {
     let tally = session.host()?.close()?;
     ensure(tally.is_clean(), || tally.to_string())?;
-    Ok("no object of core's left with the plugin".into())
+    Ok("the plugin deleted every object that it owned".into())
 }

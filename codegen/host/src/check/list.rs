@@ -1,20 +1,22 @@
-//! Every check, in the order of a report, with what `explain` says of it.
+//! Every check, in the order of a report, with the text of `explain`.
 
+use super::session::Session;
 use super::{
-    Session, copy, graph, kernel, life, load, memory, op, owners, parts, profiler, stream, written,
+    copy, field_access, graph, kernel, lifetime, load, memory, op, partial_copy, profiler,
+    release_contract, stream,
 };
-use crate::outcome::Seen;
+use crate::outcome::CheckResult;
 
-/// One question to a plugin.
+/// One check of a plugin.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
-    /// Its name; programs read it, so it stays.
+    /// Its name, which is stable.
     pub id: &'static str,
-    /// The question, in a line.
+    /// The requirement, in one line.
     pub summary: &'static str,
-    /// Why it is asked, and what to do where the answer is no.
+    /// The reason for the requirement, and advice for a plugin that fails.
     pub explanation: &'static str,
-    pub(crate) run: fn(&Session<'_>) -> Seen,
+    pub(crate) run: fn(&Session<'_>) -> CheckResult,
 }
 
 macro_rules! checks {
@@ -35,73 +37,73 @@ checks! {
     "TensorFlow opens the library, binds all its symbols at once, and looks for SE_InitPlugin, TF_InitKernel, \
      TF_InitGraph and TF_InitProfiler. A symbol that the running release does not export makes `import tensorflow` \
      fail. Look functions up at run time, or name the library that has them and build for that release. The report \
-     says which libraries and functions the plugin asks for, and the releases that have them. What sp-host cannot \
-     have (C++, functions of Python's) is no failure: where it is called the check is skipped, with its name.";
+     says which libraries and functions the plugin asks for, and the releases that have them. A call of a function that sp-host cannot \
+     have (C++, or functions of Python) is no failure: the check is skipped and names the function.";
 
     struct_bounds: load::struct_bounds,
     "nothing is written outside the host's structs",
-    "The host's structs are as long as its release has them. A plugin that stores a longer one corrupts memory, in \
-     silence. Write no member that does not end within the struct_size found there.";
+    "The host's structs are as long as its release has them. A plugin that stores a longer struct corrupts \
+     memory silently. Write only fields that end within the struct_size of the host's struct.";
 
     registration: load::registered,
     "no entry point reports an error",
     "TensorFlow takes an error status of an entry point, or of a function that fills a table, for fatal: the process \
-     ends at import. A plugin that cannot serve reports 0 devices instead.";
+     ends at import. A plugin that cannot run reports 0 devices instead.";
 
     required_fields: load::required_fields,
-    "every slot that the release demands is set",
-    "TensorFlow refuses a registration with an empty slot, and the process ends at import. Some slots it does not \
-     look at before it calls them; an empty one there crashes. Which are demanded depends on the release: timers \
-     to 2.13, fills from 2.7.";
+    "every field that the release requires is set",
+    "TensorFlow rejects a registration with a null slot, and the process ends at import. Some slots it does not \
+     check before it calls them; a null there crashes. The required slots depend on the release: timers up to 2.13, \
+     fills from 2.7.";
 
     struct_sizes: load::struct_sizes,
-    "struct_size is written without tail padding, and is one that the release knows",
-    "The size that both sides write is the end of the last member, not sizeof. A size above the host's says that \
-     the plugin was built for a newer release and has written, or will, past the end of the host's struct.";
+    "struct_size has no tail padding and is the end of a field",
+    "The size that both sides write is the end of the last member, not sizeof. A size above the host's means \
+     that the plugin was built for a newer release and writes past the end of the host's struct.";
 
     names: load::names,
-    "platform and device type are named as TensorFlow takes it",
+    "the names of platform and device type are valid",
     "The name and the type of a platform must be a capital letter, then capital letters and underscores; anything \
-     else is refused, and the process ends at import.";
+     else is rejected, and the process ends at import.";
 
     devices: load::devices,
-    "devices are counted, created and destroyed, and say the ordinal that was asked for",
-    "TensorFlow copies SP_Platform and SP_Device, so a pointer to what was filled is dead when the next call \
-     comes. Keep what is needed behind device_handle, and look at the pointer that each call passes.";
+    "devices are counted, created and destroyed, and have the requested ordinal",
+    "TensorFlow copies SP_Platform and SP_Device, so a pointer to the struct that the plugin filled is dangling \
+     in the next call. Store data behind device_handle, and use the pointer that each call passes.";
 
-    strings: life::strings,
-    "names stay where they are pointed to",
+    string_lifetimes: lifetime::strings,
+    "strings outlive the calls that set them",
     "TensorFlow keeps the pointers to a platform's name and type, and to a device's texts, for the life of the \
-     process. A text on the stack or in memory that is freed is another one by the time that it is read.";
+     process. A string on the stack or in freed memory has other bytes when TensorFlow reads it.";
 
     memory_usage: memory::usage,
-    "device_memory_usage says how much memory is free, and of how much",
-    "Where it gives false, TensorFlow makes no device.";
+    "device_memory_usage reports free and total memory",
+    "If it returns false, TensorFlow creates no device.";
 
     allocate: memory::allocate,
-    "blocks of all sizes are aligned and apart",
-    "Sizes 0, 1, odd and large. TensorFlow takes an alignment of 64 bytes for granted and aborts on less.";
+    "blocks of all sizes are aligned and do not overlap",
+    "Sizes 0, 1, odd and large. TensorFlow requires an alignment of 64 bytes and aborts on less.";
 
-    allocate_refused: memory::refused,
-    "more memory than there is gives null",
+    allocate_too_large: memory::too_large,
+    "an allocation above the device's memory returns null",
     "An allocation that cannot be served must leave opaque null. TensorFlow then frees what it can and tries \
-     again, or tells the user; a crash or a block that is too small takes the whole process along.";
+     again, or reports an error; a crash or a block that is too small ends the whole process.";
 
     deallocate: memory::deallocate,
-    "blocks are freed by their address alone",
+    "blocks are freed by their address only",
     "Without the BFC allocator TensorFlow no longer knows a block's size and passes 0; it also frees null blocks.";
 
-    memory_kept: parts::kept,
-    "blocks keep what was written to them",
-    "While others are taken, written to and given back.";
+    memory_contents: partial_copy::contents,
+    "blocks keep their contents",
+    "While other blocks are allocated, written and freed.";
 
-    allocate_threads: parts::threads,
+    allocate_threads: partial_copy::threads,
     "eight threads allocate at once",
     "TensorFlow's allocator calls allocate and deallocate from whichever thread needs memory, without a lock.";
 
-    unified_memory: parts::unified,
+    unified_memory: partial_copy::unified,
     "unified memory can be written by the host",
-    "Asked only of a platform that says supports_unified_memory.";
+    "Skipped unless the platform sets supports_unified_memory.";
 
     host_memory: memory::host_memory,
     "host memory is aligned and writable",
@@ -111,31 +113,31 @@ checks! {
     "the statistics add up",
     "Bytes in use grow by what is allocated and shrink by what is freed; the peak is never below them.";
 
-    filled_sizes: load::filled,
-    "structs that slots fill have their struct_size",
+    output_struct_sizes: load::filled,
+    "structs that slots fill have a valid struct_size",
     "SP_DeviceMemoryBase, SP_AllocatorStats and SP_TimerFns are checked each time that they are filled; a size of \
-     0 makes TensorFlow drop what was said.";
+     0 makes TensorFlow ignore the struct.";
 
     copies_sync: copy::sync,
-    "copies that are waited for arrive whole",
+    "synchronous copies are complete",
     "In all three directions, of odd and large sizes.";
 
     copies_async: copy::async_copies,
-    "copies on a stream arrive whole",
-    "In, across and out, enqueued at once on one stream and waited for once.";
+    "copies on a stream are complete",
+    "Copies to, on and from the device, enqueued on one stream, with one wait.";
 
-    copies_parts: parts::copies,
-    "copies of parts change their part and nothing else",
-    "With the BFC allocator every tensor is a part of a larger block, so a copy begins and ends anywhere in one; \
-     the host's side ends where the copy does.";
+    copies_partial: partial_copy::copies,
+    "copies of parts of blocks change only these parts",
+    "With the BFC allocator every tensor is a part of a larger block, so a copy begins and ends anywhere in one. \
+     The host's memory ends where the copy does.";
 
     copies_threads: copy::threads,
     "eight threads copy at once",
     "TensorFlow calls allocate and the copies from several threads, without a lock.";
 
     fills: copy::fills,
-    "mem_zero, memset and memset32 fill what they should and no more",
-    "The size is in bytes for all three, also where the pattern has four.";
+    "mem_zero, memset and memset32 fill exactly their range",
+    "The size is in bytes for all three, also for the pattern of four bytes.";
 
     streams: stream::streams,
     "streams are created and destroyed",
@@ -143,38 +145,38 @@ checks! {
      if struct_size reaches that slot and it is set, with or without a priority, else create_stream.";
 
     stream_order: stream::order,
-    "what is enqueued later happens later",
-    "A stream is a queue: each piece of work sees what those before it did.";
+    "work on a stream runs in order",
+    "A stream is a queue: each task sees the results of those before it.";
 
     stream_dependency: stream::dependency,
-    "a stream that depends on another sees what that one did",
-    "create_stream_dependency puts all that stands on the other stream by then before what is enqueued here later.";
+    "a stream runs after the streams that it depends on",
+    "create_stream_dependency orders the work that is on the other stream before the work that is enqueued here later.";
 
     events: stream::events,
     "events are recorded, polled and waited for",
-    "An event is complete once what stood before it on its stream is done. TensorFlow polls get_event_status on a \
+    "An event is complete once the work before it on its stream is done. TensorFlow polls get_event_status on a \
      thread of its own and takes an error or an unknown status for fatal.";
 
-    waits: stream::waits,
-    "waiting for a stream or the whole device waits for all that was enqueued",
-    "Reading a tensor calls synchronize_all_activity: what it returns before is read too early.";
+    synchronization: stream::waits,
+    "waiting for a stream or the device waits for all enqueued work",
+    "Reading a tensor calls synchronize_all_activity: if that returns too early, TensorFlow reads old bytes.";
 
     host_callbacks: stream::host_callbacks,
     "host callbacks run once each, in order, with a status",
     "The plugin makes the TF_Status that it passes to a callback, and deletes it.";
 
     timers: stream::timers,
-    "a longer piece of work takes longer",
-    "TensorFlow to 2.13 demands timers; later ones ask for none.";
+    "a longer task has a longer time",
+    "TensorFlow requires timers up to 2.13; later releases use none.";
 
-    created_again: life::again,
+    device_recreation: lifetime::device_recreation,
     "a device that was destroyed can be created again",
-    "With its streams, events and blocks, and it does what the first one did.";
+    "With streams, events and blocks that work as those of the first device.";
 
-    leaks: life::leaks,
-    "what is destroyed leaves nothing behind",
-    "Streams, events, timers and blocks come and go for as long as a model trains: some bytes of each, or a \
-     thread, add up.";
+    leaks: lifetime::leaks,
+    "destroyed objects leave no memory or threads behind",
+    "Streams, events, timers and blocks are created and destroyed throughout training, so that even a few bytes or a \
+     thread for each add up.";
 
     kernels_registered: kernel::registered,
     "each kernel is registered once, for the device type of the plugin",
@@ -182,49 +184,49 @@ checks! {
      fails that node. Constrain both, or call TF_KernelBuilder_Priority for one of them.";
 
     ops_defined: op::shapes,
-    "shape functions of ops that the plugin defines cope with any shape",
-    "A shape function is called with shapes of which nothing is known, and gives back every handle that it made.";
+    "shape functions of ops that the plugin defines accept any shape",
+    "A shape function is called with unknown shapes too, and deletes every handle that it creates.";
 
     graph_registered: graph::registered,
-    "the graph optimizer's registration is what the release demands",
+    "the graph optimizer's registration is valid",
     "device_type and optimize_func must be set, and the configuration's entries be default, off or on. A member \
-     was inserted into TP_OptimizerConfigs at 2.10, so that those behind it moved.";
+     was inserted into TP_OptimizerConfigs at 2.10, which moved the fields after it.";
 
     graph_optimized: graph::optimized,
-    "the graph optimizer gives a graph, and keeps what is fetched",
-    "optimize_func fills the output with a serialized GraphDef; left empty, TensorFlow takes it for a graph without \
-     nodes. From 2.6 it is passed the TF_GrapplerItem, one argument more than in 2.5.";
+    "the graph optimizer returns a graph with the fetched nodes",
+    "optimize_func fills the output with a serialized GraphDef; TensorFlow takes an empty output for a graph without \
+     nodes. From 2.6 it has one parameter more than in 2.5, the TF_GrapplerItem.";
 
     profiler_registered: profiler::registered,
-    "the profiler's registration is what the release demands, and survives its copies",
+    "the profiler's registration is valid, and outlives its copies",
     "TensorFlow destroys copies of TP_Profiler and TP_ProfilerFns twice while it loads the plugin, and uses others \
-     afterwards: the destroy functions may free nothing that those need.";
+     afterwards: the destroy functions must not free data that those use.";
 
     profiler_idle: profiler::idle,
-    "there is nothing to collect before a session",
-    "collect_data_xspace is called without a buffer first and must set the size then, to 0 where there is nothing.";
+    "there is no data to collect before a session",
+    "collect_data_xspace is called without a buffer first and must set the size then, to 0 if there is no data.";
 
     profiler_sessions: profiler::sessions,
     "the profiler can be started again",
     "start, stop, the call for the size, the call for the bytes; as often as a user profiles.";
 
-    given_back: kernel::given_back,
-    "a whole life leaves nothing behind",
-    "Every object of core's that the plugin was given is deleted once, and every function that it called is one \
-     that this host knows.";
+    objects_released: kernel::objects_released,
+    "the plugin deletes all objects that it owns",
+    "Every object of TensorFlow that the plugin owns is deleted exactly once, and the plugin calls no function that \
+     this host does not implement.";
 
-    field_owners: owners::fields,
-    "each call writes the plugin's own fields only, and gives back what TensorFlow can use",
+    field_access: field_access::fields,
+    "each call writes the plugin's own fields only, and returns valid values",
     "The structs of a call are compared with what they were before it, in this check and in all others. A plugin \
      may change a struct only through a parameter that the header or its notes call out or in/out, and in it only \
      the fields that it fills: not the versions, ordinals and pointers that TensorFlow set. An `ext` that the header \
      reserves stays null; SP_Platform.ext, SP_Device.ext and TP_Profiler.ext are the plugin's. A struct_size that is \
      written is the end of a field and not above the host's. A handle is not null after a call that reported no \
-     error, sizes and counts are set and not negative. TensorFlow looks at little of this: it goes on with \
-     what it finds.";
+     error, sizes and counts are set and not negative. TensorFlow checks little of this and uses \
+     the values as they are.";
 
-    release_contract: written::structs,
-    "what the plugin uses means the same in this release",
+    release_contract: release_contract::structs,
+    "fields and functions that the plugin uses have the same meaning in this release",
     "The sizes that the plugin writes into its structs tell which releases it was built for. A release that moved a \
      field or gave a function other parameters loads such a plugin and takes what it sets for something else: \
      from 2.10 on, an optimizer that was switched off at an offset of 2.9 is another one. Build for that release, \
@@ -238,7 +240,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn ids_are_unique_and_everything_is_said() {
+    fn checks_have_unique_ids_and_complete_texts() {
         let ids: BTreeSet<&str> = CHECKS.iter().map(|check| check.id).collect();
         assert_eq!(ids.len(), CHECKS.len());
         for check in CHECKS {

@@ -1,17 +1,17 @@
 //! Entry points, the structs that they fill, and devices.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, skip_unregistered};
 use crate::Error;
 use crate::child::channel::{self, kind};
-use crate::child::unfit;
-use crate::demands;
-use crate::outcome::{Seen, Stop};
+use crate::child::missing_python_functions;
+use crate::outcome::{CheckResult, Stop};
 use crate::plugin::{self, Plugin, Registration};
 use crate::record::Record;
+use crate::requirements;
 
-pub(super) fn entry_points(session: &Session<'_>) -> Seen {
+pub(super) fn entry_points(session: &Session<'_>) -> CheckResult {
     let loaded = Plugin::load(session.release, session.plugin);
-    let found = loaded.map_err(unloaded)?.entry_points();
+    let found = loaded.map_err(load_failure)?.entry_points();
     ensure(!found.is_empty(), || {
         format!(
             "the plugin exports none of {:?}",
@@ -22,17 +22,16 @@ pub(super) fn entry_points(session: &Session<'_>) -> Seen {
     Ok(match assumed {
         0 => found.join(" "),
         _ => format!(
-            "{}, where {assumed} C++ symbols of TensorFlow's are taken to be there",
+            "{}, with {assumed} C++ symbols of TensorFlow assumed to exist",
             found.join(" ")
         ),
     })
 }
 
-/// A library of somebody else's that this machine has not is no failure of the plugin's; one of
-/// TensorFlow's that the release has not is.
-fn unloaded(error: Error) -> Stop {
+/// Returns the failure to load a plugin. A missing library is the plugin's failure only if it is TensorFlow's.
+fn load_failure(error: Error) -> Stop {
     let text = error.to_string();
-    if let Some(needs) = unfit(&text) {
+    if let Some(needs) = missing_python_functions(&text) {
         return Stop::Skip(needs);
     }
     let absent = text.split_once(": cannot open shared object file");
@@ -49,11 +48,11 @@ fn unloaded(error: Error) -> Stop {
 
 fn registration(session: &Session<'_>) -> Result<Registration, Stop> {
     let plugin = session.with("SE_InitPlugin")?;
-    plugin.register().map_err(unregistered)
+    plugin.register().map_err(skip_unregistered)
 }
 
-/// Every entry point, and the functions that fill tables, say OK.
-pub(super) fn registered(session: &Session<'_>) -> Seen {
+/// No entry point and no function that fills a table reports an error.
+pub(super) fn registered(session: &Session<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
@@ -66,10 +65,10 @@ pub(super) fn registered(session: &Session<'_>) -> Seen {
     Ok("no entry point reports an error".into())
 }
 
-/// Applies `judge` to every struct that the plugin fills before its first device.
-fn judge(
+/// Applies `defects` to every struct that the plugin fills before its first device.
+fn defects_of_structs(
     session: &Session<'_>,
-    judge: impl Fn(&Record) -> Vec<String>,
+    defects: impl Fn(&Record) -> Vec<String>,
 ) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
     let registration = registration(session)?;
@@ -78,98 +77,101 @@ fn judge(
         &registration.platform,
         &registration.platform_fns,
     ];
-    let mut found: Vec<String> = first.into_iter().flat_map(&judge).collect();
+    let mut found: Vec<String> = first.into_iter().flat_map(&defects).collect();
     // Without the functions that fill them there are no tables to judge.
-    match registration.adopt(&shapes) {
+    match registration.into_loaded(&shapes) {
         Ok(platform) => found.extend(
             [&platform.device_fns, &*platform.table]
                 .into_iter()
-                .flat_map(&judge),
+                .flat_map(&defects),
         ),
         Err(_) if !found.is_empty() => {}
-        Err(error) => return Err(unregistered(error)),
+        Err(error) => return Err(skip_unregistered(error)),
     }
     Ok(found)
 }
 
 /// The structs that slots fill, once there is a device.
-pub(super) fn filled(session: &Session<'_>) -> Seen {
+pub(super) fn filled(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let mut records = device.executor.filled()?;
     records.extend(device.platform.timer_fns()?);
     let found = records.iter().flat_map(|record| {
-        demands::size(record)
+        requirements::size_defect(record)
             .into_iter()
-            .chain(demands::bounds(record))
+            .chain(requirements::out_of_bounds_writes(record))
     });
-    none(found.collect(), "of a block, the statistics and the timers")
+    pass_without_defects(found.collect(), "of a block, the statistics and the timers")
 }
 
-fn none(found: Vec<String>, good: &str) -> Seen {
+fn pass_without_defects(found: Vec<String>, good: &str) -> CheckResult {
     match found.is_empty() {
         true => Ok(good.to_owned()),
         false => Err(Stop::Fail(found.join("; "))),
     }
 }
 
-pub(super) fn required_fields(session: &Session<'_>) -> Seen {
-    let found = judge(session, demands::empty_fields)?;
+pub(super) fn required_fields(session: &Session<'_>) -> CheckResult {
+    let found = defects_of_structs(session, requirements::missing_fields)?;
     match found.is_empty() {
-        true => none(unified_memory(session)?, "all set"),
-        false => none(found, ""),
+        true => pass_without_defects(unified_memory(session)?, "all set"),
+        false => pass_without_defects(found, ""),
     }
 }
 
 /// A pair of slots that only a platform with unified memory must set.
 fn unified_memory(session: &Session<'_>) -> Result<Vec<String>, Stop> {
     let shapes = session.load()?.shapes;
-    let adopted = registration(session)?.adopt(&shapes);
-    let platform = adopted.map_err(unregistered)?;
-    Ok(demands::unified(platform.record(), &platform.table))
+    let platform = registration(session)?.into_loaded(&shapes);
+    let platform = platform.map_err(skip_unregistered)?;
+    Ok(requirements::missing_unified_memory_slots(
+        platform.record(),
+        &platform.table,
+    ))
 }
 
-pub(super) fn struct_sizes(session: &Session<'_>) -> Seen {
-    let sizes = |record: &Record| demands::size(record).into_iter().collect();
-    let found = judge(session, sizes)?;
-    none(found, "as the release has them, or an older release had")
+pub(super) fn struct_sizes(session: &Session<'_>) -> CheckResult {
+    let sizes = |record: &Record| requirements::size_defect(record).into_iter().collect();
+    let found = defects_of_structs(session, sizes)?;
+    pass_without_defects(found, "as the release has them, or an older release had")
 }
 
-/// A write past a struct ends this process; one before it or into its tail padding shows here.
-pub(super) fn struct_bounds(session: &Session<'_>) -> Seen {
-    none(
-        judge(session, demands::bounds)?,
+/// A write past a struct ends this process. A write before it or into its tail padding is found here.
+pub(super) fn struct_bounds(session: &Session<'_>) -> CheckResult {
+    pass_without_defects(
+        defects_of_structs(session, requirements::out_of_bounds_writes)?,
         "nothing written outside the host's structs",
     )
 }
 
-pub(super) fn names(session: &Session<'_>) -> Seen {
+pub(super) fn names(session: &Session<'_>) -> CheckResult {
     let platform = registration(session)?.platform;
     let bad = ["name", "type"]
         .iter()
-        .filter_map(|field| demands::name(&platform, field))
+        .filter_map(|field| requirements::name_defect(&platform, field))
         .collect();
     let text = |field| platform.text(field).unwrap_or_default();
-    none(
+    pass_without_defects(
         bad,
         &format!("platform {}, device type {}", text("name"), text("type")),
     )
 }
 
-pub(super) fn devices(session: &Session<'_>) -> Seen {
+pub(super) fn devices(session: &Session<'_>) -> CheckResult {
     let platform = session.platform()?;
     let count = platform.device_count()?;
-    ensure(count >= 0, || format!("get_device_count gave {count}"))?;
+    ensure(count >= 0, || format!("get_device_count returned {count}"))?;
     channel::send(kind::DEVICES, &count.to_string());
     for round in 0..2 {
         for ordinal in 0..count {
             let device = platform.create_device(ordinal)?;
-            let wrong = demands::size(&device)
+            let wrong = requirements::size_defect(&device)
                 .into_iter()
-                .chain(demands::bounds(&device));
-            none(wrong.collect(), "")?;
-            let said = device.get("ordinal").map(|ordinal| ordinal as i32);
-            ensure(said == Some(ordinal), || {
-                format!("device {ordinal} says ordinal {said:?} in round {round}")
+                .chain(requirements::out_of_bounds_writes(&device));
+            pass_without_defects(wrong.collect(), "")?;
+            let reported = device.get("ordinal").map(|ordinal| ordinal as i32);
+            ensure(reported == Some(ordinal), || {
+                format!("device {ordinal} has ordinal {reported:?} in round {round}")
             })?;
             platform.destroy_device(device.address())?;
         }

@@ -1,11 +1,11 @@
-//! Device memory, host memory, and what the plugin says of them.
+//! Checks of device memory, host memory and their statistics.
 
 use std::ptr::null_mut;
 
-use super::{Session, ensure};
+use super::session::{Session, ensure};
 use crate::executor::Block;
 use crate::memory::ALIGNMENT;
-use crate::outcome::Seen;
+use crate::outcome::CheckResult;
 
 const SIZES: [u64; 8] = [1, 3, 7, 64, 1000, 4097, 1 << 20, 64 << 20];
 
@@ -13,9 +13,10 @@ fn aligned(address: *mut std::ffi::c_void) -> bool {
     (address as usize).is_multiple_of(ALIGNMENT)
 }
 
-pub(super) fn usage(session: &Session<'_>) -> Seen {
+pub(super) fn usage(session: &Session<'_>) -> CheckResult {
     let usage = session.device()?.executor.usage()?;
-    let text = || "device_memory_usage gave false, and TensorFlow makes no device then".to_owned();
+    let text =
+        || "device_memory_usage returned false: TensorFlow creates no device then".to_owned();
     ensure(usage.is_some(), text)?;
     let (free, total) = usage.unwrap_or_default();
     ensure(0 <= free && free <= total, || {
@@ -25,7 +26,7 @@ pub(super) fn usage(session: &Session<'_>) -> Seen {
 }
 
 /// Blocks of all sizes at once: none may share memory with another.
-pub(super) fn allocate(session: &Session<'_>) -> Seen {
+pub(super) fn allocate(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let empty = device.executor.allocate(0)?;
     let mut blocks = Vec::new();
@@ -38,7 +39,10 @@ pub(super) fn allocate(session: &Session<'_>) -> Seen {
             )
         })?;
         ensure(block.size >= size, || {
-            format!("{size} bytes asked, {} said", block.size)
+            format!(
+                "allocate of {size} bytes described a block of {}",
+                block.size
+            )
         })?;
         blocks.push(block);
     }
@@ -58,21 +62,21 @@ pub(super) fn allocate(session: &Session<'_>) -> Seen {
     ))
 }
 
-/// More than any machine has: the answer is a null, not a crash.
-pub(super) fn refused(session: &Session<'_>) -> Seen {
+/// An allocation above any memory returns null and does not crash.
+pub(super) fn too_large(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     for size in [1 << 62, u64::MAX, u64::MAX - 63] {
         let block = device.executor.allocate(size)?;
         ensure(block.opaque.is_null(), || {
-            format!("allocate of {size} bytes gave {:p}", block.opaque)
+            format!("allocate of {size} bytes returned {:p}", block.opaque)
         })?;
     }
     device.executor.free(device.block(64)?)?;
-    Ok("null for more than there is".into())
+    Ok("null for sizes above any memory".into())
 }
 
 /// TensorFlow frees null blocks, and frees blocks whose size it no longer knows.
-pub(super) fn deallocate(session: &Session<'_>) -> Seen {
+pub(super) fn deallocate(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     device.executor.free(Block {
         opaque: null_mut(),
@@ -82,23 +86,23 @@ pub(super) fn deallocate(session: &Session<'_>) -> Seen {
         let block = device.block(1 << 16)?;
         device.executor.free(Block { size: 0, ..block })?;
     }
-    Ok("null blocks and blocks of unsaid size".into())
+    Ok("null blocks and blocks with size 0".into())
 }
 
-pub(super) fn host_memory(session: &Session<'_>) -> Seen {
+pub(super) fn host_memory(session: &Session<'_>) -> CheckResult {
     let executor = session.device()?.executor;
     for size in SIZES {
         let memory = executor.host_allocate(size)?;
         ensure(!memory.is_null(), || {
-            format!("host_memory_allocate of {size} bytes gave null")
+            format!("host_memory_allocate of {size} bytes returned null")
         })?;
-        let wanted = executor.host_alignment;
+        let wanted = executor.host_alignment();
         ensure((memory as usize).is_multiple_of(wanted), || {
             format!(
                 "{size} bytes at {memory:p}; TensorFlow aborts on less than {wanted}-byte alignment"
             )
         })?;
-        // SAFETY: the plugin gave at least `size` bytes of host memory.
+        // SAFETY: a non-null result of host_memory_allocate has at least `size` writable bytes.
         unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 0x5a, size as usize) };
         executor.host_deallocate(memory)?;
     }
@@ -110,8 +114,8 @@ pub(super) fn host_memory(session: &Session<'_>) -> Seen {
     ))
 }
 
-/// What is in use grows and shrinks by what was allocated.
-pub(super) fn stats(session: &Session<'_>) -> Seen {
+/// Bytes in use grow and shrink by the allocated size.
+pub(super) fn stats(session: &Session<'_>) -> CheckResult {
     const SIZE: i64 = 1 << 20;
     let device = session.device()?;
     let read = |field: &str| -> Result<Option<i64>, crate::Error> {
@@ -122,7 +126,7 @@ pub(super) fn stats(session: &Session<'_>) -> Seen {
             .map(|value| value as i64))
     };
     let Some(before) = read("bytes_in_use")? else {
-        return Ok("the plugin keeps none".into());
+        return Ok("the plugin has no statistics".into());
     };
     let block = device.block(SIZE as usize)?;
     let during = read("bytes_in_use")?.unwrap_or(0);
@@ -130,13 +134,13 @@ pub(super) fn stats(session: &Session<'_>) -> Seen {
     device.executor.free(block)?;
     let after = read("bytes_in_use")?.unwrap_or(0);
     ensure(during >= before + SIZE, || {
-        format!("{before} in use, then {SIZE} more: {during}")
+        format!("bytes_in_use was {before}, and is {during} after allocating {SIZE}")
     })?;
     ensure(peak >= during, || {
-        format!("a peak of {peak} with {during} in use")
+        format!("peak_bytes_in_use is {peak}, below bytes_in_use of {during}")
     })?;
     ensure(after == before, || {
-        format!("{before} in use before, {after} after all was freed")
+        format!("bytes_in_use was {before}, and is {after} after all was freed")
     })?;
-    Ok(format!("{SIZE} bytes seen to come and go"))
+    Ok(format!("counted an allocation of {SIZE} bytes"))
 }

@@ -1,16 +1,16 @@
-//! Ops that the plugin defines.
+//! Checks of ops that the plugin defines.
 
-use super::{Session, ensure, unregistered};
+use super::session::{Session, ensure, skip_unregistered};
 use crate::core::{OpDef, defined};
-use crate::ledger::Tally;
-use crate::outcome::{Seen, Stop};
+use crate::objects::ObjectReport;
+use crate::outcome::{CheckResult, Stop};
 
-/// Every shape function copes with inputs of which nothing is known, and of which something is.
-pub(super) fn shapes(session: &Session<'_>) -> Seen {
+/// Every shape function accepts inputs of unknown and of known shapes.
+pub(super) fn shapes(session: &Session<'_>) -> CheckResult {
     let plugin = session.load()?;
     for name in plugin.entry_points() {
         match name {
-            "SE_InitPlugin" => drop(plugin.register().map_err(unregistered)?),
+            "SE_InitPlugin" => drop(plugin.register().map_err(skip_unregistered)?),
             "TF_InitKernel" => plugin.register_kernels(),
             _ => {}
         }
@@ -20,20 +20,20 @@ pub(super) fn shapes(session: &Session<'_>) -> Seen {
         return Err(Stop::Skip("the plugin defines no op".into()));
     }
     for op in &ops {
-        judge(op)?;
+        check_shape_function(op)?;
     }
     let names: Vec<&str> = ops.iter().map(|op| op.name.as_str()).collect();
     Ok(names.join(" "))
 }
 
-fn judge(op: &OpDef) -> Result<(), Stop> {
+fn check_shape_function(op: &OpDef) -> Result<(), Stop> {
     let count = op.inputs.len();
-    // Where nothing is known nothing can be wrong; of a shape that is known the function may say so.
+    // Unknown shapes must be accepted. A known shape may be rejected.
     op.infer(vec![None; count])?;
     for rank in 0..4 {
         let inputs = vec![Some(vec![2; rank]); count];
-        let _may_be_refused = op.infer(inputs);
+        let _may_be_rejected = op.infer(inputs);
     }
-    let tally = Tally::now().of_the_plugin();
+    let tally = ObjectReport::now().without_unimplemented();
     ensure(tally.is_clean(), || format!("{}: {tally}", op.name))
 }

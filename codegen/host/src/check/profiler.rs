@@ -1,40 +1,45 @@
 //! The profiler.
 
-use super::{Session, ensure, unregistered};
-use crate::demands;
-use crate::host::adopt_profiler;
-use crate::outcome::{Seen, Stop};
+use super::session::{Session, ensure, skip_unregistered};
+use crate::host::register_checked_profiler;
+use crate::outcome::{CheckResult, Stop};
 use crate::plugin::Plugin;
 use crate::profiler::Profiler;
 use crate::proto;
+use crate::requirements;
 
 fn plugin(session: &Session<'_>) -> Result<Plugin, Stop> {
     session.with("TF_InitProfiler")
 }
 
 fn profiler(session: &Session<'_>) -> Result<Profiler, Stop> {
-    adopt_profiler(&plugin(session)?).map_err(unregistered)
+    register_checked_profiler(&plugin(session)?).map_err(skip_unregistered)
 }
 
-pub(super) fn registered(session: &Session<'_>) -> Seen {
-    let profiler = plugin(session)?.register_profiler().map_err(unregistered)?;
+pub(super) fn registered(session: &Session<'_>) -> CheckResult {
+    let profiler = plugin(session)?
+        .register_profiler()
+        .map_err(skip_unregistered)?;
     let records = profiler.records().into_iter();
-    let name = demands::name(&profiler.profiler, "device_type");
-    let found: Vec<String> = records.flat_map(demands::all).chain(name).collect();
+    let name = requirements::name_defect(&profiler.profiler, "device_type");
+    let found: Vec<String> = records
+        .flat_map(requirements::defects)
+        .chain(name)
+        .collect();
     ensure(found.is_empty(), || found.join("; "))?;
     let device = profiler.device_type();
-    let profiler = profiler.adopt()?;
+    let profiler = profiler.into_loaded()?;
     ensure(profiler.device_type() == device, || {
-        format!("the device type {device} went with a copy that was destroyed")
+        format!("the device type {device} was freed with a copy of TP_Profiler")
     })?;
     Ok(format!("for {device}; copies of it may be destroyed"))
 }
 
 /// Before a session there is nothing to collect.
-pub(super) fn idle(session: &Session<'_>) -> Seen {
+pub(super) fn idle(session: &Session<'_>) -> CheckResult {
     let profiler = profiler(session)?;
     let bytes = profiler.collect()?;
-    let planes = proto::all(&bytes, 1).count();
+    let planes = proto::field_values(&bytes, 1).count();
     ensure(planes == 0, || {
         format!("{planes} planes before anything was profiled")
     })?;
@@ -42,15 +47,18 @@ pub(super) fn idle(session: &Session<'_>) -> Seen {
 }
 
 /// Three sessions, one after the other.
-pub(super) fn sessions(session: &Session<'_>) -> Seen {
+pub(super) fn sessions(session: &Session<'_>) -> CheckResult {
     let profiler = profiler(session)?;
     let mut sizes = Vec::new();
     for _ in 0..3 {
         profiler.start()?;
         profiler.stop()?;
         let bytes = profiler.collect()?;
-        ensure(proto::fields(&bytes).is_some(), || {
-            format!("{} bytes were collected, which are no XSpace", bytes.len())
+        ensure(proto::parse_fields(&bytes).is_some(), || {
+            format!(
+                "{} bytes were collected, which are not an XSpace",
+                bytes.len()
+            )
         })?;
         sizes.push(bytes.len());
     }

@@ -3,17 +3,17 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Device, Session, ensure, pattern, same};
+use super::session::{Device, Session, ensure, expect_equal, pattern};
 use crate::Code;
-use crate::core::{Status, Stream};
-use crate::executor::{EventStatus, WITH_OPTIONS};
-use crate::kept::keep;
-use crate::ledger::{self, Kind, Tally};
-use crate::outcome::{Seen, Stop};
+use crate::core::status::Status;
+use crate::executor::{EventStatus, Stream, WITH_OPTIONS};
+use crate::leak_exempt::leak_exempt;
+use crate::objects::{self, ObjectKind, ObjectReport};
+use crate::outcome::{CheckResult, Stop};
 
 const SIZE: usize = 100_000;
 
-pub(super) fn streams(session: &Session<'_>) -> Seen {
+pub(super) fn streams(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     for _ in 0..2 {
         let streams = (0..4)
@@ -36,8 +36,8 @@ pub(super) fn streams(session: &Session<'_>) -> Seen {
     Ok("4 at a time, status OK, created and destroyed twice".into())
 }
 
-/// What is enqueued later happens later.
-pub(super) fn order(session: &Session<'_>) -> Seen {
+/// Work on a stream runs in the order in which it was enqueued.
+pub(super) fn order(session: &Session<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
     let stream = device.stream()?;
@@ -50,15 +50,15 @@ pub(super) fn order(session: &Session<'_>) -> Seen {
     }
     device.executor.poll(stream)?;
     for (source, back) in sources.iter().zip(&back) {
-        same("a copy out enqueued after a copy in", back, source)?;
+        expect_equal("a copy out enqueued after a copy in", back, source)?;
     }
     device.executor.destroy_stream(stream)?;
     device.executor.free(memory)?;
     Ok(format!("{ROUNDS} copies in and out, enqueued at once"))
 }
 
-/// A stream that depends on another sees what that one did.
-pub(super) fn dependency(session: &Session<'_>) -> Seen {
+/// Work on a stream runs after the work of the streams that it depends on.
+pub(super) fn dependency(session: &Session<'_>) -> CheckResult {
     const ROUNDS: u8 = 50;
     let device = session.device()?;
     let (first, second) = (device.stream()?, device.stream()?);
@@ -70,7 +70,7 @@ pub(super) fn dependency(session: &Session<'_>) -> Seen {
         device.executor.depend(second, first)?;
         device.executor.dtoh(second, &mut back, memory)?;
         device.executor.poll(second)?;
-        same("a copy on a stream that depends on another", &back, &source)?;
+        expect_equal("a copy on a stream that depends on another", &back, &source)?;
     }
     device.executor.destroy_stream(first)?;
     device.executor.destroy_stream(second)?;
@@ -78,8 +78,8 @@ pub(super) fn dependency(session: &Session<'_>) -> Seen {
     Ok(format!("{ROUNDS} copies from stream to stream"))
 }
 
-/// An event is complete once what stood before it is done, for every way of asking.
-pub(super) fn events(session: &Session<'_>) -> Seen {
+/// An event is complete once the work before it is done, for all functions that query or wait for it.
+pub(super) fn events(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let (first, second) = (device.stream()?, device.stream()?);
@@ -98,7 +98,7 @@ pub(super) fn events(session: &Session<'_>) -> Seen {
             format!("after block_host_for_event: {status:?}")
         })?;
         executor.poll(second)?;
-        same("a copy behind wait_for_event", &back, &source)?;
+        expect_equal("a copy behind wait_for_event", &back, &source)?;
     }
     executor.destroy_event(event)?;
     executor.destroy_stream(first)?;
@@ -107,8 +107,8 @@ pub(super) fn events(session: &Session<'_>) -> Seen {
     Ok("recorded, waited for, polled and blocked on, twice".into())
 }
 
-/// Both ways of waiting for everything that was enqueued.
-pub(super) fn waits(session: &Session<'_>) -> Seen {
+/// Both functions that wait for all enqueued work.
+pub(super) fn waits(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let stream = device.stream()?;
@@ -140,10 +140,10 @@ fn enqueued(
     device.executor.htod(stream, memory, &source)?;
     device.executor.dtoh(stream, &mut back, memory)?;
     wait()?;
-    same("a copy that was waited for", &back, &source)
+    expect_equal("a copy that was waited for", &back, &source)
 }
 
-/// What the callbacks of one check saw.
+/// The calls of the callbacks of one check.
 #[derive(Default)]
 struct Calls {
     order: Mutex<Vec<usize>>,
@@ -151,74 +151,82 @@ struct Calls {
 }
 
 /// The argument of one callback.
-struct Ticket {
+struct CallbackArgument {
     number: usize,
     calls: &'static Calls,
 }
 
 unsafe extern "C" fn on_call(argument: *mut c_void, status: *mut c_void) {
-    // SAFETY: the host enqueued this function with a `Ticket` that outlives the check.
-    let ticket = unsafe { &*argument.cast::<Ticket>() };
-    let mut order = ticket
+    // SAFETY: the host enqueued this function with a leak-exempt `CallbackArgument`.
+    let callback_argument = unsafe { &*argument.cast::<CallbackArgument>() };
+    let mut order = callback_argument
         .calls
         .order
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    order.push(ticket.number);
-    if ledger::find(status.cast::<Status>()).is_none() {
-        let mut faults = ticket
+    order.push(callback_argument.number);
+    if objects::find(status.cast::<Status>()).is_none() {
+        let mut faults = callback_argument
             .calls
             .faults
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         faults.push(format!(
-            "callback {} was handed {status:p} for a TF_Status",
-            ticket.number
+            "callback {} got {status:p}, which is not a live TF_Status",
+            callback_argument.number
         ));
     }
-    // What one callback says of itself stops none of the others.
-    if ticket.number == 7
-        && let Some(status) = ledger::find(status.cast::<Status>())
+    // An error status of one callback does not stop the others.
+    if callback_argument.number == 7
+        && let Some(status) = objects::find(status.cast::<Status>())
     {
-        status.set(Code::ABORTED, "this one callback failed");
+        status.set(Code::ABORTED, "this callback failed");
     }
 }
 
-pub(super) fn host_callbacks(session: &Session<'_>) -> Seen {
+pub(super) fn host_callbacks(session: &Session<'_>) -> CheckResult {
     const COUNT: usize = 100;
     let device = session.device()?;
     let stream = device.stream()?;
-    // Late calls may still come when this function has given up, so these stay for ever.
-    let calls: &'static Calls = keep(Calls::default());
+    // The plugin may call a callback after this function has returned.
+    let calls: &'static Calls = leak_exempt(Calls::default());
     let before = statuses();
-    let tickets: Vec<Ticket> = (0..COUNT).map(|number| Ticket { number, calls }).collect();
-    for ticket in keep(tickets) {
-        let argument = std::ptr::from_ref(ticket).cast_mut().cast();
+    let callback_arguments: Vec<CallbackArgument> = (0..COUNT)
+        .map(|number| CallbackArgument { number, calls })
+        .collect();
+    for callback_argument in leak_exempt(callback_arguments) {
+        let argument = std::ptr::from_ref(callback_argument).cast_mut().cast();
         let taken = device.executor.host_callback(stream, on_call, argument)?;
-        let number = ticket.number;
-        ensure(taken, || format!("host_callback refused number {number}"))?;
+        let number = callback_argument.number;
+        ensure(taken, || {
+            format!("host_callback returned false for number {number}")
+        })?;
     }
     device.executor.poll(stream)?;
-    calls.judge(COUNT)?;
-    let kept = statuses().saturating_sub(before);
-    ensure(kept == 0, || format!("{kept} TF_Status were never deleted"))?;
+    calls.check(COUNT)?;
+    let leaked = statuses().saturating_sub(before);
+    ensure(leaked == 0, || {
+        format!("{leaked} TF_Status were never deleted")
+    })?;
     device.executor.destroy_stream(stream)?;
     Ok(format!("{COUNT}, in order"))
 }
 
-/// How many statuses the plugin has not deleted.
+/// Returns the number of statuses that the plugin has not deleted.
 fn statuses() -> usize {
-    let unreturned = Tally::now().unreturned;
-    unreturned.get(&Kind::Status).copied().unwrap_or(0)
+    let unreturned = ObjectReport::now().unreturned;
+    unreturned.get(&ObjectKind::Status).copied().unwrap_or(0)
 }
 
 impl Calls {
-    fn judge(&self, count: usize) -> Result<(), Stop> {
+    fn check(&self, count: usize) -> Result<(), Stop> {
         let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = order.len();
         ensure(ran == count, || format!("{ran} of {count} callbacks ran"))?;
-        if let Some((place, number)) = order.iter().enumerate().find(|(at, number)| at != *number) {
-            let text = format!("number {number} ran out of order, in place {place}");
+        if let Some((position, number)) =
+            order.iter().enumerate().find(|(at, number)| at != *number)
+        {
+            let text = format!("number {number} ran out of order, at position {position}");
             return Err(Stop::Fail(text));
         }
         let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,8 +234,8 @@ impl Calls {
     }
 }
 
-/// A longer piece of work takes longer. From 2.14 on TensorFlow no longer asks for timers.
-pub(super) fn timers(session: &Session<'_>) -> Seen {
+/// A longer task has a longer time.
+pub(super) fn timers(session: &Session<'_>) -> CheckResult {
     let device = session.device()?;
     let executor = &device.executor;
     let Some(functions) = device.platform.timer_fns()? else {
@@ -243,17 +251,17 @@ pub(super) fn timers(session: &Session<'_>) -> Seen {
         executor.poll(stream)?;
         executor.nanoseconds(&functions, timer)
     };
-    // On a busy machine "nothing" may be interrupted, so it has three tries.
+    // A busy machine may interrupt the empty measurement, so the least of three counts.
     let short = measure(0)?.min(measure(0)?).min(measure(0)?);
     let long = measure(20)?;
     executor.destroy_timer(timer)?;
     executor.destroy_stream(stream)?;
     device.platform.destroy_timer_fns(&functions)?;
     ensure(long >= 20_000_000, || {
-        format!("20 ms passed, the timer says {long} ns")
+        format!("the timer measured {long} ns for 20 ms")
     })?;
     ensure(short < long, || {
-        format!("nothing took {short} ns, 20 ms took {long} ns")
+        format!("the timer measured {short} ns for no work and {long} ns for 20 ms")
     })?;
-    Ok(format!("{short} ns for nothing, {long} ns for 20 ms"))
+    Ok(format!("{short} ns for no work, {long} ns for 20 ms"))
 }

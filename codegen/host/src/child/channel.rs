@@ -8,7 +8,7 @@
 //! A plugin that searches this process's memory finds both: the nonce prevents mistakes and simple
 //! forgery, not an attack.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -17,16 +17,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
-use crate::outcome::{Seen, Stop};
-use crate::owners::Breaches;
-use crate::text::{clip, escape_control};
+use crate::outcome::{CheckResult, Stop};
+use crate::text::{TEXT_LIMIT, clip, escape_control};
 
 /// Characters of a nonce: 128 bits as hexadecimal digits.
 const NONCE: usize = 32;
-
-/// The most bytes of a report's text. The system takes a report of this size at once, so reports of
-/// several threads do not mix.
-pub(crate) const TEXT_LIMIT: usize = 16 << 10;
 
 /// The most bytes of a report with its nonce and kind.
 const REPORT_LIMIT: usize = 2 * TEXT_LIMIT;
@@ -34,13 +29,16 @@ const REPORT_LIMIT: usize = 2 * TEXT_LIMIT;
 /// The most reports that the parent keeps, beside the verdict.
 const REPORTS_LIMIT: usize = 1024;
 
+/// Breaches by their location, which is a call and a field or parameter. One example of each is enough.
+pub(crate) type Breaches = BTreeMap<String, String>;
+
 /// The kinds of report.
 pub(crate) mod kind {
     /// Verdict: the check passed.
     pub const PASS: &str = "pass";
     /// Verdict: the check failed.
     pub const FAIL: &str = "fail";
-    /// Verdict: the question does not arise.
+    /// Verdict: the check does not apply.
     pub const SKIP: &str = "skip";
     /// The kinds that are verdicts.
     pub const VERDICTS: [&str; 3] = [PASS, FAIL, SKIP];
@@ -54,7 +52,7 @@ pub(crate) mod kind {
     pub const MISSING: &str = "missing";
     /// A struct that the plugin filled.
     pub const WRITTEN: &str = "written";
-    /// The host's words about a crash or a hang.
+    /// The host's description of a crash or a hang.
     pub const NOTE: &str = "note";
 }
 
@@ -170,7 +168,7 @@ pub(super) struct ReportReceiver {
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     /// The first verdict.
-    pub verdict: Option<Seen>,
+    pub verdict: Option<CheckResult>,
     /// True if the plugin's library was loaded.
     pub is_loaded: bool,
     /// The number of devices that the plugin reports.
@@ -181,7 +179,7 @@ pub(super) struct Reports {
     pub written: Vec<FilledStruct>,
     /// Functions that were called and the host does not implement.
     pub missing: BTreeSet<String>,
-    /// The host's words about a crash or a hang.
+    /// The host's description of a crash or a hang.
     pub notes: Vec<String>,
 }
 
@@ -253,7 +251,7 @@ impl Reports {
         }
     }
 
-    fn decide(&mut self, verdict: Seen) {
+    fn decide(&mut self, verdict: CheckResult) {
         self.verdict.get_or_insert(verdict);
     }
 }

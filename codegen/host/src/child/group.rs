@@ -47,19 +47,19 @@ impl Drop for ProcessGroup {
 }
 
 fn kill(group: i32) {
-    // SAFETY: sends a signal; a group that is gone is an error without effect.
+    // SAFETY: kill takes two numbers. A group that no longer exists is an error without effect.
     unsafe { libc::kill(-group, libc::SIGKILL) };
 }
 
 /// Ends the children with this process. A signal that this process ignores or handles stays as it is.
 fn install() {
     for signal in SIGNALS {
-        // SAFETY: zeroes are an action without flags and with an empty mask.
+        // SAFETY: all-zero bytes are a valid `sigaction`: no flags and an empty mask.
         let (mut old, mut new): (libc::sigaction, libc::sigaction) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
         new.sa_sigaction = on_signal as *const () as usize;
         new.sa_flags = libc::SA_RESETHAND;
-        // SAFETY: reads the present action; the handler keeps to what is safe in one.
+        // SAFETY: both actions are live local variables, and the handler calls async-signal-safe functions only.
         unsafe {
             libc::sigaction(signal, std::ptr::null(), &raw mut old);
             if old.sa_sigaction == libc::SIG_DFL {
@@ -83,6 +83,6 @@ pub fn kill_children() {
 /// Kills the groups; then the signal's default action, which `SA_RESETHAND` has restored.
 extern "C" fn on_signal(signal: libc::c_int) {
     kill_children();
-    // SAFETY: the signal is blocked until this returns, and ends the process then.
+    // SAFETY: raise takes a number. The signal is blocked until the handler returns, and then ends the process.
     unsafe { libc::raise(signal) };
 }

@@ -1,17 +1,17 @@
-//! Checks run in children: this executable again, told by the environment which check to run. A
-//! crash or a hang is then that check's failure.
+//! Runs checks in child processes: this executable again, with the check in the environment. A crash or a
+//! hang is then that check's failure.
 //!
 //! The child reports on a [`channel`] of its own; without a verdict there it failed. This contains
 //! mistakes of a plugin, not attacks: a plugin can do what this user can do.
 
 pub(crate) mod channel;
-mod ending;
+mod exit;
 mod group;
 mod limits;
 mod output;
 mod process;
 
-pub(crate) use ending::{needs, unfit};
+pub(crate) use exit::{missing_functions, missing_python_functions};
 pub use group::kill_children;
 
 use std::ffi::OsString;
@@ -22,22 +22,21 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::contract::FilledStruct;
-use crate::fault::{self, HANG_STATUS, LOST_STATUS};
-use crate::outcome::{Outcome, Seen, Stop, Verdict};
-use crate::owners::Breaches;
-use channel::kind;
+use crate::fault::{self, HANG_STATUS, UNREPORTED_STATUS};
+use crate::outcome::{CheckOutcome, CheckResult, Stop, Verdict};
+use channel::{Breaches, kind};
 
 const CHECK: &str = "SP_HOST_CHECK";
 const PLUGIN: &str = "SP_HOST_PLUGIN";
 const RELEASE: &str = "SP_HOST_RELEASE";
 
-/// Seconds that a check may take, where the default is too short or too long.
+/// Seconds that a check may take, if not the default.
 const SECONDS: &str = "SP_HOST_SECONDS";
 
 /// Seconds that a check may take by default.
 pub(crate) const DEFAULT_SECONDS: u64 = 30;
 
-/// How much longer the parent waits, for a child whose watchdog does not run.
+/// Time that the parent waits beyond the limit, in case the watchdog of the child does not run.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Returns the time that a check may take: `SP_HOST_SECONDS`, or the default.
@@ -48,14 +47,14 @@ pub(crate) fn limit() -> Duration {
     Duration::from_secs(seconds.unwrap_or(DEFAULT_SECONDS))
 }
 
-/// What this process was started for, if it is a child.
+/// The check that a child process runs.
 pub(crate) struct Task {
     pub check: String,
     pub plugin: PathBuf,
     pub release: String,
 }
 
-/// The task that the environment names.
+/// Returns the task in the environment, or `None` if this process is not a child.
 pub(crate) fn task() -> Option<Task> {
     Some(Task {
         check: std::env::var(CHECK).ok()?,
@@ -64,31 +63,31 @@ pub(crate) fn task() -> Option<Task> {
     })
 }
 
-/// In a child, the TensorFlow release whose APIs its parent has.
+/// In a child, returns the TensorFlow release that its parent plays.
 pub fn child_release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }
 
-/// In a child, the plugin that its parent asks about.
+/// In a child, returns the plugin under test.
 pub fn child_plugin() -> Option<PathBuf> {
     task().map(|task| task.plugin)
 }
 
-/// Whether this process is a child that was started for one check.
+/// Returns true if this process is a child that was started for one check.
 ///
-/// What a test's `main` prepares on disk, its children find prepared.
+/// Files that a test's `main` prepares are there already in its children.
 pub fn is_child() -> bool {
     task().is_some()
 }
 
 /// Runs the child's part, reports the verdict, and ends the process. Without a parent, as when it was
 /// started by hand, it prints the verdict.
-pub(crate) fn perform(run: impl FnOnce() -> Seen) -> ! {
+pub(crate) fn perform(run: impl FnOnce() -> CheckResult) -> ! {
     let has_parent = channel::open().is_ok();
     limits::set();
     fault::install();
     start_watchdog();
-    let outcome = Outcome::new("", run());
+    let outcome = CheckOutcome::new("", run());
     let kind = match outcome.status {
         Verdict::Pass => kind::PASS,
         Verdict::Fail => kind::FAIL,
@@ -98,8 +97,9 @@ pub(crate) fn perform(run: impl FnOnce() -> Seen) -> ! {
         true => channel::send(kind, &outcome.detail),
         false => writeln!(std::io::stdout(), "{outcome}").is_ok(),
     };
-    // SAFETY: ends the process, at once: what the plugin still runs has no say any more.
-    unsafe { libc::_exit(if is_done { 0 } else { LOST_STATUS }) }
+    // SAFETY: `_exit` takes a number and does not return. It runs no destructors, so that threads of the plugin
+    // cannot meet state that is half destroyed.
+    unsafe { libc::_exit(if is_done { 0 } else { UNREPORTED_STATUS }) }
 }
 
 /// Starts [`watch`] and waits until it runs: a thread's start takes the loader's lock, which a
@@ -114,25 +114,25 @@ fn start_watchdog() {
     barrier.wait();
 }
 
-/// Ends the process when its time is over, and with all that it started if the parent is gone.
+/// Ends the process when its time is over. If the parent is gone, ends the whole process group.
 fn watch() {
     let limit = limit();
     if channel::wait_for_parent_exit(limit) {
-        // SAFETY: sends a signal to the own process group, which the parent made for this child.
+        // SAFETY: process group 0 is this process's own, which the parent created for this child alone.
         unsafe { libc::kill(0, libc::SIGKILL) };
     }
-    fault::note(&format!(
+    fault::report(&format!(
         "still in {} after {} s",
-        fault::last_call(),
+        fault::current_call(),
         limit.as_secs()
     ));
-    // SAFETY: ends the process.
+    // SAFETY: `_exit` takes a number and does not return.
     unsafe { libc::_exit(HANG_STATUS) }
 }
 
-/// Outcome of a check in a child process.
+/// The reports and the outcome of a check in a child process.
 pub(crate) struct Answer {
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// Writes that violate the structs' contract.
     pub breaches: Breaches,
     /// True if the plugin's library was loaded.
@@ -144,8 +144,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer that is no more than an outcome.
-    pub fn new(outcome: Outcome) -> Self {
+    /// Returns an answer with an outcome and no reports.
+    pub fn new(outcome: CheckOutcome) -> Self {
         Self {
             outcome,
             breaches: Breaches::new(),
@@ -157,30 +157,30 @@ impl Answer {
 }
 
 /// Runs `check` on `plugin` in a child, for the default time.
-pub(crate) fn spawn(check: &str, plugin: &Path, release: &str) -> Outcome {
-    spawn_watched(check, plugin, release, limit()).outcome
+pub(crate) fn spawn(check: &str, plugin: &Path, release: &str) -> CheckOutcome {
+    run_in_child(check, plugin, release, limit()).outcome
 }
 
 /// Runs `check` on `plugin` in a child, at most for `limit`.
-pub(crate) fn spawn_watched(check: &str, plugin: &Path, release: &str, limit: Duration) -> Answer {
+pub(crate) fn run_in_child(check: &str, plugin: &Path, release: &str, limit: Duration) -> Answer {
     match try_spawn(check, plugin, release, limit) {
-        Ok(ended) => answer(check, ended),
-        Err(stop) => Answer::new(Outcome::new(check, Err(stop))),
+        Ok(exit) => answer(check, exit),
+        Err(stop) => Answer::new(CheckOutcome::new(check, Err(stop))),
     }
 }
 
-fn answer(check: &str, ended: process::Ended) -> Answer {
-    let dropped_bytes = ended.stdout.dropped() + ended.stderr.dropped();
-    let seen = ending::seen(&ended);
+fn answer(check: &str, exit: process::ChildExit) -> Answer {
+    let dropped_bytes = exit.stdout.dropped() + exit.stderr.dropped();
+    let seen = exit::verdict(&exit);
     Answer {
-        outcome: Outcome {
+        outcome: CheckOutcome {
             dropped_bytes,
-            ..Outcome::new(check, seen)
+            ..CheckOutcome::new(check, seen)
         },
-        breaches: ended.reports.breaches,
-        is_loaded: ended.reports.is_loaded,
-        devices: ended.reports.devices,
-        written: ended.reports.written,
+        breaches: exit.reports.breaches,
+        is_loaded: exit.reports.is_loaded,
+        devices: exit.reports.devices,
+        written: exit.reports.written,
     }
 }
 
@@ -203,7 +203,7 @@ fn try_spawn(
     plugin: &Path,
     release: &str,
     limit: Duration,
-) -> Result<process::Ended, Stop> {
+) -> Result<process::ChildExit, Stop> {
     if is_child() {
         let text = "a child may start no children: call sp_host::child_main first in main";
         return Err(Stop::Fail(text.into()));

@@ -1,4 +1,4 @@
-//! What a child writes to stdout or stderr, in bounded memory.
+//! Output of a child on stdout or stderr, in bounded memory.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,7 @@ impl Output {
         self.dropped
     }
 
-    /// Returns what was kept, with a line in place of what was dropped.
+    /// Returns the stored text, with a line in place of dropped bytes.
     pub fn text(&self) -> String {
         let gap = match self.dropped {
             0 => String::new(),

@@ -11,16 +11,16 @@ use super::channel::{ReportReceiver, Reports};
 use super::group::ProcessGroup;
 use super::output::Output;
 
-/// How long the parent waits between two looks at a child that closed its output.
+/// Time between two polls of a child that has closed its output.
 const TICK: Duration = Duration::from_millis(5);
 
-/// How long output is read after the group was killed. A process that left the group may hold the
+/// Time for which output is read after the group was killed. A process that left the group may hold the
 /// pipes open.
 const REST: Duration = Duration::from_millis(250);
 
 /// The end of a child process.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct ChildExit {
     /// Its status, or `None` if it had to be killed.
     pub status: Option<ExitStatus>,
     pub stdout: Output,
@@ -32,7 +32,7 @@ pub(super) struct Ended {
 ///
 /// # Errors
 /// Returns an error if no child can be started, or it cannot be waited for.
-pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
+pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<ChildExit> {
     let (receiver, stdin) = ReportReceiver::pair()?;
     command
         .stdin(Stdio::from(stdin))
@@ -51,19 +51,19 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
     // The number of the group is free for others once the child was waited for.
     drop(group);
     let status = child.wait()?;
-    Ok(streams.ended(in_time.then_some(status)))
+    Ok(streams.into_exit(in_time.then_some(status)))
 }
 
 /// A session of its own: no terminal to write to, no signals of the terminal, one process group.
 fn new_session() -> io::Result<()> {
-    // SAFETY: takes nothing; fails only in a process that leads a group, which no new one does.
+    // SAFETY: setsid takes no arguments and is async-signal-safe.
     match unsafe { libc::setsid() } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// What the parent reads of a child, each with where it goes; `None` after its end.
+/// The streams that the parent reads, `None` after their end, and the collected output.
 struct ChildStreams {
     stdout: Option<Box<dyn Source>>,
     stderr: Option<Box<dyn Source>>,
@@ -104,7 +104,7 @@ impl ChildStreams {
         Ok(true)
     }
 
-    /// Reads what is in the pipes still.
+    /// Reads the rest of the pipes.
     fn read_rest(&mut self) {
         let end = Instant::now() + REST;
         while self.is_open() && Instant::now() < end {
@@ -141,8 +141,8 @@ impl ChildStreams {
         }
     }
 
-    fn ended(self, status: Option<ExitStatus>) -> Ended {
-        Ended {
+    fn into_exit(self, status: Option<ExitStatus>) -> ChildExit {
+        ChildExit {
             status,
             stdout: self.output,
             stderr: self.errors,
@@ -171,17 +171,17 @@ fn ready(descriptors: [Option<RawFd>; 3], wait: Duration) -> [bool; 3] {
         revents: 0,
     });
     let wait = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: `polled` is an array of this many.
+    // SAFETY: the pointer and the length are those of the local array `polled`.
     let found = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, wait) };
     polled.map(|it| found > 0 && it.revents != 0)
 }
 
 /// Returns true if the child has ended. It is not waited for: its number stays taken.
 fn has_exited(child: &Child) -> io::Result<bool> {
-    // SAFETY: zeroes are a siginfo_t.
+    // SAFETY: all-zero bytes are a valid `siginfo_t`, which has integers and pointers only.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: `info` is there to be filled.
+    // SAFETY: `info` is a live local variable of the type that waitid fills.
     let result = unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut info, options) };
     // SAFETY: waitid fills this field; it is 0 if the child runs.
     let process = unsafe { info.si_pid() };

@@ -26,7 +26,7 @@ pub enum Attr {
     List(Vec<Attr>),
 }
 
-/// As TensorFlow writes an attribute's value into a message.
+/// Formats the value as TensorFlow does in messages.
 impl fmt::Display for Attr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

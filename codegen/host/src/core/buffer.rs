@@ -2,15 +2,15 @@
 
 use std::ffi::c_void;
 
-use super::arg::{Arg, List};
-use super::functions;
+use super::argument::{Arg, List};
+use super::functions::functions;
 use crate::Code;
-use crate::ledger::{self, Kind, Object, Owner};
 use crate::memory::HostMemory;
+use crate::objects::{self, Object, ObjectKind, Owner};
 
 type Deallocator = extern "C" fn(*mut c_void, usize);
 
-/// What `TF_Buffer*` points to: the three public fields, then what is the host's own.
+/// The object behind `TF_Buffer*`: the three public fields, then the host's memory.
 #[repr(C)]
 pub(crate) struct Buffer {
     data: *const c_void,
@@ -21,19 +21,19 @@ pub(crate) struct Buffer {
 
 /// The three public fields.
 #[repr(C)]
-struct Fields {
+pub(super) struct Fields {
     data: *const c_void,
     length: usize,
     deallocator: Option<Deallocator>,
 }
 
-// SAFETY: the pointer belongs to whoever holds the buffer; the C contract lets buffers travel.
+// SAFETY: the owner of the buffer owns the memory, and the C contract allows buffers to change threads.
 unsafe impl Send for Buffer {}
 // SAFETY: as above; nothing here changes behind a shared reference.
 unsafe impl Sync for Buffer {}
 
 impl Object for Buffer {
-    const KIND: Kind = Kind::Buffer;
+    const KIND: ObjectKind = ObjectKind::Buffer;
 }
 
 impl Buffer {
@@ -48,8 +48,8 @@ impl Buffer {
     }
 
     /// A buffer of the host's own bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        let own = HostMemory::of(bytes);
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let own = HostMemory::from_bytes(bytes);
         Self {
             data: own.data().cast_const(),
             length: bytes.len(),
@@ -58,11 +58,11 @@ impl Buffer {
         }
     }
 
-    /// What the public fields say is there.
+    /// Returns the bytes that the public fields describe.
     pub fn bytes(&self) -> &[u8] {
         match self.data.is_null() {
             true => &[],
-            // SAFETY: whoever set the fields says that there are as many bytes.
+            // SAFETY: the owner of the buffer guarantees that `data` has `length` bytes.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) },
         }
     }
@@ -70,15 +70,15 @@ impl Buffer {
 
 /// Puts a copy of `bytes` into a plugin's empty buffer, to be freed with it.
 pub(super) fn fill(buffer: *mut Buffer, bytes: &[u8]) -> Result<(), (Code, String)> {
-    let Some(found) = ledger::find(buffer) else {
+    let Some(found) = objects::find(buffer) else {
         return Err((Code::INVALID_ARGUMENT, "there is no such TF_Buffer".into()));
     };
     if !found.data.is_null() {
         let text = "a TF_Buffer that is filled must be empty".into();
         return Err((Code::INVALID_ARGUMENT, text));
     }
-    // SAFETY: the ledger knows the buffer, and its holder lends it for the call; the memory that
-    // malloc gives has room for the bytes.
+    // SAFETY: the registry has the buffer, and the C contract makes access exclusive for the call. The block of
+    // malloc has as many bytes as are copied.
     unsafe {
         let copy = libc::malloc(bytes.len().max(1));
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), copy.cast(), bytes.len());
@@ -104,11 +104,11 @@ impl Drop for Buffer {
 
 functions! {
     fn TF_NewBuffer() -> *mut Buffer {
-        ledger::give(Buffer::empty(), Owner::Plugin)
+        objects::create(Buffer::empty(), Owner::Plugin)
     }
 
     fn TF_NewBufferFromString(bytes: List<u8>, length: usize) -> *mut Buffer {
-        ledger::give(Buffer::of(bytes.values(length)), Owner::Plugin)
+        objects::create(Buffer::from_bytes(bytes.values(length)), Owner::Plugin)
     }
 
     fn TF_DeleteBuffer(buffer: Arg<Buffer>) {

@@ -1,24 +1,23 @@
-//! `TF_KernelBuilder`: a kernel on its way into the registry. Registering takes the builder away
-//! from the plugin, as TensorFlow's registry does.
+//! `TF_KernelBuilder`: the description of a kernel. Registration takes ownership of the builder, as in TensorFlow.
 
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::construction::Construction;
 use super::context::Context;
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 
 pub(crate) type Create = unsafe extern "C" fn(*mut Construction) -> *mut c_void;
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
 
-/// How a kernel computes.
+/// The compute function of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Compute {
     Sync(unsafe extern "C" fn(*mut c_void, *mut Context)),
@@ -39,7 +38,7 @@ pub(crate) struct Builder {
     pub label: String,
 }
 
-/// As TensorFlow writes a `KernelDef` into a message.
+/// Formats the kernel as TensorFlow formats a `KernelDef` in messages.
 impl fmt::Display for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "op: {:?} device_type: {:?}", self.op, self.device)?;
@@ -57,11 +56,11 @@ impl fmt::Display for Builder {
     }
 }
 
-/// What `TF_KernelBuilder*` points to.
+/// The object behind `TF_KernelBuilder*`.
 pub(crate) struct BuilderHandle(Mutex<Builder>);
 
 impl Object for BuilderHandle {
-    const KIND: Kind = Kind::KernelBuilder;
+    const KIND: ObjectKind = ObjectKind::KernelBuilder;
 }
 
 impl BuilderHandle {
@@ -75,12 +74,12 @@ impl BuilderHandle {
     }
 }
 
-/// What an asynchronous kernel calls when it is done.
+/// The completion callback of an asynchronous kernel.
 #[derive(Default)]
 pub(crate) struct Done(Arc<(Mutex<bool>, Condvar)>);
 
 impl Object for Done {
-    const KIND: Kind = Kind::Done;
+    const KIND: ObjectKind = ObjectKind::Done;
 }
 
 /// The host's end of a [`Done`].
@@ -93,7 +92,7 @@ impl Done {
 }
 
 impl Wait {
-    /// Whether the kernel was done in time.
+    /// Returns true if the kernel finishes within `limit`.
     pub fn done_within(&self, limit: Duration) -> bool {
         let (done, changed) = &*self.0;
         let done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,16 +101,16 @@ impl Wait {
     }
 }
 
-static RECORDED: Mutex<Vec<Builder>> = Mutex::new(Vec::new());
+static REGISTERED: Mutex<Vec<Builder>> = Mutex::new(Vec::new());
 
-/// The kernels that were registered since the last call.
-pub(crate) fn recorded() -> Vec<Builder> {
-    std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner))
+/// Returns the kernels that were registered since the last call.
+pub(crate) fn take_registered_kernels() -> Vec<Builder> {
+    std::mem::take(&mut *REGISTERED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Puts a kernel into the registry.
 pub(super) fn record(kernel: Builder) {
-    RECORDED
+    REGISTERED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(kernel);
@@ -135,7 +134,7 @@ fn new_builder(
         priority: 0,
         label: String::new(),
     };
-    ledger::give(BuilderHandle(Mutex::new(builder)), Owner::Plugin)
+    objects::create(BuilderHandle(Mutex::new(builder)), Owner::Plugin)
 }
 
 functions! {

@@ -3,33 +3,38 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use super::arg::{Arg, List, Out};
+use super::argument::{Arg, List, Out};
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger;
-use crate::memory::Buffer;
+use crate::objects;
+use crate::tensor_buffer::Buffer;
 
-type Outcome<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (Code, String)>;
 
 impl Context {
-    pub(super) fn input(&self, index: c_int) -> Outcome<View> {
+    pub(super) fn input(&self, index: c_int) -> StatusResult<View> {
         let state = self.state();
-        let at = Self::index("input", index, state.given.len())?;
+        let at = Self::index("input", index, state.input_views.len())?;
         let gone = || {
             (
                 Code::INTERNAL,
                 format!("input {index} was forwarded already"),
             )
         };
-        state.given[at].clone().ok_or_else(gone)
+        state.input_views[at].clone().ok_or_else(gone)
     }
 
     /// Fresh memory where the op's kernel wants it.
-    pub(super) fn fresh(&self, dtype: DType, dims: &[i64], on_host: bool) -> Outcome<View> {
+    pub(super) fn allocate_tensor(
+        &self,
+        dtype: DType,
+        dims: &[i64],
+        on_host: bool,
+    ) -> StatusResult<View> {
         let mut view = View {
             dtype,
             dims: dims.to_vec(),
@@ -38,7 +43,7 @@ impl Context {
         let len = view.bytes();
         view.buffer = match on_host {
             true => Arc::new(Buffer::host(len)),
-            false => Arc::new(self.executor.buffer(len).map_err(|error| {
+            false => Arc::new(Buffer::allocate_on(&self.executor, len).map_err(|error| {
                 (
                     error.code().unwrap_or(Code::RESOURCE_EXHAUSTED),
                     error.to_string(),
@@ -48,21 +53,21 @@ impl Context {
         Ok(view)
     }
 
-    fn allocate_output(&self, index: c_int, dims: &[i64]) -> Outcome<View> {
+    fn allocate_output(&self, index: c_int, dims: &[i64]) -> StatusResult<View> {
         let at = Self::index("output", index, self.outputs.len())?;
         let output = &self.outputs[at];
-        let view = self.fresh(output.dtype, dims, output.on_host)?;
-        self.state().made[at] = Some(view.clone());
+        let view = self.allocate_tensor(output.dtype, dims, output.on_host)?;
+        self.state().output_views[at] = Some(view.clone());
         Ok(view)
     }
 
-    pub(super) fn set_output(&self, index: c_int, view: View) -> Outcome<()> {
+    pub(super) fn set_output(&self, index: c_int, view: View) -> StatusResult<()> {
         let at = Self::index("output", index, self.outputs.len())?;
-        self.state().made[at] = Some(view);
+        self.state().output_views[at] = Some(view);
         Ok(())
     }
 
-    fn mutable_output(&self, index: c_int) -> Outcome<View> {
+    fn mutable_output(&self, index: c_int) -> StatusResult<View> {
         let at = Self::index("output", index, self.outputs.len())?;
         let none = || {
             (
@@ -70,7 +75,7 @@ impl Context {
                 format!("output {index} is not allocated"),
             )
         };
-        self.state().made[at].clone().ok_or_else(none)
+        self.state().output_views[at].clone().ok_or_else(none)
     }
 
     /// The input `index` as output `output`, where nobody else uses its buffer, it lies in the same
@@ -81,16 +86,16 @@ impl Context {
             .filter(|at| *at < self.inputs.len())?;
         let (input, wanted) = (&self.inputs[at], &self.outputs[output]);
         let mut state = self.state();
-        let alone = state.given[at].as_ref().is_some_and(|view| {
+        let alone = state.input_views[at].as_ref().is_some_and(|view| {
             let elements: i64 = dims.iter().product();
             Arc::strong_count(&view.buffer) == 1 && view.elements() == elements
         });
         if !alone || input.on_host != wanted.on_host || input.dtype != wanted.dtype {
             return None;
         }
-        let mut view = state.given[at].take()?;
+        let mut view = state.input_views[at].take()?;
         view.dims = dims.to_vec();
-        state.made[output] = Some(view.clone());
+        state.output_views[output] = Some(view.clone());
         Some(view)
     }
 
@@ -99,7 +104,7 @@ impl Context {
         candidates: &[c_int],
         index: c_int,
         dims: &[i64],
-    ) -> Outcome<(View, c_int)> {
+    ) -> StatusResult<(View, c_int)> {
         let at = Self::index("output", index, self.outputs.len())?;
         for &candidate in candidates {
             if let Some(view) = self.forward(candidate, at, dims) {
@@ -111,9 +116,13 @@ impl Context {
 }
 
 /// Gives the plugin a handle, or null and the reason.
-fn hand_out(call: &str, made: Outcome<View>, status: &Arg<Status>) -> *mut TensorHandle {
-    let (handle, result) = match made {
-        Ok(view) => (view.give(), Ok(())),
+fn into_handle_or_null(
+    call: &str,
+    output_views: StatusResult<View>,
+    status: &Arg<Status>,
+) -> *mut TensorHandle {
+    let (handle, result) = match output_views {
+        Ok(view) => (view.into_plugin_handle(), Ok(())),
         Err(error) => (std::ptr::null_mut(), Err(error)),
     };
     report(status, call, result);
@@ -123,7 +132,7 @@ fn hand_out(call: &str, made: Outcome<View>, status: &Arg<Status>) -> *mut Tenso
 /// `TF_AllocatorAttributes`, of which a plugin may know a shorter form.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct AllocatorAttributes {
+pub(super) struct AllocatorAttributes {
     struct_size: usize,
     on_host: u8,
 }
@@ -131,7 +140,7 @@ struct AllocatorAttributes {
 functions! {
     fn TF_GetInput(ctx: Ctx, index: c_int, tensor: Out<*mut TensorHandle>, status: Arg<Status>) {
         let Some(ctx) = ctx.get(CALL) else { return };
-        tensor.set(hand_out(CALL, ctx.input(index), &status));
+        tensor.set(into_handle_or_null(CALL, ctx.input(index), &status));
     }
 
     fn TF_SetOutput(ctx: Ctx, index: c_int, tensor: Arg<TensorHandle>, status: Arg<Status>) {
@@ -142,7 +151,7 @@ functions! {
 
     fn TF_GetMutableOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        hand_out(CALL, ctx.mutable_output(index), &status)
+        into_handle_or_null(CALL, ctx.mutable_output(index), &status)
     }
 
     // The data type and the length are not looked at, as in TensorFlow.
@@ -156,7 +165,7 @@ functions! {
         status: Arg<Status>,
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
-        hand_out(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
+        into_handle_or_null(CALL, ctx.allocate_output(index, dims.values(rank)), &status)
     }
 
     fn TF_ForwardInputOrAllocateOutput(
@@ -171,9 +180,9 @@ functions! {
     ) -> *mut TensorHandle {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let candidates = candidates.values(count);
-        let made = ctx.forward_or_allocate(candidates, index, dims.values(rank));
-        forwarded.set(made.as_ref().map_or(-1, |(_, input)| *input));
-        hand_out(CALL, made.map(|(view, _)| view), &status)
+        let output_views = ctx.forward_or_allocate(candidates, index, dims.values(rank));
+        forwarded.set(output_views.as_ref().map_or(-1, |(_, input)| *input));
+        into_handle_or_null(CALL, output_views.map(|(view, _)| view), &status)
     }
 
     fn TF_AllocateTemp(
@@ -187,9 +196,9 @@ functions! {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         let attributes = attributes.first();
         if attributes.is_none() {
-            ledger::fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
+            objects::record_fault(format!("{CALL} without allocator attributes: TensorFlow reads them"));
         }
         let on_host = attributes.is_some_and(|it| it.struct_size > 8 && it.on_host != 0);
-        hand_out(CALL, ctx.fresh(DType(dtype), dims.values(rank), on_host), &status)
+        into_handle_or_null(CALL, ctx.allocate_tensor(DType(dtype), dims.values(rank), on_host), &status)
     }
 }

@@ -1,19 +1,20 @@
-//! `TF_OpKernelConstruction`: what a kernel sees while it is made.
+//! `TF_OpKernelConstruction`: the construction of a kernel.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::arg::{Arg, Out, Text};
+use super::argument::{Arg, Out, Text};
 use super::attr::{Attr, Scalar};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
-use crate::ledger::{Kind, Object};
-use crate::memory::{Buffer, HostMemory};
+use crate::memory::HostMemory;
+use crate::objects::{Object, ObjectKind};
+use crate::tensor_buffer::Buffer;
 
-/// What `TF_OpKernelConstruction*` points to.
+/// The object behind `TF_OpKernelConstruction*`.
 pub(crate) struct Construction {
     pub name: String,
     pub op: String,
@@ -22,10 +23,10 @@ pub(crate) struct Construction {
 }
 
 impl Object for Construction {
-    const KIND: Kind = Kind::Construction;
+    const KIND: ObjectKind = ObjectKind::Construction;
 }
 
-/// A string that belongs to the host, or to the plugin for a call.
+/// `TF_StringView`: a borrowed string of the host or of the plugin.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct StringView {
@@ -34,18 +35,18 @@ pub(super) struct StringView {
 }
 
 impl StringView {
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self {
             data: text.as_ptr().cast(),
             len: text.len(),
         }
     }
 
-    /// The text of one that a plugin passes.
+    /// Returns the text of a view that a plugin passes.
     pub fn text(&self) -> String {
         let bytes: &[u8] = match self.data.is_null() {
             true => &[],
-            // SAFETY: the plugin passes as many bytes as it says, for the call.
+            // SAFETY: the C contract makes the pointer valid for `len` bytes during the call.
             false => unsafe { std::slice::from_raw_parts(self.data.cast(), self.len) },
         };
         String::from_utf8_lossy(bytes).into_owned()
@@ -62,7 +63,7 @@ impl Construction {
         }
     }
 
-    /// What the kernel reported, if it failed.
+    /// Returns the status that the kernel reported, if it failed.
     pub fn failure(&self) -> Option<(Code, String)> {
         self.failure
             .lock()
@@ -111,13 +112,13 @@ fn tensor(attr: &Attr) -> Result<*mut TensorHandle, (Code, String)> {
     let Attr::Tensor(value) = attr else {
         return Err(mismatch(attr, "tensor"));
     };
-    let buffer = Arc::new(Buffer::held(HostMemory::of(value.bytes())));
+    let buffer = Arc::new(Buffer::held(HostMemory::from_bytes(value.bytes())));
     Ok(View {
         dtype: value.dtype(),
         dims: value.dims().to_vec(),
         buffer,
     }
-    .give())
+    .into_plugin_handle())
 }
 
 fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
@@ -130,7 +131,7 @@ fn mismatch(attr: &Attr, wanted: &str) -> (Code, String) {
 
 type Ctx = Arg<Construction>;
 
-fn put<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
+fn copy_scalar<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg<Status>) {
     let Some(ctx) = ctx.get(call) else { return };
     report(
         status,
@@ -139,8 +140,8 @@ fn put<T: Scalar>(call: &str, ctx: &Ctx, name: &Text, out: &Out<T>, status: &Arg
     );
 }
 
-/// As many items of a list as the plugin has room for.
-fn put_list<T: Copy>(
+/// Copies as many items of a list as fit into the plugin's buffer.
+fn copy_list<T: Copy>(
     call: &str,
     (ctx, name): (&Ctx, &Text),
     (out, room): (&Out<T>, c_int),
@@ -154,8 +155,8 @@ fn put_list<T: Copy>(
     report(status, call, items.map(|items: Vec<T>| out.fill(&items)));
 }
 
-/// Copies the strings one after the other into `storage`, and says where each begins.
-fn put_texts(
+/// Copies the strings into `storage` and stores the address and length of each.
+fn copy_strings(
     items: &[Attr],
     name: &str,
     (values, lengths): (&Out<*mut c_char>, &Out<usize>),
@@ -190,7 +191,7 @@ functions! {
     }
 
     fn TF_OpKernelConstruction_GetName(ctx: Ctx) -> StringView {
-        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.name))
+        StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.name))
     }
 
     fn TF_OpKernelConstruction_HasAttr(ctx: Ctx, name: Text, status: Arg<Status>) -> bool {
@@ -215,23 +216,23 @@ functions! {
     }
 
     fn TF_OpKernelConstruction_GetAttrType(ctx: Ctx, name: Text, out: Out<u32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32(ctx: Ctx, name: Text, out: Out<i32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64(ctx: Ctx, name: Text, out: Out<i64>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrFloat(ctx: Ctx, name: Text, out: Out<f32>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrBool(ctx: Ctx, name: Text, out: Out<u8>, status: Arg<Status>) {
-        put(CALL, &ctx, &name, &out, &status);
+        copy_scalar(CALL, &ctx, &name, &out, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrString(
@@ -265,7 +266,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt32List(
@@ -275,7 +276,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrInt64List(
@@ -285,7 +286,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrFloatList(
@@ -295,7 +296,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrBoolList(
@@ -305,7 +306,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), scalar, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorList(
@@ -315,7 +316,7 @@ functions! {
         room: c_int,
         status: Arg<Status>,
     ) {
-        put_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
+        copy_list(CALL, (&ctx, &name), (&out, room), tensor, &status);
     }
 
     fn TF_OpKernelConstruction_GetAttrStringList(
@@ -332,7 +333,7 @@ functions! {
         let name = name.string();
         let put = ctx.list(&name).and_then(|items| {
             let items = &items[..items.len().min(room.max(0) as usize)];
-            put_texts(items, &name, (&values, &lengths), (&storage, storage_size))
+            copy_strings(items, &name, (&values, &lengths), (&storage, storage_size))
         });
         report(&status, CALL, put);
     }

@@ -1,18 +1,18 @@
-//! `TF_OpKernelContext`: one run of a kernel, and what the kernel may ask about it.
+//! `TF_OpKernelContext`: one run of a kernel.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::Arg;
+use super::argument::Arg;
 use super::construction::StringView;
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::View;
 use crate::Code;
 use crate::dtype::DType;
-use crate::executor::Executor;
-use crate::ledger::{self, Kind, Object};
+use crate::executor::{Executor, Stream};
+use crate::objects::{self, Object, ObjectKind};
 
 /// One argument of an op, as the kernel's registration places it.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Placement {
     pub on_host: bool,
 }
 
-/// What `TF_OpKernelContext*` points to.
+/// The object behind `TF_OpKernelContext*`.
 pub(crate) struct Context {
     pub node: String,
     pub device: String,
@@ -34,25 +34,16 @@ pub(crate) struct Context {
     deferred: AtomicI64,
 }
 
-/// A stream of the plugin's, as the C functions pass it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stream(pub *mut c_void);
-
-// SAFETY: a stream is the plugin's own object; TensorFlow passes it from thread to thread.
-unsafe impl Send for Stream {}
-// SAFETY: as above.
-unsafe impl Sync for Stream {}
-
-/// What changes while the kernel runs.
+/// State that changes while the kernel runs.
 pub(crate) struct State {
-    /// An input is gone when it was forwarded.
-    pub given: Vec<Option<View>>,
-    pub made: Vec<Option<View>>,
+    /// An input is `None` after it was forwarded.
+    pub input_views: Vec<Option<View>>,
+    pub output_views: Vec<Option<View>>,
     pub failure: Option<(Code, String)>,
 }
 
 impl Object for Context {
-    const KIND: Kind = Kind::Context;
+    const KIND: ObjectKind = ObjectKind::Context;
 }
 
 impl Context {
@@ -60,13 +51,13 @@ impl Context {
         (node, device): (String, String),
         (executor, stream): (Arc<Executor>, Stream),
         (inputs, outputs): (Vec<Placement>, Vec<Placement>),
-        given: Vec<View>,
+        input_views: Vec<View>,
     ) -> Self {
-        let made = vec![None; outputs.len()];
-        let given = given.into_iter().map(Some).collect();
+        let output_views = vec![None; outputs.len()];
+        let input_views = input_views.into_iter().map(Some).collect();
         let state = Mutex::new(State {
-            given,
-            made,
+            input_views,
+            output_views,
             failure: None,
         });
         Self {
@@ -85,13 +76,12 @@ impl Context {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many deferred pieces of work are still out.
+    /// Returns the number of deferred operations that have not finished.
     pub fn deferred(&self) -> i64 {
         self.deferred.load(Ordering::Acquire)
     }
 
-    /// The index of an `argument`, an input or output, checked as TensorFlow does, which aborts where
-    /// there is no status to say it.
+    /// Checks the index of an input or output as TensorFlow does.
     pub fn index(argument: &str, index: c_int, len: usize) -> Result<usize, (Code, String)> {
         let checked = usize::try_from(index).ok().filter(|at| *at < len);
         let wrong = || (Code::OUT_OF_RANGE, format!("{argument} index out of range"));
@@ -101,10 +91,10 @@ impl Context {
 
 pub(super) type Ctx = Arg<Context>;
 
-fn placed<'a>(call: &str, index: c_int, arguments: &'a [Placement]) -> Option<&'a Placement> {
+fn placement<'a>(call: &str, index: c_int, arguments: &'a [Placement]) -> Option<&'a Placement> {
     let found = usize::try_from(index).ok().and_then(|at| arguments.get(at));
     if found.is_none() {
-        ledger::fault(format!(
+        objects::record_fault(format!(
             "{call} was asked for {index} of {}",
             arguments.len()
         ));
@@ -122,21 +112,21 @@ functions! {
     }
 
     fn TF_InputDatatype(ctx: Ctx, index: c_int) -> u32 {
-        ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.inputs)).map_or(0, |it| it.dtype.0)
+        ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.inputs)).map_or(0, |it| it.dtype.0)
     }
 
     fn TF_ExpectedOutputDataType(ctx: Ctx, index: c_int) -> u32 {
-        ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.outputs)).map_or(0, |it| it.dtype.0)
+        ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs)).map_or(0, |it| it.dtype.0)
     }
 
     fn TF_IsHostMemoryInput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
-        let found = ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.inputs));
+        let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.inputs));
         report(&status, CALL, Ok(()));
         found.is_some_and(|it| it.on_host)
     }
 
     fn TF_IsHostMemoryOutput(ctx: Ctx, index: c_int, status: Arg<Status>) -> bool {
-        let found = ctx.get(CALL).and_then(|ctx| placed(CALL, index, &ctx.outputs));
+        let found = ctx.get(CALL).and_then(|ctx| placement(CALL, index, &ctx.outputs));
         report(&status, CALL, Ok(()));
         found.is_some_and(|it| it.on_host)
     }
@@ -174,20 +164,20 @@ functions! {
     }
 
     fn TF_GetDeviceName(ctx: Ctx) -> StringView {
-        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.device))
+        StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.device))
     }
 
     fn TF_GetOpKernelName(ctx: Ctx) -> StringView {
-        StringView::of(ctx.get(CALL).map_or("", |ctx| &ctx.node))
+        StringView::new(ctx.get(CALL).map_or("", |ctx| &ctx.node))
     }
 
     fn TF_GetOpKernelRequestedInput(ctx: Ctx, index: usize) -> StringView {
         let input = ctx.get(CALL).and_then(|ctx| ctx.inputs.get(index));
-        StringView::of(input.map_or("", |input| &input.name))
+        StringView::new(input.map_or("", |input| &input.name))
     }
 
     fn TF_GetResourceMgrDefaultContainerName(ctx: Ctx) -> StringView {
-        StringView::of(ctx.get(CALL).map_or("", |_| "localhost"))
+        StringView::new(ctx.get(CALL).map_or("", |_| "localhost"))
     }
 
     fn TF_IncNumDeferredOps(ctx: Ctx) {

@@ -1,63 +1,65 @@
-//! What a graph optimizer asks of core: the nodes that must stay, the shapes that are known, and
-//! the definitions of ops and functions.
+//! The C functions for graph optimizers: nodes to preserve, inferred shapes, and definitions of ops and
+//! functions.
 
 use std::ffi::{c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List, Out, Text};
+use super::argument::{Arg, List, Out, Text};
 use super::buffer::{Buffer, fill};
-use super::functions;
+use super::functions::functions;
 use super::op_def;
 use super::status::{Status, report};
 use crate::Code;
 use crate::graph::{self, Graph, Node};
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 
-/// What `TF_GrapplerItem*` points to.
+/// The object behind `TF_GrapplerItem*`.
 pub(crate) struct Item(pub Graph);
 
-/// The items of graphs that optimizers are at work on, by the addresses of graph and item: in 2.5 an
-/// optimizer is not handed its item, and asks for it.
-static LENT: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// Addresses of the graphs that optimizers are processing, each with its item. In 2.5 an optimizer is not
+/// passed its item and looks it up by the graph.
+static ITEMS_BY_GRAPH: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-fn lent() -> MutexGuard<'static, Vec<(usize, usize)>> {
-    LENT.lock().unwrap_or_else(PoisonError::into_inner)
+fn items_by_graph() -> MutexGuard<'static, Vec<(usize, usize)>> {
+    ITEMS_BY_GRAPH
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets `item` be asked for by its graph, until the value is dropped.
-pub(crate) fn lend(graph: *mut Buffer, item: *mut Item) -> Lent {
-    lent().push((graph.addr(), item.expose_provenance()));
-    Lent(graph.addr())
+/// Registers `item` under its graph until the result is dropped.
+pub(crate) fn register_item(graph: *mut Buffer, item: *mut Item) -> RegisteredItem {
+    items_by_graph().push((graph.addr(), item.expose_provenance()));
+    RegisteredItem(graph.addr())
 }
 
-/// An item that can be asked for.
-pub(crate) struct Lent(usize);
+/// A registration of an item.
+pub(crate) struct RegisteredItem(usize);
 
-impl Drop for Lent {
+impl Drop for RegisteredItem {
     fn drop(&mut self) {
-        lent().retain(|(graph, _)| *graph != self.0);
+        items_by_graph().retain(|(graph, _)| *graph != self.0);
     }
 }
 
-/// What `TF_GraphProperties*` points to; empty until it was asked to infer.
+/// The object behind `TF_GraphProperties*`; without properties until they are inferred.
 struct Properties {
     graph: Graph,
     inferred: Mutex<bool>,
 }
 
-/// What `TF_FunctionLibraryDefinition*` points to: definitions by name.
+/// The object behind `TF_FunctionLibraryDefinition*`: definitions by name.
 struct Library(Vec<(String, Vec<u8>)>);
 
 impl Object for Item {
-    const KIND: Kind = Kind::GrapplerItem;
+    const KIND: ObjectKind = ObjectKind::GrapplerItem;
 }
 
 impl Object for Properties {
-    const KIND: Kind = Kind::GraphProperties;
+    const KIND: ObjectKind = ObjectKind::GraphProperties;
 }
 
 impl Object for Library {
-    const KIND: Kind = Kind::FunctionLibrary;
+    const KIND: ObjectKind = ObjectKind::FunctionLibrary;
 }
 
 impl Properties {
@@ -82,13 +84,13 @@ impl Properties {
     }
 }
 
-/// How many names there are, and how long they are together.
+/// Stores the number of names and their total length.
 fn sizes(names: &[String], (count, bytes): (&Out<c_int>, &Out<usize>)) {
     count.set(names.len() as c_int);
     bytes.set(names.iter().map(String::len).sum());
 }
 
-/// Names one after the other in `storage`, and where each begins.
+/// Copies the names into `storage` and stores the address of each.
 fn put(
     names: &[String],
     (values, lengths, room): (&Out<*mut c_char>, &Out<usize>, c_int),
@@ -112,7 +114,7 @@ fn put(
     Ok(())
 }
 
-/// One buffer for each node's properties.
+/// Fills one buffer with the properties of each node.
 fn put_properties(
     nodes: &[&Node],
     buffers: &List<*mut Buffer>,
@@ -125,7 +127,7 @@ fn put_properties(
 functions! {
     fn TF_GetGrapplerItem(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Item {
         let address = graph.address().addr();
-        let found = lent().iter().find(|(lent, _)| *lent == address).map(|(_, item)| *item);
+        let found = items_by_graph().iter().find(|(known, _)| *known == address).map(|(_, item)| *item);
         let missing = || (Code::NOT_FOUND, "GrapplerItem is not found".to_owned());
         report(&status, CALL, found.map(|_| ()).ok_or_else(missing));
         found.map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
@@ -182,7 +184,7 @@ functions! {
     fn TF_NewGraphProperties(item: Arg<Item>) -> *mut Properties {
         let Some(item) = item.get(CALL) else { return std::ptr::null_mut() };
         let made = Properties { graph: item.0.clone(), inferred: Mutex::new(false) };
-        ledger::give(made, Owner::Plugin)
+        objects::create(made, Owner::Plugin)
     }
 
     fn TF_DeleteGraphProperties(properties: Arg<Properties>) {
@@ -251,7 +253,7 @@ functions! {
     fn TF_NewFunctionLibraryDefinition(graph: Arg<Buffer>, status: Arg<Status>) -> *mut Library {
         let Some(graph) = graph.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        ledger::give(Library(graph::functions(graph.bytes())), Owner::Plugin)
+        objects::create(Library(graph::functions(graph.bytes())), Owner::Plugin)
     }
 
     fn TF_DeleteFunctionLibraryDefinition(library: Arg<Library>) {
@@ -259,7 +261,7 @@ functions! {
     }
 
     fn TF_GetAllOpList() -> *mut Buffer {
-        ledger::give(Buffer::of(&op_def::all()), Owner::Plugin)
+        objects::create(Buffer::from_bytes(&op_def::all()), Owner::Plugin)
     }
 
     fn TF_LookUpOpDef(

@@ -1,19 +1,24 @@
 //! The functions that TensorFlow's core exports to plugins, over the host's own objects. Each file
 //! has one family; each family lists itself in [`find`].
 
-mod arg;
+mod argument;
 mod attr;
 mod buffer;
 mod builder;
 mod compute;
 mod construction;
 mod context;
+mod functions;
 mod grappler;
+mod known_op;
 mod op_def;
+mod op_definition;
 mod reference;
 mod serialized;
 mod shape;
-mod status;
+#[cfg(test)]
+pub(crate) mod signature;
+pub(crate) mod status;
 mod tensor;
 mod variable;
 
@@ -21,45 +26,23 @@ use std::ffi::{CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-pub(crate) use arg::Arg;
+pub(crate) use argument::Arg;
 pub use attr::Attr;
 pub(crate) use buffer::Buffer;
-pub(crate) use builder::{Builder, Compute, Done, recorded};
+pub(crate) use builder::{Builder, Compute, Done, take_registered_kernels};
 pub(crate) use construction::Construction;
-pub(crate) use context::{Context, Placement, Stream};
-pub(crate) use grappler::{Item, lend};
-pub(crate) use op_def::{OpDef, defined};
-pub(crate) use status::Status;
+pub(crate) use context::{Context, Placement};
+pub(crate) use grappler::{Item, register_item};
+pub(crate) use known_op::KnownOp;
+pub(crate) use op_def::defined;
+pub(crate) use op_definition::OpDef;
+pub(crate) use shape::{Inference, TensorShape};
 pub(crate) use tensor::View;
 pub(crate) use variable::Variable;
 
-/// Defines `extern "C"` functions and a `find` over them; each body knows its own name as `CALL`.
-macro_rules! functions {
-    ($($(#[$attr:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {
-        $(
-            #[allow(non_snake_case, reason = "C names verbatim")]
-            $(#[$attr])*
-            extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-                #[allow(dead_code, reason = "not every function can be misused")]
-                const CALL: &str = stringify!($name);
-                $body
-            }
-        )*
-
-        /// The address of the function with this symbol, if it is one of this family.
-        pub(super) fn find(symbol: &str) -> Option<*mut std::ffi::c_void> {
-            match symbol {
-                $(stringify!($name) => Some($name as *mut std::ffi::c_void),)*
-                _ => None,
-            }
-        }
-    };
-}
-use functions;
-
-/// The host's function for `symbol`, if it has one, in the form that takes so many arguments.
+/// Returns the host's function for `symbol` in the form with so many parameters, or `None` if it has none.
 /// `TSL_X` is another name for `TF_X`.
-pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
+pub(crate) fn find_function(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_void>> {
     let symbol = match symbol.strip_prefix("TSL_") {
         Some(rest) => format!("TF_{rest}"),
         None => symbol.to_owned(),
@@ -67,7 +50,7 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
     if symbol == "TF_Version" {
         return NonNull::new(tf_version as *mut c_void);
     }
-    if let Some(older) = variable::older(&symbol, arguments) {
+    if let Some(older) = variable::older_form(&symbol, arguments) {
         return NonNull::new(older);
     }
     let families = [
@@ -91,10 +74,37 @@ pub(crate) fn find(symbol: &str, arguments: Option<usize>) -> Option<NonNull<c_v
         .and_then(NonNull::new)
 }
 
+/// Returns the C signatures of all functions that the host defines.
+#[cfg(test)]
+pub(crate) fn signatures() -> Vec<signature::CFunction> {
+    let families = [
+        status::signatures,
+        tensor::signatures,
+        buffer::signatures,
+        builder::signatures,
+        construction::signatures,
+        context::signatures,
+        compute::signatures,
+        grappler::signatures,
+        op_def::signatures,
+        reference::signatures,
+        shape::signatures,
+        serialized::signatures,
+        variable::signatures,
+    ];
+    families.into_iter().flat_map(|family| family()).collect()
+}
+
+/// Returns the C signature of the form of `symbol` for older releases, which takes so many arguments.
+#[cfg(test)]
+pub(crate) fn older_signature(symbol: &str, arguments: usize) -> Option<signature::CSignature> {
+    variable::older_signature(symbol, arguments)
+}
+
 static VERSION: OnceLock<CString> = OnceLock::new();
 
-/// From now on `TF_Version` returns this version.
-pub(crate) fn plays(version: String) {
+/// Sets the version that `TF_Version` returns.
+pub(crate) fn set_version(version: String) {
     VERSION.get_or_init(|| CString::new(version).unwrap_or_default());
 }
 

@@ -2,35 +2,19 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Text};
-use super::functions;
-use super::shape::{Inference, Shape};
+use super::argument::{Arg, Text};
+use super::functions::functions;
+use super::known_op;
+use super::op_definition::{OpDef, ShapeFunction};
 use super::status::{Status, report};
-use crate::call::Ptr;
-use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
-use crate::{Code, Error, Op, call, fault, proto};
+use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::{Code, proto};
 
-type ShapeFunction = unsafe extern "C" fn(*mut Inference, Ptr);
-
-/// A definition: its arguments as `name: type`, its attributes as `name: kind`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OpDef {
-    pub name: String,
-    pub inputs: Vec<(String, String)>,
-    pub outputs: Vec<(String, String)>,
-    attrs: Vec<(String, String)>,
-    /// Field numbers of `OpDef`'s flags that are set.
-    flags: Vec<u32>,
-    infer: Option<ShapeFunction>,
-    malformed: Option<String>,
-}
-
-/// What `TF_OpDefinitionBuilder*` points to.
+/// The object behind `TF_OpDefinitionBuilder*`.
 struct Builder(Mutex<OpDef>);
 
 impl Object for Builder {
-    const KIND: Kind = Kind::OpDefinitionBuilder;
+    const KIND: ObjectKind = ObjectKind::OpDefinitionBuilder;
 }
 
 impl Builder {
@@ -52,15 +36,16 @@ pub(crate) fn defined() -> Vec<OpDef> {
 /// The `OpDef` of an op that core knows.
 pub(super) fn bytes(name: &str) -> Option<Vec<u8>> {
     let own = defined().into_iter().find(|op| op.name == name);
-    own.or_else(|| Op::definition(name)).map(|op| op.bytes())
+    own.or_else(|| known_op::definition(name))
+        .map(|op| op.bytes())
 }
 
 /// The `OpList` of all of them.
 pub(super) fn all() -> Vec<u8> {
     let own = defined().into_iter().map(|op| op.name);
-    let names = own.chain(Op::names().map(str::to_owned));
+    let names = own.chain(known_op::names().map(str::to_owned));
     let ops = names.filter_map(|name| bytes(&name));
-    ops.flat_map(|op| proto::bytes(1, op)).collect()
+    ops.flat_map(|op| proto::bytes_field(1, op)).collect()
 }
 
 /// `name: rest`, without the spaces.
@@ -69,77 +54,6 @@ fn named(spec: &str) -> Option<(String, String)> {
     let name = name.trim();
     let good = name.starts_with(|first: char| first.is_ascii_alphabetic());
     good.then(|| (name.to_owned(), rest.trim().to_owned()))
-}
-
-impl OpDef {
-    /// A definition of core's own, its types those of attributes or lower-case names.
-    pub fn new(name: &str, inputs: Vec<(String, String)>, outputs: Vec<(String, String)>) -> Self {
-        let types = inputs.iter().chain(&outputs).map(|(_, ty)| ty);
-        let mut attrs: Vec<(String, String)> = types
-            .filter(|ty| DType::named(ty).is_none())
-            .map(|ty| (ty.clone(), "type".to_owned()))
-            .collect();
-        attrs.dedup();
-        Self {
-            name: name.to_owned(),
-            inputs,
-            outputs,
-            attrs,
-            ..Self::default()
-        }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let arguments = [(2, &self.inputs), (3, &self.outputs)];
-        let arguments = arguments.into_iter().flat_map(|(field, list)| {
-            list.iter()
-                .map(move |(name, ty)| proto::bytes(field, argument(name, ty)))
-        });
-        let attrs = self.attrs.iter().map(|(name, kind)| {
-            let kind = kind.split(['=', '>']).next().unwrap_or("").trim();
-            // `{float, int32}` lists the types that a type attribute takes.
-            let kind = if kind.starts_with('{') { "type" } else { kind };
-            proto::bytes(4, [proto::bytes(1, name), proto::bytes(2, kind)].concat())
-        });
-        let flags = self.flags.iter().map(|flag| proto::number(*flag, 1));
-        [proto::bytes(1, &self.name)]
-            .into_iter()
-            .chain(arguments)
-            .chain(attrs)
-            .chain(flags)
-            .flatten()
-            .collect()
-    }
-
-    /// What the shape function makes of inputs of these shapes; nothing where there is none.
-    pub fn infer(&self, inputs: Vec<Shape>) -> Result<Option<Vec<Shape>>, Error> {
-        let Some(function) = self.infer else {
-            return Ok(None);
-        };
-        let types = self.attrs.iter().map(|(name, _)| name.clone()).collect();
-        let inference = Inference::new(inputs, self.outputs.len(), types);
-        let context = ledger::give(inference, Owner::Host);
-        let ran = call::checked(&format!("the shape function of {}", self.name), |status| {
-            fault::entering(&"a shape function");
-            // SAFETY: the plugin registered this function to be called so.
-            unsafe { function(context, status) };
-            Ok(())
-        });
-        let outputs = ledger::take(context).map(|context| context.outputs());
-        ran.map(|()| outputs)
-    }
-}
-
-fn argument(name: &str, ty: &str) -> Vec<u8> {
-    let (number, ty) = match ty.split_once('*') {
-        Some((number, ty)) => (proto::bytes(5, number.trim()), ty.trim()),
-        None => (vec![], ty),
-    };
-    let ty = match DType::named(ty) {
-        Some(dtype) => proto::number(3, u64::from(dtype.0)),
-        None => proto::bytes(4, ty),
-    };
-    [proto::bytes(1, name), number, ty].concat()
 }
 
 fn flag(call: &str, builder: &Arg<Builder>, field: u32, set: bool) {
@@ -190,7 +104,7 @@ fn register(definition: OpDef) -> Result<(), (Code, String)> {
 functions! {
     fn TF_NewOpDefinitionBuilder(name: Text) -> *mut Builder {
         let definition = OpDef { name: name.string(), ..OpDef::default() };
-        ledger::give(Builder(Mutex::new(definition)), Owner::Plugin)
+        objects::create(Builder(Mutex::new(definition)), Owner::Plugin)
     }
 
     fn TF_DeleteOpDefinitionBuilder(builder: Arg<Builder>) {
@@ -240,7 +154,7 @@ functions! {
         function: Option<ShapeFunction>,
     ) {
         if let Some(builder) = builder.get(CALL) {
-            builder.definition().infer = function;
+            builder.definition().shape_function = function;
         }
     }
 }
@@ -248,25 +162,6 @@ functions! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_argument_is_a_type_or_an_attribute() {
-        assert_eq!(
-            argument("x", "float"),
-            [proto::bytes(1, "x"), proto::number(3, 1)].concat()
-        );
-        assert_eq!(
-            argument("x", "T"),
-            [proto::bytes(1, "x"), proto::bytes(4, "T")].concat()
-        );
-        let list = [
-            proto::bytes(1, "x"),
-            proto::bytes(5, "N"),
-            proto::bytes(4, "T"),
-        ]
-        .concat();
-        assert_eq!(argument("x", "N * T"), list);
-    }
 
     #[test]
     fn an_op_is_defined_once_and_well() {

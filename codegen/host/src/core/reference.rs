@@ -1,27 +1,27 @@
-//! Reference and temporary variables: tensors that a kernel hands on by reference, and such as live for
-//! one step under a name. Here a reference is the tensor itself, which the output becomes.
+//! Reference variables, which a kernel forwards by reference, and temporary variables, which have a name and live
+//! for one step. Here a reference is the tensor itself, which becomes the output.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List};
+use super::argument::{Arg, List};
 use super::construction::StringView;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::Status;
 use super::tensor::{TensorHandle, View};
-use super::variable::{Copy, conclude};
+use super::variable::{Copy, report_or_fail};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Owner};
-use crate::memory::Buffer;
+use crate::objects::{self, Owner};
+use crate::tensor_buffer::Buffer;
 
 type Allocate =
     unsafe extern "C" fn(*mut Context, *mut TensorHandle, u32, *const i64, c_int, *mut Status);
-type Outcome<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (Code, String)>;
 
-/// By name; a test is one step.
+/// Temporary variables by name. A test is one step.
 static TEMPORARY: Mutex<BTreeMap<String, View>> = Mutex::new(BTreeMap::new());
 
 fn temporary() -> MutexGuard<'static, BTreeMap<String, View>> {
@@ -32,33 +32,36 @@ fn text(name: &List<StringView>) -> String {
     name.first().map(|name| name.text()).unwrap_or_default()
 }
 
-/// The tensor that the plugin's function makes.
+/// Returns the tensor that the plugin's function allocates.
 fn allocated(
     ctx: *mut Context,
     dtype: DType,
     dims: &[i64],
     allocate: Option<Allocate>,
-) -> Outcome<View> {
+) -> StatusResult<View> {
     let allocate = allocate.ok_or_else(|| (Code::INTERNAL, "plugin_allocator is null".into()))?;
     let empty = View {
         dtype,
         dims: dims.to_vec(),
         buffer: Arc::new(Buffer::empty()),
     };
-    let (lent, status) = (empty.lend(), ledger::give(Status::new(), Owner::Host));
+    let (borrowed, status) = (
+        empty.into_borrowed_handle(),
+        objects::create(Status::new(), Owner::Host),
+    );
     let rank = dims.len() as c_int;
-    // SAFETY: the plugin passed this function to be called so; all that it is lent is live.
-    unsafe { allocate(ctx, lent, dtype.0, dims.as_ptr(), rank, status) };
-    let said = ledger::take(status).map(|status| status.get());
+    // SAFETY: the plugin passed this function with this signature; all objects that it borrows are alive.
+    unsafe { allocate(ctx, borrowed, dtype.0, dims.as_ptr(), rank, status) };
+    let outcome = objects::take(status).map(|status| status.get());
     let gone = || {
         (
             Code::INTERNAL,
-            "plugin_allocator deleted what it was lent".into(),
+            "plugin_allocator deleted its arguments".into(),
         )
     };
-    let made = ledger::take(lent).ok_or_else(gone)?.view().clone();
-    match said {
-        Some((Code::OK, _)) => Ok(made),
+    let allocated_view = objects::take(borrowed).ok_or_else(gone)?.view().clone();
+    match outcome {
+        Some((Code::OK, _)) => Ok(allocated_view),
         Some(failure) => Err(failure),
         None => Err(gone()),
     }
@@ -71,16 +74,22 @@ impl Context {
         (reference, output, value): (c_int, c_int, c_int),
         validate: bool,
         copy: Option<Copy>,
-    ) -> Outcome<()> {
+    ) -> StatusResult<()> {
         let (old, value) = (self.input(reference)?, self.input(value)?);
         if validate && old.dims != value.dims {
             let text = format!("a value of {:?} for {:?}", value.dims, old.dims);
             return Err((Code::INVALID_ARGUMENT, text));
         }
         let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
-        let new = self.fresh(value.dtype, &value.dims, false)?;
-        // SAFETY: the plugin passed this function for such a copy.
-        unsafe { copy(ctx, value.give(), new.clone().give()) };
+        let new = self.allocate_tensor(value.dtype, &value.dims, false)?;
+        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+        unsafe {
+            copy(
+                ctx,
+                value.into_plugin_handle(),
+                new.clone().into_plugin_handle(),
+            )
+        };
         self.set_output(output, new)
     }
 }
@@ -99,7 +108,7 @@ functions! {
         let Some(found) = ctx.get(CALL) else { return };
         let places = (reference, output, value);
         let assigned = found.assign_reference(ctx.address(), places, validate_shape != 0, copy);
-        conclude(found, assigned, CALL, &status);
+        report_or_fail(found, assigned, CALL, &status);
     }
 
     fn TF_TemporaryVariable(
@@ -112,12 +121,12 @@ functions! {
         status: Arg<Status>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        let made = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
-        let kept = made.and_then(|view| {
+        let allocated_view = allocated(ctx.address(), DType(dtype), dims.values(rank), allocate);
+        let stored = allocated_view.and_then(|view| {
             temporary().insert(text(&name), view.clone());
             found.set_output(0, view)
         });
-        conclude(found, kept, CALL, &status);
+        report_or_fail(found, stored, CALL, &status);
     }
 
     fn TF_DestroyTemporaryVariable(
@@ -130,7 +139,7 @@ functions! {
         let name = text(&name);
         let none = || (Code::NOT_FOUND, format!("there is no temporary variable {name}"));
         let last = temporary().remove(&name).ok_or_else(none);
-        let given = last.and_then(|_| found.set_output(0, found.input(index)?));
-        conclude(found, given, CALL, &status);
+        let input_views = last.and_then(|_| found.set_output(0, found.input(index)?));
+        report_or_fail(found, input_views, CALL, &status);
     }
 }

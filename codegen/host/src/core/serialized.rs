@@ -1,23 +1,23 @@
-//! What kernels ask for as protocol buffers: their node, functions, the session's configuration.
+//! C functions that return protocol buffers: a kernel's node, functions, the session's configuration.
 
 use std::ffi::c_int;
 
-use super::arg::{Arg, Text};
+use super::argument::{Arg, Text};
 use super::attr::Attr;
 use super::buffer::{Buffer, fill};
 use super::builder::{BuilderHandle, record};
 use super::construction::Construction;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::dtype::DType;
-use crate::ledger::{self, Owner};
+use crate::objects::{self, Owner};
 use crate::proto::{self, Value};
 use crate::{Code, Tensor};
 
-/// What `TF_InputRange` fills.
+/// The struct that `TF_InputRange` fills.
 #[repr(C)]
-struct InputRange {
+pub(super) struct InputRange {
     struct_size: usize,
     private: *mut std::ffi::c_void,
     start: c_int,
@@ -25,24 +25,24 @@ struct InputRange {
     status: Arg<Status>,
 }
 
-/// The `versions.producer` of graphs here: one that all releases since 2.5 read.
+/// The `versions.producer` of graphs here: one that all supported releases read.
 const PRODUCER: c_int = 440;
 
 fn tensor(tensor: &Tensor) -> Vec<u8> {
     [
-        proto::number(1, u64::from(tensor.dtype().0)),
-        proto::bytes(2, shape(Some(tensor.dims()))),
-        proto::bytes(4, tensor.bytes()),
+        proto::varint_field(1, u64::from(tensor.dtype().0)),
+        proto::bytes_field(2, shape(Some(tensor.dims()))),
+        proto::bytes_field(4, tensor.bytes()),
     ]
     .concat()
 }
 
 fn shape(dims: Option<&[i64]>) -> Vec<u8> {
     match dims {
-        None => proto::number(3, 1),
+        None => proto::varint_field(3, 1),
         Some(dims) => dims
             .iter()
-            .flat_map(|dim| proto::bytes(2, proto::number(1, *dim as u64)))
+            .flat_map(|dim| proto::bytes_field(2, proto::varint_field(1, *dim as u64)))
             .collect(),
     }
 }
@@ -50,25 +50,31 @@ fn shape(dims: Option<&[i64]>) -> Vec<u8> {
 /// The one field of an `AttrValue`; in its lists the fields have the same numbers.
 fn value(attr: &Attr) -> Vec<u8> {
     match attr {
-        Attr::Text(text) => proto::bytes(2, text),
-        Attr::Int(value) => proto::number(3, *value as u64),
+        Attr::Text(text) => proto::bytes_field(2, text),
+        Attr::Int(value) => proto::varint_field(3, *value as u64),
         Attr::Float(value) => [&[4 << 3 | 5][..], &value.to_le_bytes()].concat(),
-        Attr::Bool(value) => proto::number(5, u64::from(*value)),
-        Attr::Type(dtype) => proto::number(6, u64::from(dtype.0)),
-        Attr::Shape(dims) => proto::bytes(7, shape(dims.as_deref())),
-        Attr::Tensor(found) => proto::bytes(8, tensor(found)),
-        Attr::List(items) => proto::bytes(1, items.iter().flat_map(value).collect::<Vec<_>>()),
+        Attr::Bool(value) => proto::varint_field(5, u64::from(*value)),
+        Attr::Type(dtype) => proto::varint_field(6, u64::from(dtype.0)),
+        Attr::Shape(dims) => proto::bytes_field(7, shape(dims.as_deref())),
+        Attr::Tensor(found) => proto::bytes_field(8, tensor(found)),
+        Attr::List(items) => {
+            proto::bytes_field(1, items.iter().flat_map(value).collect::<Vec<_>>())
+        }
     }
 }
 
 fn node(construction: &Construction) -> Vec<u8> {
     let attrs = construction.attrs.iter().map(|(name, attr)| {
-        let entry = [proto::bytes(1, name), proto::bytes(2, value(attr))].concat();
-        proto::bytes(5, entry)
+        let entry = [
+            proto::bytes_field(1, name),
+            proto::bytes_field(2, value(attr)),
+        ]
+        .concat();
+        proto::bytes_field(5, entry)
     });
     let names = [
-        proto::bytes(1, &construction.name),
-        proto::bytes(2, &construction.op),
+        proto::bytes_field(1, &construction.name),
+        proto::bytes_field(2, &construction.op),
     ];
     names.into_iter().chain(attrs).flatten().collect()
 }
@@ -86,10 +92,10 @@ fn input_range(ctx: &Context, name: &str) -> Result<(c_int, c_int), (Code, Strin
 
 /// The types that a `KernelDef.AttrConstraint` allows, one constraint for each.
 fn constraints(constraint: &[u8]) -> Vec<(String, DType)> {
-    let name = proto::all(constraint, 1).find_map(Value::text);
-    let values = proto::all(constraint, 2).filter_map(Value::bytes);
-    let lists = values.flat_map(|value| proto::all(value, 1).filter_map(Value::bytes));
-    let types = lists.flat_map(|list| proto::all(list, 6));
+    let name = proto::field_values(constraint, 1).find_map(Value::text);
+    let values = proto::field_values(constraint, 2).filter_map(Value::bytes);
+    let lists = values.flat_map(|value| proto::field_values(value, 1).filter_map(Value::bytes));
+    let types = lists.flat_map(|list| proto::field_values(list, 6));
     types
         .filter_map(|ty| match ty {
             Value::Number(number) => Some((name.clone()?, DType(number as u32))),
@@ -105,7 +111,7 @@ functions! {
     ) -> *mut Buffer {
         let Some(ctx) = ctx.get(CALL) else { return std::ptr::null_mut() };
         report(&status, CALL, Ok(()));
-        ledger::give(Buffer::of(&node(ctx)), Owner::Plugin)
+        objects::create(Buffer::from_bytes(&node(ctx)), Owner::Plugin)
     }
 
     // No op that this host runs has an attribute that is a function.
@@ -153,7 +159,7 @@ functions! {
                     view.buffer.host_bytes().iter().map(u8::to_string).collect();
                 let name = format!("variable_{}", number.join("_"));
                 let text = [ctx.device.as_str(), "localhost", &name];
-                Ok((1..).zip(text).flat_map(|(field, text)| proto::bytes(field, text)).collect())
+                Ok((1..).zip(text).flat_map(|(field, text)| proto::bytes_field(field, text)).collect())
             }
             other => Err((Code::INVALID_ARGUMENT, format!("input {index} is {other}"))),
         });
@@ -164,7 +170,7 @@ functions! {
     fn TF_InputRange(ctx: Ctx, name: Text, args: *mut InputRange) {
         let Some(ctx) = ctx.get(CALL) else { return };
         if args.is_null() {
-            return ledger::fault(format!("{CALL} without arguments"));
+            return objects::record_fault(format!("{CALL} without arguments"));
         }
         let found = input_range(ctx, &name.string());
         // SAFETY: the plugin lends its struct, which has this form in every release, for the call.
@@ -186,7 +192,7 @@ functions! {
             return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
         };
         let definition = definition.bytes();
-        let text = |field| proto::all(definition, field).find_map(Value::text);
+        let text = |field| proto::field_values(definition, field).find_map(Value::text);
         let (Some(op), Some(device)) = (text(1), text(2)) else {
             let text = "the KernelDef names no op or no device".to_owned();
             return report(&status, CALL, Err((Code::INVALID_ARGUMENT, text)));
@@ -194,8 +200,8 @@ functions! {
         let mut kernel = builder.kernel();
         (kernel.op, kernel.device) = (op, device);
         kernel.label = text(5).unwrap_or_default();
-        kernel.host_memory = proto::all(definition, 4).filter_map(Value::text).collect();
-        let listed = proto::all(definition, 3).filter_map(Value::bytes);
+        kernel.host_memory = proto::field_values(definition, 4).filter_map(Value::text).collect();
+        let listed = proto::field_values(definition, 3).filter_map(Value::bytes);
         kernel.constraints = listed.flat_map(constraints).collect();
         record(kernel);
         report(&status, CALL, Ok(()));

@@ -1,58 +1,58 @@
-//! Shape inference: what a plugin's shape function sees of an op's inputs, and says of its outputs.
+//! Shape inference: the C functions that a plugin's shape function calls.
 
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Out, Text};
-use super::functions;
+use super::argument::{Arg, Out, Text};
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 
-/// Dimensions, -1 where one is not known; nothing where the rank is not known.
-pub(crate) type Shape = Option<Vec<i64>>;
+/// Dimensions, -1 for an unknown one; `None` for an unknown rank.
+pub(crate) type TensorShape = Option<Vec<i64>>;
 
 const UNKNOWN: i64 = -1;
 
-/// What `TF_ShapeInferenceContext*` points to.
+/// The object behind `TF_ShapeInferenceContext*`.
 pub(crate) struct Inference {
-    inputs: Vec<Shape>,
-    outputs: Mutex<Vec<Shape>>,
+    inputs: Vec<TensorShape>,
+    outputs: Mutex<Vec<TensorShape>>,
     types: Vec<String>,
 }
 
-/// What `TF_ShapeHandle*` points to.
-pub(super) struct Handle(Mutex<Shape>);
+/// The object behind `TF_ShapeHandle*`.
+pub(super) struct ShapeHandle(Mutex<TensorShape>);
 
-/// What `TF_DimensionHandle*` points to.
-pub(super) struct Dimension(Mutex<i64>);
+/// The object behind `TF_DimensionHandle*`.
+pub(super) struct DimensionHandle(Mutex<i64>);
 
 impl Object for Inference {
-    const KIND: Kind = Kind::ShapeInference;
+    const KIND: ObjectKind = ObjectKind::ShapeInference;
 }
 
-impl Object for Handle {
-    const KIND: Kind = Kind::Shape;
+impl Object for ShapeHandle {
+    const KIND: ObjectKind = ObjectKind::Shape;
 }
 
-impl Object for Dimension {
-    const KIND: Kind = Kind::Dimension;
+impl Object for DimensionHandle {
+    const KIND: ObjectKind = ObjectKind::Dimension;
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Handle {
-    fn shape(&self) -> Shape {
+impl ShapeHandle {
+    fn shape(&self) -> TensorShape {
         lock(&self.0).clone()
     }
 }
 
 impl Inference {
     /// For inputs of these shapes; `types` are the op's type attributes, all of them float.
-    pub fn new(inputs: Vec<Shape>, outputs: usize, types: Vec<String>) -> Self {
+    pub fn new(inputs: Vec<TensorShape>, outputs: usize, types: Vec<String>) -> Self {
         Self {
             inputs,
             outputs: Mutex::new(vec![None; outputs]),
@@ -60,31 +60,41 @@ impl Inference {
         }
     }
 
-    pub fn outputs(&self) -> Vec<Shape> {
+    pub fn outputs(&self) -> Vec<TensorShape> {
         lock(&self.outputs).clone()
     }
 }
 
-type Outcome<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (Code, String)>;
 
-fn invalid<T>(text: String) -> Outcome<T> {
+fn invalid<T>(text: String) -> StatusResult<T> {
     Err((Code::INVALID_ARGUMENT, text))
 }
 
-fn give(shape: Shape) -> *mut Handle {
-    ledger::give(Handle(Mutex::new(shape)), Owner::Plugin)
+fn give(shape: TensorShape) -> *mut ShapeHandle {
+    objects::create(ShapeHandle(Mutex::new(shape)), Owner::Plugin)
 }
 
-/// Puts what was found into the plugin's handle.
-fn put(call: &str, result: &Arg<Handle>, found: Outcome<Shape>, status: &Arg<Status>) {
+/// Stores a shape in the plugin's handle.
+fn put(
+    call: &str,
+    result: &Arg<ShapeHandle>,
+    found: StatusResult<TensorShape>,
+    status: &Arg<Status>,
+) {
     let Some(result) = result.get(call) else {
         return;
     };
     report(status, call, found.map(|shape| *lock(&result.0) = shape));
 }
 
-/// The shape, where its rank may be `rank`.
-fn with_rank(shape: Shape, rank: i64, fits: impl Fn(i64) -> bool, word: &str) -> Outcome<Shape> {
+/// Returns the shape if its rank satisfies `fits`.
+fn with_rank(
+    shape: TensorShape,
+    rank: i64,
+    fits: impl Fn(i64) -> bool,
+    word: &str,
+) -> StatusResult<TensorShape> {
     match shape {
         Some(dims) if fits(dims.len() as i64) => Ok(Some(dims)),
         Some(dims) => invalid(format!(
@@ -96,46 +106,49 @@ fn with_rank(shape: Shape, rank: i64, fits: impl Fn(i64) -> bool, word: &str) ->
     }
 }
 
-/// The place of a dimension that may be counted from the end.
-fn place(at: i64, rank: usize) -> Option<usize> {
+/// Returns the index of a dimension. A negative one counts from the end.
+fn dimension_index(at: i64, rank: usize) -> Option<usize> {
     let at = if at < 0 { at + rank as i64 } else { at };
     usize::try_from(at).ok().filter(|at| *at <= rank)
 }
 
-fn part(shape: Shape, start: i64, end: i64) -> Outcome<Shape> {
+fn subshape(shape: TensorShape, start: i64, end: i64) -> StatusResult<TensorShape> {
     let Some(dims) = shape else { return Ok(None) };
     // Ends beyond the rank are cut, as the largest number stands for "to the end".
     let (start, end) = (start, end.min(dims.len() as i64));
-    match (place(start, dims.len()), place(end, dims.len())) {
+    match (
+        dimension_index(start, dims.len()),
+        dimension_index(end, dims.len()),
+    ) {
         (Some(start), Some(end)) if start <= end => Ok(Some(dims[start..end].to_vec())),
-        _ => invalid(format!("no part {start}..{end} of rank {}", dims.len())),
+        _ => invalid(format!("no subshape {start}..{end} of rank {}", dims.len())),
     }
 }
 
 type Ctx = Arg<Inference>;
 
 functions! {
-    fn TF_NewShapeHandle() -> *mut Handle {
+    fn TF_NewShapeHandle() -> *mut ShapeHandle {
         give(None)
     }
 
-    fn TF_DeleteShapeHandle(handle: Arg<Handle>) {
+    fn TF_DeleteShapeHandle(handle: Arg<ShapeHandle>) {
         drop(handle.take(CALL));
     }
 
-    fn TF_NewDimensionHandle() -> *mut Dimension {
-        ledger::give(Dimension(Mutex::new(UNKNOWN)), Owner::Plugin)
+    fn TF_NewDimensionHandle() -> *mut DimensionHandle {
+        objects::create(DimensionHandle(Mutex::new(UNKNOWN)), Owner::Plugin)
     }
 
-    fn TF_DeleteDimensionHandle(handle: Arg<Dimension>) {
+    fn TF_DeleteDimensionHandle(handle: Arg<DimensionHandle>) {
         drop(handle.take(CALL));
     }
 
-    fn TF_DimensionHandleValueKnown(handle: Arg<Dimension>) -> c_int {
+    fn TF_DimensionHandleValueKnown(handle: Arg<DimensionHandle>) -> c_int {
         handle.get(CALL).map_or(0, |dim| c_int::from(*lock(&dim.0) != UNKNOWN))
     }
 
-    fn TF_DimensionHandleValue(handle: Arg<Dimension>) -> i64 {
+    fn TF_DimensionHandleValue(handle: Arg<DimensionHandle>) -> i64 {
         handle.get(CALL).map_or(UNKNOWN, |dim| *lock(&dim.0))
     }
 
@@ -143,20 +156,20 @@ functions! {
         ctx.get(CALL).map_or(0, |ctx| ctx.inputs.len() as i64)
     }
 
-    fn TF_ShapeInferenceContextScalar(ctx: Ctx) -> *mut Handle {
+    fn TF_ShapeInferenceContextScalar(ctx: Ctx) -> *mut ShapeHandle {
         ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![])))
     }
 
-    fn TF_ShapeInferenceContextVectorFromSize(ctx: Ctx, size: usize) -> *mut Handle {
+    fn TF_ShapeInferenceContextVectorFromSize(ctx: Ctx, size: usize) -> *mut ShapeHandle {
         ctx.get(CALL).map_or(std::ptr::null_mut(), |_| give(Some(vec![size as i64])))
     }
 
-    fn TF_ShapeInferenceContextRankKnown(ctx: Ctx, handle: Arg<Handle>) -> c_int {
+    fn TF_ShapeInferenceContextRankKnown(ctx: Ctx, handle: Arg<ShapeHandle>) -> c_int {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return 0 };
         c_int::from(handle.shape().is_some())
     }
 
-    fn TF_ShapeInferenceContextRank(ctx: Ctx, handle: Arg<Handle>) -> i64 {
+    fn TF_ShapeInferenceContextRank(ctx: Ctx, handle: Arg<ShapeHandle>) -> i64 {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return UNKNOWN };
         handle.shape().map_or(UNKNOWN, |dims| dims.len() as i64)
     }
@@ -164,7 +177,7 @@ functions! {
     fn TF_ShapeInferenceContextGetInput(
         ctx: Ctx,
         index: c_int,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let Some(ctx) = ctx.get(CALL) else { return };
@@ -176,7 +189,7 @@ functions! {
     fn TF_ShapeInferenceContextSetOutput(
         ctx: Ctx,
         index: c_int,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(ctx), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
@@ -194,9 +207,9 @@ functions! {
 
     fn TF_ShapeInferenceContextWithRank(
         ctx: Ctx,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         rank: i64,
-        result: Arg<Handle>,
+        result: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
@@ -206,9 +219,9 @@ functions! {
 
     fn TF_ShapeInferenceContextWithRankAtLeast(
         ctx: Ctx,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         rank: i64,
-        result: Arg<Handle>,
+        result: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
@@ -218,9 +231,9 @@ functions! {
 
     fn TF_ShapeInferenceContextWithRankAtMost(
         ctx: Ctx,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         rank: i64,
-        result: Arg<Handle>,
+        result: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
@@ -228,31 +241,31 @@ functions! {
         put(CALL, &result, found, &status);
     }
 
-    fn TF_ShapeInferenceContextDim(ctx: Ctx, handle: Arg<Handle>, at: i64, result: Arg<Dimension>) {
+    fn TF_ShapeInferenceContextDim(ctx: Ctx, handle: Arg<ShapeHandle>, at: i64, result: Arg<DimensionHandle>) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
         let Some(result) = result.get(CALL) else { return };
         let shape = handle.shape();
-        let dim = shape.and_then(|dims| dims.get(place(at, dims.len())?).copied());
+        let dim = shape.and_then(|dims| dims.get(dimension_index(at, dims.len())?).copied());
         *lock(&result.0) = dim.unwrap_or(UNKNOWN);
     }
 
     fn TF_ShapeInferenceContextSubshape(
         ctx: Ctx,
-        handle: Arg<Handle>,
+        handle: Arg<ShapeHandle>,
         start: i64,
         end: i64,
-        result: Arg<Handle>,
+        result: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(_), Some(handle)) = (ctx.get(CALL), handle.get(CALL)) else { return };
-        put(CALL, &result, part(handle.shape(), start, end), &status);
+        put(CALL, &result, subshape(handle.shape(), start, end), &status);
     }
 
     fn TF_ShapeInferenceContextConcatenateShapes(
         ctx: Ctx,
-        first: Arg<Handle>,
-        second: Arg<Handle>,
-        result: Arg<Handle>,
+        first: Arg<ShapeHandle>,
+        second: Arg<ShapeHandle>,
+        result: Arg<ShapeHandle>,
         status: Arg<Status>,
     ) {
         let (Some(_), Some(first)) = (ctx.get(CALL), first.get(CALL)) else { return };
@@ -282,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_held_to_what_is_asked() {
+    fn with_rank_rejects_other_ranks() {
         let known = || Some(vec![2, 3]);
         assert_eq!(
             with_rank(known(), 2, |rank| rank == 2, "exactly"),
@@ -297,11 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_may_be_counted_from_the_end() {
+    fn subshape_counts_from_end() {
         let shape = || Some(vec![2, 3, 5]);
-        assert_eq!(part(shape(), 1, i64::MAX), Ok(Some(vec![3, 5])));
-        assert_eq!(part(shape(), -2, -1), Ok(Some(vec![3])));
-        assert!(part(shape(), 2, 1).is_err());
-        assert_eq!(part(None, 2, 1), Ok(None));
+        assert_eq!(subshape(shape(), 1, i64::MAX), Ok(Some(vec![3, 5])));
+        assert_eq!(subshape(shape(), -2, -1), Ok(Some(vec![3])));
+        assert!(subshape(shape(), 2, 1).is_err());
+        assert_eq!(subshape(None, 2, 1), Ok(None));
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, Text};
-use super::functions;
+use super::argument::{Arg, Text};
+use super::functions::functions;
 use crate::Code;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 
-/// What `TF_Status*` points to.
+/// The object behind `TF_Status*`.
 #[derive(Debug)]
 pub(crate) struct Status {
     state: Mutex<State>,
@@ -23,7 +23,7 @@ struct State {
 }
 
 impl Object for Status {
-    const KIND: Kind = Kind::Status;
+    const KIND: ObjectKind = ObjectKind::Status;
 }
 
 impl Status {
@@ -82,7 +82,7 @@ type Visitor = extern "C" fn(*const c_char, *const c_char, *mut c_void);
 
 functions! {
     fn TF_NewStatus() -> *mut Status {
-        ledger::give(Status::new(), Owner::Plugin)
+        objects::create(Status::new(), Owner::Plugin)
     }
 
     fn TF_DeleteStatus(status: Arg<Status>) {

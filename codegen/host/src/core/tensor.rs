@@ -3,21 +3,22 @@
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List};
-use super::functions;
+use super::argument::{Arg, List};
+use super::functions::functions;
 use super::status::{Status, report};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
-use crate::memory::{ALIGNMENT, Buffer, Deallocator};
+use crate::memory::ALIGNMENT;
+use crate::objects::{self, Object, ObjectKind, Owner};
+use crate::tensor_buffer::{Buffer, Deallocator};
 
-/// What `TF_Tensor*` points to.
+/// The object behind `TF_Tensor*`.
 pub(crate) struct TensorHandle {
     view: Mutex<View>,
 }
 
 impl Object for TensorHandle {
-    const KIND: Kind = Kind::Tensor;
+    const KIND: ObjectKind = ObjectKind::Tensor;
 }
 
 /// Element type and shape over a buffer.
@@ -29,29 +30,29 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn elements(&self) -> i64 {
         self.dims.iter().product()
     }
 
-    /// How many bytes they take.
+    /// Returns the number of bytes of the elements.
     pub fn bytes(&self) -> usize {
         self.elements().max(0) as usize * self.dtype.size()
     }
 
-    /// A handle on this view that the plugin must delete.
-    pub fn give(self) -> *mut TensorHandle {
+    /// Returns a handle of this view that the plugin must delete.
+    pub fn into_plugin_handle(self) -> *mut TensorHandle {
         self.handle(Owner::Plugin)
     }
 
-    /// A handle on this view that the plugin has for a call.
-    pub fn lend(self) -> *mut TensorHandle {
+    /// Returns a handle of this view that the plugin borrows for a call.
+    pub fn into_borrowed_handle(self) -> *mut TensorHandle {
         self.handle(Owner::Host)
     }
 
     fn handle(self, owner: Owner) -> *mut TensorHandle {
         let view = Mutex::new(self);
-        ledger::give(TensorHandle { view }, owner)
+        objects::create(TensorHandle { view }, owner)
     }
 }
 
@@ -89,7 +90,7 @@ functions! {
 
     fn TF_AllocateTensor(dtype: u32, dims: List<i64>, rank: c_int, len: usize) -> *mut TensorHandle {
         let buffer = Arc::new(Buffer::host(len));
-        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.give()
+        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.into_plugin_handle()
     }
 
     fn TF_NewTensor(
@@ -102,7 +103,7 @@ functions! {
         argument: *mut c_void,
     ) -> *mut TensorHandle {
         let buffer = Arc::new(Buffer::foreign(data, len, deallocator, argument));
-        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.give()
+        View { dtype: DType(dtype), dims: dims.values(rank).to_vec(), buffer }.into_plugin_handle()
     }
 
     fn TF_DeleteTensor(tensor: Arg<TensorHandle>) {
@@ -134,7 +135,7 @@ functions! {
         let Some(tensor) = tensor.get(CALL) else { return 0 };
         let dim = usize::try_from(index).ok().and_then(|at| tensor.view().dims.get(at).copied());
         dim.unwrap_or_else(|| {
-            ledger::fault(format!("{CALL} was asked for dimension {index} of {:?}", tensor.view().dims));
+            objects::record_fault(format!("{CALL} was asked for dimension {index} of {:?}", tensor.view().dims));
             0
         })
     }

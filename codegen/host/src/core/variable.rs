@@ -1,27 +1,27 @@
-//! Variables: what kernels_experimental.h does with resource inputs. Of a variable's tensors that a
-//! callback or a kernel is handed, the plugin deletes each; TensorFlow deletes none.
+//! Resource variables of kernels_experimental.h. The plugin deletes every tensor of a variable that it gets;
+//! TensorFlow deletes none.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::arg::{Arg, List, Out, Text};
+use super::argument::{Arg, List, Out, Text};
 use super::attr::Attr;
 use super::construction::Construction;
 use super::context::{Context, Ctx};
-use super::functions;
+use super::functions::functions;
 use super::status::{Status, report};
 use super::tensor::{TensorHandle, View};
 use crate::Code;
 use crate::dtype::DType;
-use crate::ledger::{self, Kind, Object, Owner};
+use crate::objects::{self, Object, ObjectKind, Owner};
 
 pub(super) type Copy = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle);
 type Update = unsafe extern "C" fn(*mut Context, *mut TensorHandle, *mut TensorHandle, c_int);
-type Outcome<T> = Result<T, (Code, String)>;
+type StatusResult<T> = Result<T, (Code, String)>;
 
-/// One variable: its value, once it has one, and whether somebody holds its lock.
+/// A variable: its value, if it has one, and its lock.
 #[derive(Default)]
 pub(crate) struct Variable {
     value: Mutex<Option<View>>,
@@ -37,21 +37,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Variable {
-    /// A new one, and the number that its resource handles carry.
+    /// Creates a variable and returns the number in its resource handles.
     pub fn create() -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         lock(&ALL).insert(number, Arc::default());
         number
     }
 
-    /// The variable that a resource handle's bytes name.
-    pub fn of(handle: &[u8]) -> Option<Arc<Self>> {
+    /// Returns the variable of a resource handle.
+    pub fn find(handle: &[u8]) -> Option<Arc<Self>> {
         let number = u64::from_le_bytes(handle.try_into().ok()?);
         lock(&ALL).get(&number).cloned()
     }
 
-    /// Forgets the variable; memory of a device goes back with it.
-    pub fn forget(number: u64) {
+    /// Removes the variable, which frees its device memory.
+    pub fn remove(number: u64) {
         drop(lock(&ALL).remove(&number));
     }
 
@@ -76,24 +76,24 @@ impl Variable {
     }
 }
 
-/// What `TF_VariableInputLockHolder*` points to.
-struct Held(Vec<Arc<Variable>>);
+/// The object behind `TF_VariableInputLockHolder*`.
+struct LockHolder(Vec<Arc<Variable>>);
 
-impl Object for Held {
-    const KIND: Kind = Kind::VariableLock;
+impl Object for LockHolder {
+    const KIND: ObjectKind = ObjectKind::VariableLock;
 }
 
-impl Drop for Held {
+impl Drop for LockHolder {
     fn drop(&mut self) {
         self.0.iter().for_each(|variable| variable.release());
     }
 }
 
 impl Context {
-    fn variable(&self, call: &str, index: c_int) -> Outcome<Arc<Variable>> {
+    fn variable(&self, call: &str, index: c_int) -> StatusResult<Arc<Variable>> {
         let view = self.input(index)?;
         let found = match view.dtype {
-            DType::RESOURCE => Variable::of(view.buffer.host_bytes()),
+            DType::RESOURCE => Variable::find(view.buffer.host_bytes()),
             _ => None,
         };
         let none = || {
@@ -103,7 +103,12 @@ impl Context {
         found.ok_or_else(none)
     }
 
-    fn assign(&self, call: &str, (input, value): (c_int, c_int), validate: bool) -> Outcome<()> {
+    fn assign(
+        &self,
+        call: &str,
+        (input, value): (c_int, c_int),
+        validate: bool,
+    ) -> StatusResult<()> {
         let variable = self.variable(call, input)?;
         let value = self.input(value)?;
         let mut current = lock(&variable.value);
@@ -122,8 +127,13 @@ impl Context {
         }
     }
 
-    /// A value that nobody else reads: a copy where somebody does.
-    fn owned(&self, ctx: *mut Context, variable: &Variable, copy: Option<Copy>) -> Outcome<View> {
+    /// Returns a value that is not shared: a copy if it has other references.
+    fn unshared_value(
+        &self,
+        ctx: *mut Context,
+        variable: &Variable,
+        copy: Option<Copy>,
+    ) -> StatusResult<View> {
         let value = variable.value();
         let none = || {
             (
@@ -132,36 +142,47 @@ impl Context {
             )
         };
         let old = value.ok_or_else(none)?;
-        // One hold is the variable's, one is `old`.
+        // The variable and `old` have one reference each.
         if Arc::strong_count(&old.buffer) == 2 {
             return Ok(old);
         }
-        let new = self.fresh(old.dtype, &old.dims, false)?;
+        let new = self.allocate_tensor(old.dtype, &old.dims, false)?;
         let copy = copy.ok_or_else(|| (Code::INTERNAL, "copyFunc is null".to_owned()))?;
-        // SAFETY: the plugin passed this function for such a copy.
-        unsafe { copy(ctx, old.give(), new.clone().give()) };
+        // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+        unsafe {
+            copy(
+                ctx,
+                old.into_plugin_handle(),
+                new.clone().into_plugin_handle(),
+            )
+        };
         *lock(&variable.value) = Some(new.clone());
         Ok(new)
     }
 }
 
-/// Sets the status where all went well, and fails the kernel where not, as TensorFlow does.
-pub(super) fn conclude(ctx: &Context, result: Outcome<()>, call: &str, status: &Arg<Status>) {
+/// Sets the status if `result` is OK, and fails the kernel otherwise, as TensorFlow does.
+pub(super) fn report_or_fail(
+    ctx: &Context,
+    result: StatusResult<()>,
+    call: &str,
+    status: &Arg<Status>,
+) {
     match result {
         Ok(()) => report(status, call, Ok(())),
         Err(failure) => drop(ctx.state().failure.get_or_insert(failure)),
     }
 }
 
-/// The function of this name in releases whose form takes so many arguments.
-pub(super) fn older(symbol: &str, arguments: Option<usize>) -> Option<*mut std::ffi::c_void> {
+/// Returns the function of this name for releases in which it has so many parameters.
+pub(super) fn older_form(symbol: &str, arguments: Option<usize>) -> Option<*mut std::ffi::c_void> {
     match (symbol, arguments) {
         ("TF_AssignVariable", Some(5)) => Some(assign_without_validation as *mut _),
         _ => None,
     }
 }
 
-/// `TF_AssignVariable` before 2.10, which asks nothing of the shape.
+/// `TF_AssignVariable` before 2.10, which does not compare shapes.
 extern "C" fn assign_without_validation(
     ctx: Ctx,
     input: c_int,
@@ -171,7 +192,7 @@ extern "C" fn assign_without_validation(
 ) {
     const CALL: &str = "TF_AssignVariable";
     let Some(found) = ctx.get(CALL) else { return };
-    conclude(
+    report_or_fail(
         found,
         found.assign(CALL, (input, value), false),
         CALL,
@@ -179,8 +200,29 @@ extern "C" fn assign_without_validation(
     );
 }
 
+/// Returns the C signature of the function that [`older_form`] finds.
+#[cfg(test)]
+pub(super) fn older_signature(
+    symbol: &str,
+    arguments: usize,
+) -> Option<super::signature::CSignature> {
+    use super::signature::CType;
+    older_form(symbol, Some(arguments))?;
+    let function = assign_without_validation as extern "C" fn(_, _, _, _, _);
+    match c_type_of(function) {
+        CType::Function(signature) => Some(*signature),
+        _ => None,
+    }
+}
+
+/// Returns the C type of a value's type.
+#[cfg(test)]
+fn c_type_of<T: super::signature::ForeignType>(_: T) -> super::signature::CType {
+    T::c_type()
+}
+
 functions! {
-    // No copy is made while nobody else reads the variable, and then `copy` is not called.
+    // `copy` is not called while the variable has no other reader.
     fn TF_AssignVariable(
         ctx: Ctx,
         input: c_int,
@@ -190,7 +232,7 @@ functions! {
         status: Arg<Status>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
-        conclude(found, found.assign(CALL, (input, value), validate_shape != 0), CALL, &status);
+        report_or_fail(found, found.assign(CALL, (input, value), validate_shape != 0), CALL, &status);
     }
 
     fn TF_AssignUpdateVariable(
@@ -205,7 +247,7 @@ functions! {
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let prepared = found.variable(CALL, input).and_then(|variable| {
-            Ok((found.owned(ctx.address(), &variable, copy)?, found.input(value)?))
+            Ok((found.unshared_value(ctx.address(), &variable, copy)?, found.input(value)?))
         });
         let result = prepared.and_then(|(target, value)| {
             if target.dims != value.dims {
@@ -213,11 +255,11 @@ functions! {
                 return Err((Code::INVALID_ARGUMENT, text));
             }
             let update = update.ok_or_else(|| (Code::INTERNAL, "updateFunc is null".to_owned()))?;
-            // SAFETY: the plugin passed this function to be called so.
-            unsafe { update(ctx.address(), target.give(), value.give(), operation) };
+            // SAFETY: the plugin passed this function with this signature, and the context and both handles are alive.
+            unsafe { update(ctx.address(), target.into_plugin_handle(), value.into_plugin_handle(), operation) };
             Ok(())
         });
-        conclude(found, result, CALL, &status);
+        report_or_fail(found, result, CALL, &status);
     }
 
     fn TF_GetInputTensorFromVariable(
@@ -232,8 +274,8 @@ functions! {
     ) {
         let Some(found) = ctx.get(CALL) else { return };
         let variable = found.variable(CALL, input);
-        let value = variable.and_then(|variable| found.owned(ctx.address(), &variable, copy));
-        conclude(found, value.map(|value| out.set(value.give())), CALL, &status);
+        let value = variable.and_then(|variable| found.unshared_value(ctx.address(), &variable, copy));
+        report_or_fail(found, value.map(|value| out.set(value.into_plugin_handle())), CALL, &status);
     }
 
     fn TF_MaybeLockVariableInputMutexesInOrder(
@@ -243,7 +285,7 @@ functions! {
         inputs: List<c_int>,
         len: usize,
         _copy: Option<Copy>,
-        holder: Out<*mut Held>,
+        holder: Out<*mut LockHolder>,
         status: Arg<Status>,
     ) {
         let Some(found) = ctx.get(CALL) else { return };
@@ -251,18 +293,18 @@ functions! {
         let mut variables: Vec<_> =
             inputs.filter_map(|input| found.variable(CALL, *input).ok()).collect();
         variables.sort_by_key(|variable| Arc::as_ptr(variable) as usize);
-        variables.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        variables.dedup_by(|left, right| Arc::ptr_eq(left, right));
         variables.retain(|_| do_lock != 0);
         variables.iter().for_each(|variable| variable.acquire());
-        holder.set(ledger::give(Held(variables), Owner::Plugin));
+        holder.set(objects::create(LockHolder(variables), Owner::Plugin));
         report(&status, CALL, Ok(()));
     }
 
-    fn TF_ReleaseVariableInputLockHolder(holder: Arg<Held>) {
+    fn TF_ReleaseVariableInputLockHolder(holder: Arg<LockHolder>) {
         drop(holder.take(CALL));
     }
 
-    // Variables here are resources; the forwarding is for those of another kind.
+    // The host has resource variables only, and forwarding is for reference variables.
     fn TF_OpKernelContext_ForwardRefInputToRefOutput(ctx: Ctx, _input: i32, _output: i32) {
         ctx.get(CALL);
     }
@@ -284,7 +326,7 @@ functions! {
         let at = found.inputs.iter().position(|input| input.name == name);
         let none = || (Code::INVALID_ARGUMENT, format!("there is no input {name}"));
         let view = at.ok_or_else(none).and_then(|at| found.input(at as c_int));
-        report(&status, CALL, view.map(|view| out.set(view.give())));
+        report(&status, CALL, view.map(|view| out.set(view.into_plugin_handle())));
     }
 
     fn TF_OpKernelConstruction_GetAttrTensorShape(
@@ -298,7 +340,7 @@ functions! {
         let name = name.string();
         let found = match ctx.attrs.get(&name) {
             Some(Attr::Shape(Some(shape))) if shape.len() <= room => Ok(shape),
-            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is no shape of {room} dimensions"))),
+            _ => Err((Code::INVALID_ARGUMENT, format!("{name} is not a shape of at most {room} dimensions"))),
         };
         report(&status, CALL, found.map(|shape| dims.fill(shape)));
     }

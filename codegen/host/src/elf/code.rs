@@ -1,7 +1,7 @@
-//! The machine code of a trampoline and of a stub, per machine. A trampoline leaves every register
-//! as the caller set it; a stub passes `(index, status or null)` on and forgets the rest.
+//! The machine code of trampolines and stubs. A trampoline changes no argument register; a stub passes
+//! `(index, status or null)` and drops the other arguments.
 
-/// A machine whose code can be written.
+/// A supported architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Machine {
     X86_64,
@@ -9,7 +9,7 @@ pub(crate) enum Machine {
 }
 
 impl Machine {
-    /// The machine that runs this, if it is one of them.
+    /// Returns the architecture of this process, if it is supported.
     pub fn native() -> Option<Self> {
         match std::env::consts::ARCH {
             "x86_64" => Some(Self::X86_64),
@@ -18,7 +18,7 @@ impl Machine {
         }
     }
 
-    /// `e_machine`.
+    /// Returns `e_machine`.
     pub fn number(self) -> u16 {
         match self {
             Self::X86_64 => 62,
@@ -26,7 +26,7 @@ impl Machine {
         }
     }
 
-    /// The largest page a kernel of this machine uses.
+    /// Returns the largest page size of a kernel on this architecture.
     pub fn page(self) -> usize {
         match self {
             Self::X86_64 => 0x1000,
@@ -34,7 +34,7 @@ impl Machine {
         }
     }
 
-    /// How many integer arguments travel in registers.
+    /// Returns the number of integer argument registers.
     pub fn argument_registers(self) -> u8 {
         match self {
             Self::X86_64 => 6,
@@ -50,7 +50,7 @@ impl Machine {
         32
     }
 
-    /// A jump to the address that stands at `slot`.
+    /// Returns a jump to the address that is stored at `slot`.
     pub fn jump(self, at: usize, slot: usize) -> Vec<u8> {
         match self {
             Self::X86_64 => {
@@ -61,7 +61,7 @@ impl Machine {
         }
     }
 
-    /// Sets the two arguments and jumps through `slot`.
+    /// Returns code that sets the two arguments and jumps through `slot`.
     pub fn stub(self, at: usize, slot: usize, index: u32, status: Option<u8>) -> Vec<u8> {
         let mut code = match self {
             Self::X86_64 => x86_64_arguments(index, status),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn stubs_fit_their_room() {
+    fn stubs_fit_their_length() {
         for machine in [Machine::X86_64, Machine::Aarch64] {
             for status in [None, Some(0), Some(1), Some(4), Some(5)] {
                 let code = machine.stub(0x1000, 0x2_0000, 300, status);

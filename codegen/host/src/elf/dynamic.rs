@@ -1,6 +1,7 @@
-//! What the loader reads first: names, symbols, the System V hash table and the dynamic section.
+//! The tables that the loader reads: strings, symbols, the System V hash table and the dynamic section.
 //! glibc still reads `DT_HASH`, and it is the simpler of the two hash tables.
 
+use super::hash::hash;
 use super::version::Versions;
 use super::{Object, Plan, TABLE, WORD};
 
@@ -143,25 +144,9 @@ fn hash_table(symbols: &[&str]) -> Vec<u8> {
     out
 }
 
-/// The hash function of the System V ABI.
-pub(super) fn hash(name: &str) -> u32 {
-    name.bytes().fold(0, |hash: u32, byte| {
-        let sum = (hash << 4).wrapping_add(u32::from(byte));
-        let high = sum & 0xf000_0000;
-        (sum ^ high >> 24) & !high
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hash_is_the_system_v_one() {
-        assert_eq!(hash(""), 0);
-        assert_eq!(hash("printf"), 0x0779_05a6);
-        assert_eq!(hash("exit"), 0x0006_cf04);
-    }
 
     #[test]
     fn every_symbol_is_reached_through_its_bucket() {

@@ -1,11 +1,12 @@
-//! A shared object made in memory: one exported trampoline per function, one writable table behind
-//! them. The loader needs only program headers, so there are no sections and no linker.
+//! Writes a shared object: one exported trampoline for each function, and one writable table of addresses. The
+//! loader needs program headers only, so there are no sections.
 //!
-//! Invariant: symbol `i` jumps through `TABLE[i]`; `TABLE[n]` is where the stubs of functions that
-//! nobody implements jump, with the export's number (and the status argument, if any) as arguments.
+//! Invariant: symbol `i` jumps through `TABLE[i]`; the stubs of unimplemented functions jump
+//! through `TABLE[n]` with the export's number and the status argument, if any, as arguments.
 
 mod code;
 mod dynamic;
+mod hash;
 mod version;
 
 pub(crate) use code::Machine;
@@ -22,18 +23,18 @@ const WORD: usize = 8;
 pub(crate) struct Export {
     /// Its symbol.
     pub symbol: String,
-    /// Which integer argument register carries its `TF_Status*`, if one does.
+    /// The integer argument register of its `TF_Status*`, if it has one.
     pub status: Option<u8>,
 }
 
-/// A version, and whether the exports are in the base all the same.
+/// A symbol version. If `in_base` is true, the exports have the base version all the same.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Version {
     pub name: &'static str,
     pub in_base: bool,
 }
 
-/// What to put into the object.
+/// The description of a shared object.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     pub machine: Machine,
@@ -46,7 +47,7 @@ pub(crate) struct Object<'a> {
     pub first: u32,
 }
 
-/// The bytes of the object, and where the stubs lie relative to its table.
+/// The bytes of the object, and the offsets of its stubs.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub bytes: Vec<u8>,
@@ -54,7 +55,7 @@ pub(crate) struct Image {
     pub stubs: Vec<i64>,
 }
 
-/// Where the three loadable parts lie. File offset and address are the same number.
+/// Offsets of the three loadable segments. File offset and address are the same number.
 struct Plan {
     text: usize,
     data: usize,
@@ -63,7 +64,7 @@ struct Plan {
 }
 
 impl Object<'_> {
-    /// Lays the object out and writes it.
+    /// Returns the encoded object.
     pub fn image(&self) -> Image {
         let page = self.machine.page();
         let tables = dynamic::Tables::new(self);
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn header_says_shared_object_of_the_machine() {
+    fn header_has_type_and_machine() {
         for (machine, number) in [(Machine::X86_64, 62), (Machine::Aarch64, 183)] {
             let bytes = image(machine).bytes;
             assert_eq!(&bytes[..4], b"\x7fELF");
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn loadable_parts_start_on_pages_and_do_not_overlap() {
+    fn loadable_segments_start_on_pages_and_do_not_overlap() {
         for machine in [Machine::X86_64, Machine::Aarch64] {
             let bytes = image(machine).bytes;
             let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_in_the_string_table() {
+    fn string_table_contains_names() {
         let bytes = image(Machine::X86_64).bytes;
         for name in [
             "one",

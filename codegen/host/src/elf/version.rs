@@ -3,7 +3,7 @@
 //! versions does not load with one that has none.
 
 use super::WORD;
-use super::dynamic::hash;
+use super::hash::hash;
 
 /// Numbers of the two definitions.
 const BASE: u16 = 1;
@@ -11,15 +11,15 @@ const OWN: u16 = 2;
 const DEFINITION: usize = 20;
 const NAME: usize = 8;
 
-/// Both tables; they say string offsets only, so nothing waits for an address.
+/// Both tables. They contain string offsets and no addresses.
 pub(super) struct Versions {
     symbols: Vec<u8>,
     definitions: Vec<u8>,
 }
 
 impl Versions {
-    /// Of a library's own name and its version, each with its place among the strings. The exports, which
-    /// come before the table, have the version or, in the base, answer to every one.
+    /// Returns the tables for a library's name and its version, each with its string offset. The exports, which
+    /// come before the table, have the version, or the base version if `in_base` is true.
     pub fn new([base, own]: [(&str, u32); 2], exports: usize, in_base: bool) -> Self {
         let number = if in_base { BASE } else { OWN };
         let numbers = std::iter::repeat_n(number, exports);
@@ -42,7 +42,7 @@ impl Versions {
         [self.symbols, self.definitions].concat()
     }
 
-    /// What the dynamic section says of tables at `start`.
+    /// Returns the entries of the dynamic section for tables at `start`.
     pub fn entries(&self, start: usize) -> [(u64, usize); 3] {
         [
             (0x6fff_fff0, start),
@@ -52,7 +52,7 @@ impl Versions {
     }
 }
 
-/// One definition with its one name; the base says so by a flag.
+/// Returns one definition with its name. The base has a flag.
 fn definition((text, name): (&str, u32), number: u16, next: u32) -> Vec<u8> {
     let flags = u16::from(number == BASE);
     let halves = [1, flags, number, 1].into_iter().flat_map(u16::to_le_bytes);
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_symbol_has_a_number_and_the_definitions_follow() {
+    fn symbol_versions_are_followed_by_definitions() {
         let versions = Versions::new([("libdemo.so.1", 5), ("DEMO", 9)], 2, false);
         assert_eq!(versions.symbols, [0, 0, 2, 0, 2, 0, 1, 0]);
         assert_eq!(versions.definitions.len(), 2 * (DEFINITION + NAME));

@@ -1,12 +1,12 @@
-//! The IR as C declarations.
+//! Prints the IR as C declarations.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use sp_ir::{Api, Item, Signature, Struct, Type, Value};
 
-/// A header with every type of `apis`, and every function whose types they declare.
-pub fn of(apis: &[Api]) -> String {
+/// Returns a header with every type of `apis`, and every function whose types they declare.
+pub fn print(apis: &[Api]) -> String {
     let mut out = String::from("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
     let minor = apis[0].release.split('.').nth(1).unwrap_or_default();
     writeln!(out, "#define SP_MINOR {minor}").expect(TO_STRING);
@@ -48,7 +48,7 @@ pub fn of(apis: &[Api]) -> String {
 
 const TO_STRING: &str = "a string takes all that is written";
 
-/// Declares what needs no other type; whether it was such.
+/// Declares an item that needs no other type. Returns false for other items.
 fn forward(out: &mut String, name: &str, item: &Item) -> bool {
     let line = match item {
         Item::Struct(_) => format!("typedef struct {name} {name};"),
@@ -70,7 +70,7 @@ fn forward(out: &mut String, name: &str, item: &Item) -> bool {
     true
 }
 
-/// An alias or callback that is not declared yet, and whose types are.
+/// Returns the typedef of an alias or callback that is not declared yet and whose types are.
 fn typedef<'a>(name: &'a str, item: &Item, names: &BTreeSet<&str>) -> Option<(&'a str, String)> {
     let declared = match item {
         Item::Alias(alias) if alias.ty.named().is_none_or(|name| names.contains(name)) => {
@@ -84,7 +84,7 @@ fn typedef<'a>(name: &'a str, item: &Item, names: &BTreeSet<&str>) -> Option<(&'
     (!names.contains(name)).then(|| (name, format!("typedef {declared};\n")))
 }
 
-/// A struct's body, its `struct_size` as `NAME_SIZE`, and the compiler's word on its `sizeof`.
+/// Prints a struct's body, its `struct_size` as `NAME_SIZE`, and an assertion on its `sizeof`.
 fn structure(out: &mut String, name: &str, body: &Struct) {
     let fields: Vec<String> = body
         .fields

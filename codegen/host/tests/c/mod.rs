@@ -1,5 +1,5 @@
-//! Plugins in C, for tests: the header is printed from the committed IR, so that the test's plugin
-//! and the host agree on nothing but the IR; the compiler is the machine's own.
+//! Plugins in C for tests. The header is printed from the committed IR, so that plugin and host share only the IR.
+//! The compiler is that of the system.
 
 mod header;
 
@@ -13,23 +13,24 @@ const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/plugin.c");
 const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/kernels.c");
 const EXTRAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/extras.c");
 const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/hostile.c");
-/// What the compiler is told stands in this file.
+/// This file, which has the compiler's options.
 const OPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/mod.rs");
 const PANICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/c/panics.rs");
 
-/// The releases that there are snapshots of, from the first that loads plugins.
+/// Returns the supported releases that have snapshots.
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]
 pub fn releases() -> Vec<String> {
-    (5..=22).map(|minor| format!("2.{minor}")).collect()
+    let first = sp_ir::Release::FIRST_SUPPORTED.minor;
+    (first..=22).map(|minor| format!("2.{minor}")).collect()
 }
 
-/// The APIs of TensorFlow 2.21.
+/// Returns the APIs of TensorFlow 2.21.
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]
 pub fn apis() -> Vec<Api> {
     apis_of("2.21")
 }
 
-/// The APIs of a release.
+/// Returns the APIs of a release.
 pub fn apis_of(release: &str) -> Vec<Api> {
     let names = [
         "tf_status",
@@ -54,14 +55,14 @@ fn snapshot(path: &str) -> Api {
     Api::from_json(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A C compiler and a folder for what it makes for one release.
+/// A C compiler and the output folder for one release.
 pub struct Compiler {
     folder: PathBuf,
     minor: u32,
 }
 
 impl Compiler {
-    /// Nothing, where the machine has no C compiler.
+    /// Returns `None` if the system has no C compiler.
     pub fn find(apis: &[Api]) -> Option<Self> {
         let version = Command::new("cc").arg("--version").output().ok()?;
         let release = &apis[0].release;
@@ -70,7 +71,7 @@ impl Compiler {
         let minor = release.split('.').nth(1)?.parse().ok()?;
         if !sp_host::is_child() {
             std::fs::create_dir_all(folder.join("needed")).expect("the folder is made");
-            let (path, text) = (folder.join("tensorflow.h"), header::of(apis));
+            let (path, text) = (folder.join("tensorflow.h"), header::print(apis));
             if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
                 std::fs::write(path, text).expect("the header is written");
             }
@@ -78,8 +79,8 @@ impl Compiler {
         version.status.success().then_some(Self { folder, minor })
     }
 
-    /// The plugin with one `defect` (or none), as a shared object. Before 2.21 it names the libraries
-    /// that it needs, without which those releases do not load it.
+    /// Compiles the plugin with the macro `defect`. Before 2.21 it names the libraries that it needs, without which
+    /// those releases do not load it.
     pub fn plugin(&self, defect: &str) -> PathBuf {
         let file = defect.to_lowercase().replace('=', ".");
         let path = self.folder.join(format!("lib{file}.so"));
@@ -91,7 +92,7 @@ impl Compiler {
         path
     }
 
-    /// The plugin as vendors link theirs, with TensorFlow's libraries among those it needs.
+    /// Compiles the plugin with TensorFlow's libraries among those that it needs, as vendors do.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn plugin_with_needed(&self) -> PathBuf {
         let path = self.folder.join("libneeded.so");
@@ -99,7 +100,7 @@ impl Compiler {
         path
     }
 
-    /// A plugin that misbehaves in these ways, separated by spaces.
+    /// Compiles the hostile plugin with these macros, separated by spaces.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn hostile(&self, variants: &str) -> PathBuf {
         let file = variants.to_lowercase().replace(' ', "_");
@@ -110,7 +111,7 @@ impl Compiler {
         path
     }
 
-    /// A plugin in Rust that panics.
+    /// Compiles a plugin in Rust that panics.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn panicking(&self) -> PathBuf {
         let path = self.folder.join("libpanics.so");
@@ -129,7 +130,7 @@ impl Compiler {
         path
     }
 
-    /// A plugin that exports nothing.
+    /// Compiles a plugin that exports nothing.
     #[allow(dead_code, reason = "each test crate has this module and uses a part")]
     pub fn empty(&self) -> PathBuf {
         let path = self.folder.join("libempty.so");
@@ -137,7 +138,7 @@ impl Compiler {
         path
     }
 
-    /// What is needed must come from the host: of the libraries linked there is the name only.
+    /// Links against empty libraries with TensorFlow's SONAMEs, so that the symbols come from the host.
     fn link(&self, path: &Path, options: &[&str]) {
         let second = match self.minor {
             ..=11 => "_pywrap_tensorflow_internal.so",
@@ -162,9 +163,9 @@ impl Compiler {
         self.cc(path, &[options, &rest].concat());
     }
 
-    /// Whether nothing that it is made of is newer.
+    /// Returns true if no source is newer than `output`.
     fn is_fresh(&self, output: &Path) -> bool {
-        let made = |path: &Path| path.metadata()?.modified();
+        let modified = |path: &Path| path.metadata()?.modified();
         let header = self.folder.join("tensorflow.h");
         let sources = [
             &header,
@@ -174,11 +175,14 @@ impl Compiler {
             Path::new(HOSTILE),
             Path::new(OPTIONS),
         ];
-        let newest = sources.into_iter().filter_map(|path| made(path).ok()).max();
-        made(output).ok() > newest
+        let newest = sources
+            .into_iter()
+            .filter_map(|path| modified(path).ok())
+            .max();
+        modified(output).ok() > newest
     }
 
-    /// A child finds what its parent made.
+    /// Compiles, unless this process is a child, whose parent has done so.
     fn cc(&self, output: &Path, arguments: &[&str]) {
         if sp_host::is_child() || self.is_fresh(output) {
             return;

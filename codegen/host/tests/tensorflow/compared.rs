@@ -1,6 +1,6 @@
-//! One plugin in both hosts, and whether they agree.
+//! Comparison of a plugin's outcome in sp-host and in TensorFlow.
 
-/// What became of it in sp-host and in TensorFlow: the step that went wrong and how, or `works`.
+/// The outcomes of one plugin in both: the step that failed and how, or `works`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
     pub name: String,
@@ -8,7 +8,7 @@ pub struct Compared {
     pub tensorflow: String,
 }
 
-/// Where the host says more than TensorFlow, on purpose: the row, the outcome in TensorFlow, and why.
+/// Plugins for which the host is stricter on purpose: the row, the outcome in TensorFlow, and the reason.
 const STRICTER: &[(&str, &str, &str)] = &[
     (
         "DEVICE_REFUSED",
@@ -38,8 +38,8 @@ const STRICTER: &[(&str, &str, &str)] = &[
 ];
 
 impl Compared {
-    /// Whether both came to the same end, with the same words where TensorFlow has any: the host may add
-    /// what it knows. A crash is TensorFlow's way to say what the host has words for.
+    /// Returns true if both outcomes are the same, with the same message if TensorFlow has one. The host may add to
+    /// it, and may report an error where TensorFlow crashes.
     pub fn agrees(&self) -> bool {
         let (host, tensorflow) = (outcome(&self.host), outcome(&self.tensorflow));
         let same = match tensorflow {
@@ -49,7 +49,7 @@ impl Compared {
         same || self.stricter().is_some()
     }
 
-    /// Why the host says more, where it does.
+    /// Returns the reason for which the host is stricter, if it is.
     pub fn stricter(&self) -> Option<&'static str> {
         let is_it = |(name, seen, _): &&(&str, &str, &str)| {
             *name == self.name && outcome(&self.tensorflow).starts_with(seen)
@@ -59,7 +59,7 @@ impl Compared {
     }
 }
 
-/// Without the step: TensorFlow makes the device later than the host does.
+/// Returns the outcome without its step, since TensorFlow creates the device later than the host does.
 pub fn outcome(line: &str) -> &str {
     let step = line.split_once(": ");
     step.filter(|(step, _)| !step.contains(' '))

@@ -1,8 +1,7 @@
-//! The host held against the real thing: the same plugins, good and defective, in sp-host and in
-//! TensorFlow, come to the same end with the same words.
+//! Compares sp-host with TensorFlow: the same plugins, good and defective, have the same outcome and messages.
 //!
-//! What TensorFlow did is written down in `seen`, so that the host is held against it everywhere;
-//! `SP_TENSORFLOW_2_21=PYTHON` asks TensorFlow again. `SP_BLESS=1` writes both down anew.
+//! The folder `seen` has the recorded outcomes in TensorFlow. `SP_TENSORFLOW_2_21=PYTHON` runs TensorFlow again, and
+//! `SP_BLESS=1` records the outcomes and writes the page.
 
 #[path = "../c/mod.rs"]
 mod c;
@@ -19,12 +18,12 @@ use compared::Compared;
 use seen::Seen;
 use table::Row;
 
-/// The oldest and the newest that one Python can have.
+/// The oldest and the newest release that one Python can have.
 const RELEASES: [&str; 2] = ["2.12", "2.21"];
 
 fn main() {
     if let Some(release) = uses::release() {
-        uses::live(&c::apis_of(&release));
+        uses::run_steps(&c::apis_of(&release));
     }
     if Compiler::find(&c::apis()).is_none() {
         println!("skipped: this machine has no C compiler (cc)");
@@ -45,10 +44,10 @@ fn main() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     page::check(&columns, bless);
     let rows: usize = columns.iter().map(|(_, rows)| rows.len()).sum();
-    println!("{rows} runs come to the same end in sp-host and in TensorFlow");
+    println!("{rows} runs have the same outcome in sp-host and in TensorFlow");
 }
 
-/// Every plugin, built for a release.
+/// Builds every plugin for a release.
 fn build(release: &str) -> Vec<(Row, PathBuf)> {
     let apis = c::apis_of(release);
     let compiler = Compiler::find(&apis).expect("it was there");
@@ -60,11 +59,11 @@ fn build(release: &str) -> Vec<(Row, PathBuf)> {
     .collect()
 }
 
-/// Where TensorFlow is there and does something else than is written down.
+/// Runs TensorFlow if it is installed, and returns the outcomes that differ from the recorded ones.
 fn ask(release: &str, plugins: &[(Row, PathBuf)], bless: bool) -> Vec<String> {
     let Some(python) = seen::python(release) else {
         println!(
-            "TensorFlow {release} as it was written down; {} names none",
+            "TensorFlow {release}: recorded outcomes are used, since {} is not set",
             seen::variable(release)
         );
         return vec![];

@@ -1,4 +1,4 @@
-//! The page of the docs that shows the comparison, made from it.
+//! The generated tables of `codegen/docs/host.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,14 +9,14 @@ use crate::table::Row;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/host.md");
 
-/// Between these lines the page is made.
+/// The generated tables are between these lines.
 const FROM: &str = "<!-- made by the test -->\n";
 const TO: &str = "<!-- end -->\n";
 
 /// One release's rows.
 pub type Column = (&'static str, Vec<(Row, Compared)>);
 
-/// Writes the page, or says what it should be.
+/// Writes the page, or fails if it is not up to date.
 pub fn check(columns: &[Column], bless: bool) {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
     let (head, rest) = page.split_once(FROM).expect("the tables' place is marked");
@@ -29,7 +29,7 @@ pub fn check(columns: &[Column], bless: bool) {
     let page = Path::new(PAGE).display();
     assert!(
         bless || wanted == std::fs::read_to_string(PAGE).unwrap_or_default(),
-        "{page} is not what the test sees; SP_BLESS=1 writes it"
+        "{page} is out of date; SP_BLESS=1 writes it"
     );
 }
 
@@ -49,7 +49,7 @@ fn planted(columns: &[Column]) -> String {
     out
 }
 
-/// The rows of one plugin in all releases, those that are the same as one.
+/// Returns the rows of one plugin in all releases, equal ones merged.
 fn alike(columns: &[Column], row: &Row) -> Vec<(String, Compared)> {
     let name = row.name();
     let mut found: Vec<(String, Compared)> = vec![];
@@ -65,7 +65,7 @@ fn alike(columns: &[Column], row: &Row) -> Vec<(String, Compared)> {
     found
 }
 
-/// An outcome as a sentence.
+/// Formats an outcome as a sentence.
 fn shown(line: &str) -> String {
     let outcome = outcome(line);
     let (word, rest) = outcome.split_once(' ').unwrap_or((outcome, ""));
@@ -92,7 +92,7 @@ fn host(compared: &Compared) -> String {
     }
 }
 
-/// Members that may or may not be left out: by struct, outcome and release.
+/// Returns the table of omitted fields by struct, outcome and release.
 fn omitted(columns: &[Column]) -> String {
     let mut out = "\n## Members left out\n\n| struct | without | release | what TensorFlow does | sp-host |\n|---|---|---|---|---|\n"
         .to_owned();

@@ -1,5 +1,4 @@
-//! What TensorFlow made of each plugin: asked of a TensorFlow that is there, and written down for when
-//! there is none.
+//! Outcomes of each plugin in TensorFlow: runs an installed TensorFlow, or reads the recorded outcomes.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -13,17 +12,17 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tensorflow");
 /// Outcomes by the row's name.
 pub type Seen = BTreeMap<String, String>;
 
-/// The Python that has TensorFlow `release`, where the environment names one.
+/// Returns the Python with TensorFlow `release`, if the environment names one.
 pub fn python(release: &str) -> Option<PathBuf> {
     std::env::var_os(variable(release)).map(PathBuf::from)
 }
 
-/// The variable that names it.
+/// Returns the environment variable that names it.
 pub fn variable(release: &str) -> String {
     format!("SP_TENSORFLOW_{}", release.replace('.', "_"))
 }
 
-/// Asks TensorFlow.
+/// Runs the plugins in TensorFlow.
 pub fn ask(python: &Path, rows: &[(Row, PathBuf)]) -> Seen {
     let mut child = Command::new(python)
         .arg(format!("{FOLDER}/driver.py"))
@@ -48,7 +47,7 @@ pub fn ask(python: &Path, rows: &[(Row, PathBuf)]) -> Seen {
     names.zip(answers).collect()
 }
 
-/// The first step that did not go well.
+/// Returns the first step that failed.
 fn first_trouble(answer: &str) -> String {
     let mut steps = answer.lines().skip(1);
     let bad = |step: &&str| {
@@ -65,7 +64,7 @@ fn record(release: &str) -> PathBuf {
         .join(format!("{release}.txt"))
 }
 
-/// What was written down.
+/// Reads the recorded outcomes.
 pub fn read(release: &str) -> Seen {
     let text = std::fs::read_to_string(record(release)).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once(" | "));
@@ -74,7 +73,7 @@ pub fn read(release: &str) -> Seen {
         .collect()
 }
 
-/// Writes it down, in the order of the rows.
+/// Records the outcomes in the order of the rows.
 pub fn write(release: &str, rows: &[(Row, PathBuf)], seen: &Seen) {
     let line = |(row, _): &(Row, PathBuf)| {
         let name = row.name();

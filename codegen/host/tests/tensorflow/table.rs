@@ -1,23 +1,23 @@
-//! Which plugins are shown to TensorFlow: the good one, one for each planted defect that TensorFlow
-//! meets, and one for each member of a struct that a plugin may leave out.
+//! The plugins that run in TensorFlow: the good one, one for each planted defect that TensorFlow reaches, and one for
+//! each omitted field of a struct.
 
 use sp_ir::{Api, Field, Item, Type};
 
-/// A plugin, and what is asked of it.
+/// A plugin and its steps.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The macro that makes it: `REFUSES`, `OMIT_SP_Platform=name`.
     pub macro_: String,
     /// The list of steps.
     pub steps: &'static str,
-    /// What is wrong with it; of a member that is left out, the struct.
+    /// Its defect, or the struct with the omitted field.
     pub defect: String,
 }
 
-/// A life without a step that must fail.
+/// All steps of a plugin without an expected failure.
 pub const LIFE: &str = "life";
 
-/// Macros of the plugin's sources, with what is asked of the plugin and what is wrong with it.
+/// Macros of the plugin's sources, each with its steps and its defect.
 const PLANTED: &[(&str, &str, &str)] = &[
     ("GOOD", LIFE, "none"),
     ("GOOD", "differ", "a kernel fails: shapes that differ"),
@@ -105,7 +105,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The structs that the plugin fills, in the order in which it is asked to.
+/// The structs that the plugin fills, in the order of the calls.
 const FILLED: [&str; 15] = [
     "SE_PlatformRegistrationParams",
     "SP_Platform",
@@ -124,7 +124,7 @@ const FILLED: [&str; 15] = [
     "TP_ProfilerFns",
 ];
 
-/// Every plugin for a release.
+/// Returns every plugin for a release.
 pub fn rows(apis: &[Api]) -> Vec<Row> {
     let planted = PLANTED.iter().map(|(name, steps, defect)| Row {
         macro_: (*name).to_owned(),
@@ -140,7 +140,7 @@ fn omissions(apis: &[Api], name: &str) -> Vec<Row> {
     let Some(Item::Struct(body)) = items else {
         return vec![];
     };
-    let fields = body.fields.iter().filter(|field| is_asked(field));
+    let fields = body.fields.iter().filter(|field| is_set_by_plugin(field));
     let row = |field: &Field| Row {
         macro_: format!("OMIT_{name}={}", field.name),
         steps: LIFE,
@@ -149,21 +149,21 @@ fn omissions(apis: &[Api], name: &str) -> Vec<Row> {
     fields.map(row).collect()
 }
 
-/// The size, functions, and texts; what a plugin is handed, and its own data, are no members to set.
-fn is_asked(field: &Field) -> bool {
+/// Returns true for sizes, functions and strings, which a plugin must set.
+fn is_set_by_plugin(field: &Field) -> bool {
     let is_text = matches!(&field.ty, Type::Pointer { pointee, .. } if **pointee == Type::Char);
     let is_function = matches!(&field.ty, Type::Function(_));
     field.name == "struct_size" || is_text || is_function || field.name == "opaque"
 }
 
 impl Row {
-    /// The member that it leaves out, if it leaves one out.
+    /// Returns the omitted field, if any.
     pub fn omitted(&self) -> Option<&str> {
         let (_, member) = self.macro_.strip_prefix("OMIT_")?.split_once('=')?;
         Some(member)
     }
 
-    /// As it stands in records and on the page.
+    /// Returns its name in the records and on the page.
     pub fn name(&self) -> String {
         let name = match self.macro_.strip_prefix("OMIT_") {
             Some(member) => format!("without {}", member.replace('=', ".")),

@@ -1,5 +1,4 @@
-//! What is asked of a plugin in sp-host, step by step, in a process that the plugin may end: the same
-//! steps that `driver.py` takes in TensorFlow.
+//! Steps of a plugin in sp-host, in a process of its own: the same as those of `driver.py` in TensorFlow.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,28 +11,28 @@ use sp_ir::Api;
 const RELEASE: &str = "SP_SHOWN_RELEASE";
 const SECONDS: u64 = 6;
 
-/// In a child, the release to play.
+/// In a child process, returns the release to play.
 pub fn release() -> Option<String> {
     std::env::var(RELEASE).ok()
 }
 
-/// The child's part: the steps, a line for each, until one goes wrong.
-pub fn live(apis: &[Api]) -> ! {
+/// In a child process, runs the steps until one fails, and prints its line.
+pub fn run_steps(apis: &[Api]) -> ! {
     let arguments: Vec<String> = std::env::args().collect();
     let (plugin, steps) = (Path::new(&arguments[1]), arguments[2].as_str());
-    if let Err((step, said)) = all(apis, plugin, steps) {
-        println!("\n@ {step}: {said}");
+    if let Err((step, outcome)) = all(apis, plugin, steps) {
+        println!("\n@ {step}: {outcome}");
     }
     println!("\n@ end");
     let _ = std::io::stdout().flush();
-    // What the plugin still runs has no say any more.
+    // Threads of the plugin may still run: `exit` does not wait for them.
     std::process::exit(0)
 }
 
 type Step<'a> = (&'static str, &'a dyn Fn(&Host) -> Result<(), Error>);
 
 fn all(apis: &[Api], plugin: &Path, steps: &str) -> Result<(), (&'static str, String)> {
-    let host = Host::open(apis, plugin).map_err(|error| ("load", said("load", error)))?;
+    let host = Host::open(apis, plugin).map_err(|error| ("load", outcome_of("load", error)))?;
     let life: [Step<'_>; 5] = [
         ("add", &|host| add(host, 3)),
         ("sum", &|host| sum(host, false)),
@@ -49,14 +48,14 @@ fn all(apis: &[Api], plugin: &Path, steps: &str) -> Result<(), (&'static str, St
         _ => &life,
     };
     for (step, work) in asked {
-        work(&host).map_err(|error| (*step, said(step, error)))?;
+        work(&host).map_err(|error| (*step, outcome_of(step, error)))?;
     }
     host.close().map_err(|error| ("close", ends(error)))?;
     Ok(())
 }
 
-/// What fails in an optimizer or a profiler goes into TensorFlow's log, and the work goes on.
-fn said(step: &str, error: Error) -> String {
+/// Formats an error as the outcome in TensorFlow. An error of an optimizer or a profiler is only logged.
+fn outcome_of(step: &str, error: Error) -> String {
     match (step, error) {
         ("function" | "profile", Error::Status { code, message, .. }) => {
             format!("logs {code}: {message}")
@@ -102,7 +101,7 @@ fn negate(host: &Host) -> Result<(), Error> {
     Ok(())
 }
 
-/// A graph of one node, `y = NoOp`.
+/// Optimizes a graph of one node, `y = NoOp`.
 fn optimize(host: &Host) -> Result<(), Error> {
     let node = b"\x0a\x01y\x12\x04NoOp";
     let graph = [&[0x0a, node.len() as u8][..], node].concat();
@@ -116,7 +115,7 @@ fn profile(host: &Host) -> Result<(), Error> {
     Ok(())
 }
 
-/// What became of `plugin`: the first step that went wrong, or `works`.
+/// Runs `plugin` in a child process and returns the first step that failed, or `works`.
 pub fn outcome(plugin: &Path, steps: &str, release: &str) -> String {
     let program = std::env::current_exe().expect("it runs");
     let mut child = Command::new(program)

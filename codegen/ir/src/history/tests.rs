@@ -1,4 +1,4 @@
-//! Small APIs made in code.
+//! Tests of the history with small APIs that are built in code.
 
 use super::*;
 use crate::{Alias, Callback, Function, Handle, Imports, Loc, Param, SCHEMA, Struct, Targets};
@@ -124,30 +124,30 @@ fn runs<T>(epochs: &[Epoch<T>]) -> Vec<String> {
 }
 
 #[test]
-fn releases_are_ordered_by_number() {
+fn orders_releases_by_number() {
     let plain = || vec![("S", structure(&[("a", Type::Size)]))];
     let apis = [
         api("2.10", plain()),
         api("2.9", plain()),
         api("2.4", plain()),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(history.releases, ["2.4", "2.9", "2.10"]);
     assert_eq!(runs(&history.structs["S"]), ["2.4 2.9 2.10"]);
 }
 
 #[test]
-fn an_inserted_field_begins_an_epoch() {
-    let of = |names: &[&str]| {
+fn inserted_field_begins_epoch() {
+    let items = |names: &[&str]| {
         let fields: Vec<_> = names.iter().map(|name| (*name, Type::Size)).collect();
         vec![("S", structure(&fields))]
     };
     let apis = [
-        api("2.5", of(&["a"])),
-        api("2.6", of(&["a"])),
-        api("2.7", of(&["b", "a"])),
+        api("2.5", items(&["a"])),
+        api("2.6", items(&["a"])),
+        api("2.7", items(&["b", "a"])),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.structs["S"]), ["2.5 2.6", "2.7"]);
     assert_eq!(history.structs["S"][1].shape.layout.size, 16);
     assert_eq!(
@@ -157,46 +157,46 @@ fn an_inserted_field_begins_an_epoch() {
 }
 
 #[test]
-fn another_name_for_the_same_type_is_no_change() {
-    let of = |name| vec![pointer(named(name), true)];
+fn alias_of_same_type_is_no_change() {
+    let params = |name| vec![pointer(named(name), true)];
     let apis = [
         api(
             "2.11",
-            vec![("Old", handle()), ("run", function(&of("Old")))],
+            vec![("Old", handle()), ("run", function(&params("Old")))],
         ),
         api(
             "2.12",
             vec![
                 ("New", handle()),
                 ("Old", alias(named("New"))),
-                ("run", function(&of("Old"))),
+                ("run", function(&params("Old"))),
             ],
         ),
         api(
             "2.13",
-            vec![("New", handle()), ("run", function(&of("New")))],
+            vec![("New", handle()), ("run", function(&params("New")))],
         ),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.11 2.12 2.13"]);
     assert_eq!(runs(&history.items["Old"]), ["2.11", "2.12"]);
 }
 
 #[test]
-fn constness_is_no_change_but_depth_is() {
-    let of = |ty| vec![("run", function(&[ty]))];
-    let one = |mutable| pointer(Type::Char, mutable);
+fn constness_is_no_change_but_pointer_depth_is() {
+    let items = |ty| vec![("run", function(&[ty]))];
+    let char_pointer = |mutable| pointer(Type::Char, mutable);
     let apis = [
-        api("2.4", of(one(true))),
-        api("2.5", of(one(false))),
-        api("2.6", of(pointer(one(false), true))),
+        api("2.4", items(char_pointer(true))),
+        api("2.5", items(char_pointer(false))),
+        api("2.6", items(pointer(char_pointer(false), true))),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.5", "2.6"]);
 }
 
 #[test]
-fn an_argument_more_is_seen_through_a_callback_and_in_a_field() {
+fn added_parameter_is_a_change_of_callback_and_slot() {
     let field = |params: &[Type]| Type::Function(Box::new(signature(params)));
     let release = |name, params: &[Type]| {
         let slots = [("named", named("Call")), ("plain", field(params))];
@@ -209,7 +209,7 @@ fn an_argument_more_is_seen_through_a_callback_and_in_a_field() {
         release("2.5", &[Type::Size]),
         release("2.6", &[Type::Size, Type::Bool]),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.callbacks["Call"]), ["2.5", "2.6"]);
     assert_eq!(runs(&history.slots["S.plain"]), ["2.5", "2.6"]);
     assert_eq!(runs(&history.structs["S"]), ["2.5", "2.6"]);
@@ -217,7 +217,7 @@ fn an_argument_more_is_seen_through_a_callback_and_in_a_field() {
 }
 
 #[test]
-fn a_member_renamed_where_it_stands_is_no_change() {
+fn member_renamed_at_its_offset_is_no_change() {
     let raw = ("priv", pointer(Type::Void, true));
     let typed = ("extension", pointer(named("Base"), true));
     let other = ("extension", Type::Size);
@@ -226,7 +226,7 @@ fn a_member_renamed_where_it_stands_is_no_change() {
         api("2.17", vec![("S", structure(&[typed]))]),
         api("2.18", vec![("S", structure(&[other]))]),
     ];
-    let history = History::of(&apis);
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.structs["S"]), ["2.16 2.17", "2.18"]);
 }
 
@@ -237,19 +237,22 @@ fn swapped_members_are_a_change() {
         api("2.5", vec![("S", structure(&[a.clone(), b.clone()]))]),
         api("2.6", vec![("S", structure(&[b, a]))]),
     ];
-    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.5", "2.6"]);
+    assert_eq!(
+        runs(&History::from_apis(&apis).structs["S"]),
+        ["2.5", "2.6"]
+    );
 }
 
 #[test]
-fn absence_leaves_a_gap_and_no_new_epoch() {
-    let here = || vec![("run", function(&[named("Old")])), ("Old", handle())];
-    let apis = [api("2.4", here()), api("2.5", vec![]), api("2.6", here())];
-    let history = History::of(&apis);
+fn absent_item_leaves_gap_in_epoch() {
+    let items = || vec![("run", function(&[named("Old")])), ("Old", handle())];
+    let apis = [api("2.4", items()), api("2.5", vec![]), api("2.6", items())];
+    let history = History::from_apis(&apis);
     assert_eq!(runs(&history.functions["run"]), ["2.4 2.6"]);
 }
 
 #[test]
-fn fields_put_into_a_struct_of_their_own_are_no_change() {
+fn fields_moved_into_embedded_struct_are_no_change() {
     let (a, b) = (("a", Type::Size), ("b", Type::Size));
     let flat = structure(&[a.clone(), b.clone()]);
     let Item::Struct(mut nested) = structure(&[("base", named("Base"))]) else {
@@ -262,45 +265,52 @@ fn fields_put_into_a_struct_of_their_own_are_no_change() {
         api("2.19", vec![("S", flat)]),
         api("2.20", vec![("S", Item::Struct(nested)), ("Base", base)]),
     ];
-    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.19 2.20"]);
+    assert_eq!(runs(&History::from_apis(&apis).structs["S"]), ["2.19 2.20"]);
 }
 
 #[test]
-fn a_free_pointer_may_get_its_type_later() {
-    let of = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
-    let apis = [api("2.16", of(Type::Void)), api("2.17", of(named("Base")))];
-    assert_eq!(runs(&History::of(&apis).structs["S"]), ["2.16 2.17"]);
+fn typed_void_pointer_is_no_change() {
+    let items = |ty| vec![("S", structure(&[("next", pointer(ty, true))]))];
+    let apis = [
+        api("2.16", items(Type::Void)),
+        api("2.17", items(named("Base"))),
+    ];
+    assert_eq!(runs(&History::from_apis(&apis).structs["S"]), ["2.16 2.17"]);
 }
 
 #[test]
-fn what_is_appended_breaks_only_where_it_is_held_by_value() {
+fn appended_field_breaks_only_embedded_struct() {
     let both = [("a", Type::Size), ("b", Type::Size)];
     let (short, long) = (structure(&both[..1]), structure(&both));
-    let holder = structure(&[("held", named("Held"))]);
+    let holder = structure(&[("embedded", named("Embedded"))]);
     let release = |name, item: &Item| {
-        let items = [("Free", item), ("Held", item), ("Holder", &holder)];
+        let items = [
+            ("Standalone", item),
+            ("Embedded", item),
+            ("Holder", &holder),
+        ];
         api(name, items.map(|(name, item)| (name, item.clone())).into())
     };
-    let history = History::of(&[release("2.5", &short), release("2.6", &long)]);
+    let history = History::from_apis(&[release("2.5", &short), release("2.6", &long)]);
     let breaks = |name: &str| {
         let epochs = history.structs[name].iter();
         epochs.map(|epoch| epoch.breaks).collect::<Vec<_>>()
     };
-    assert_eq!(breaks("Free"), [false, false]);
-    assert_eq!(breaks("Held"), [false, true]);
+    assert_eq!(breaks("Standalone"), [false, false]);
+    assert_eq!(breaks("Embedded"), [false, true]);
 }
 
 #[test]
-fn epochs_of_one_size_are_told_apart_by_a_version_or_not_at_all() {
-    let of = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
+fn epochs_of_one_size_are_distinguished_by_version_only() {
+    let items = |name: &str| vec![("S", structure(&[(name, Type::Size)]))];
     let release = |name, field, version: &str| Api {
         version: Some(version.into()),
-        ..api(name, of(field))
+        ..api(name, items(field))
     };
     let function = Type::Function(Box::new(signature(&[])));
     let other = vec![("S", structure(&[("a", function)]))];
-    let plain = [api("2.5", of("a")), api("2.6", other.clone())];
-    let history = History::of(&plain);
+    let unversioned = [api("2.5", items("a")), api("2.6", other.clone())];
+    let history = History::from_apis(&unversioned);
     let pairs = history.indistinguishable("S");
     assert_eq!(pairs.len(), 1);
     assert_eq!((pairs[0].0.last(), pairs[0].1.first()), ("2.5", "2.6"));
@@ -308,7 +318,7 @@ fn epochs_of_one_size_are_told_apart_by_a_version_or_not_at_all() {
         version: Some("2".into()),
         ..api("2.6", other)
     };
-    let told = History::of(&[release("2.5", "a", "1"), newer]);
-    assert!(told.indistinguishable("S").is_empty());
-    assert_eq!(told.structs["S"].len(), 2);
+    let history = History::from_apis(&[release("2.5", "a", "1"), newer]);
+    assert!(history.indistinguishable("S").is_empty());
+    assert_eq!(history.structs["S"].len(), 2);
 }

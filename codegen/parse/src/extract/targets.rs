@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sp_ir::{Api, Constant, Differs, Item, Struct, Union, Value};
+use sp_ir::{Api, Constant, Item, Struct, TargetDifference, Union, Value};
 
 use super::parse::{self, Parsed};
 use super::{ExcludedHeaders, ExtractError, Extracted, Job, annotate_all, headers};
@@ -101,7 +101,7 @@ fn compare(
     api: &Api,
     other: &Items,
     target: &str,
-) -> Result<BTreeMap<String, Differs>, ExtractError> {
+) -> Result<BTreeMap<String, TargetDifference>, ExtractError> {
     let mut differing = BTreeMap::new();
     for (name, item) in &api.items {
         // A type that is opaque on one target is opaque on all.
@@ -116,7 +116,7 @@ fn compare(
                 target: target.into(),
             });
         };
-        if differs != Differs::default() {
+        if differs != TargetDifference::default() {
             differing.insert(name.clone(), differs);
         }
     }
@@ -124,23 +124,23 @@ fn compare(
 }
 
 /// Returns the differences of `there` from `here`, or `None` if a snapshot cannot describe them.
-fn difference(here: &Item, there: &Item) -> Option<Differs> {
+fn difference(here: &Item, there: &Item) -> Option<TargetDifference> {
     match (here, there) {
         (Item::Struct(here), Item::Struct(there)) => structure(here, there),
         (Item::Union(here), Item::Union(there)) => Some(union(here, there)),
         (Item::Constant(here), Item::Constant(there)) => Some(constant(here, there)),
         (here, there) => {
             let same = std::mem::discriminant(here) == std::mem::discriminant(there);
-            same.then(Differs::default)
+            same.then(TargetDifference::default)
         }
     }
 }
 
-fn structure(here: &Struct, there: &Struct) -> Option<Differs> {
+fn structure(here: &Struct, there: &Struct) -> Option<TargetDifference> {
     let offsets = |item: &Struct| item.fields.iter().map(|it| it.offset).collect::<Vec<_>>();
     let size = |item: &Struct| item.struct_size.as_ref().map(|size| size.value);
     let (offsets_here, offsets_there) = (offsets(here), offsets(there));
-    (offsets_here.len() == offsets_there.len()).then(|| Differs {
+    (offsets_here.len() == offsets_there.len()).then(|| TargetDifference {
         layout: (here.layout != there.layout).then_some(there.layout),
         offsets: match offsets_here == offsets_there {
             true => Vec::new(),
@@ -151,19 +151,19 @@ fn structure(here: &Struct, there: &Struct) -> Option<Differs> {
     })
 }
 
-fn union(here: &Union, there: &Union) -> Differs {
-    Differs {
+fn union(here: &Union, there: &Union) -> TargetDifference {
+    TargetDifference {
         layout: (here.layout != there.layout).then_some(there.layout),
-        ..Differs::default()
+        ..TargetDifference::default()
     }
 }
 
-fn constant(here: &Constant, there: &Constant) -> Differs {
+fn constant(here: &Constant, there: &Constant) -> TargetDifference {
     match there.value {
-        Value::Int(value) if here.value != there.value => Differs {
+        Value::Int(value) if here.value != there.value => TargetDifference {
             value: Some(value),
-            ..Differs::default()
+            ..TargetDifference::default()
         },
-        _ => Differs::default(),
+        _ => TargetDifference::default(),
     }
 }

@@ -1,10 +1,10 @@
-//! An attribute of a node: a serialized `AttrValue`, with the simple kinds understood.
+//! Attributes of nodes: serialized `AttrValue`s, with accessors for the simple kinds.
 
 use sp_abi::tf_datatype::TF_DataType;
 
 use crate::proto::{self, Message, Value};
 
-/// The fields of `AttrValue` that are understood here (tensorflow/core/framework/attr_value.proto).
+/// Field numbers of `AttrValue` (tensorflow/core/framework/attr_value.proto).
 mod field {
     pub const BYTES: u64 = 2;
     pub const INT: u64 = 3;
@@ -13,38 +13,38 @@ mod field {
     pub const TYPE: u64 = 6;
 }
 
-/// An attribute's value. Kinds that are not understood here are carried as they are.
+/// The value of an attribute. Kinds without an accessor are preserved byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute(Vec<u8>);
 
 impl Attribute {
-    /// A serialized `AttrValue`.
+    /// Creates an attribute from a serialized `AttrValue`.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The serialized `AttrValue`.
+    /// Returns the serialized `AttrValue`.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The type, if it is one.
+    /// Returns the type, or `None` for another kind.
     pub fn as_type(&self) -> Option<TF_DataType> {
         let number = self.field(field::TYPE)?.number()?;
         u32::try_from(number).ok().map(TF_DataType)
     }
 
-    /// The integer, if it is one.
+    /// Returns the integer, or `None` for another kind.
     pub fn as_int(&self) -> Option<i64> {
         Some(self.field(field::INT)?.number()?.cast_signed())
     }
 
-    /// The truth value, if it is one.
+    /// Returns the boolean, or `None` for another kind.
     pub fn as_bool(&self) -> Option<bool> {
         Some(self.field(field::BOOL)?.number()? != 0)
     }
 
-    /// The number, if it is one.
+    /// Returns the floating-point number, or `None` for another kind.
     pub fn as_float(&self) -> Option<f32> {
         match self.field(field::FLOAT)? {
             Value::Four(bytes) => Some(f32::from_le_bytes(bytes)),
@@ -52,26 +52,27 @@ impl Attribute {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the text, or `None` for another kind or bytes that are not UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(self.field(field::BYTES)?.bytes()?).ok()
     }
 
-    /// The value of the only field, if it has this number. A kind is always written, zeros too.
+    /// Returns the value of the last field, or `None` if it has another number. The fields are a `oneof`, so
+    /// the last one counts, and zeros are encoded too.
     fn field(&self, number: u64) -> Option<Value<'_>> {
         let found = proto::fields(&self.0).last()?.ok()?;
         (found.number == number).then_some(found.value)
     }
 }
 
-/// A field that is there also where its number is 0, as those of a `oneof` are.
+/// Encodes a number of a `oneof`, which is present also if it is 0.
 fn number(field: u64, value: u64) -> Attribute {
     let zero = [(field << 3) as u8, 0];
     let message = match value {
-        0 => Message::default().raw(&zero),
+        0 => Message::default().encoded(&zero),
         value => Message::default().number(field, value),
     };
-    Attribute(message.done())
+    Attribute(message.finish())
 }
 
 impl From<TF_DataType> for Attribute {
@@ -94,13 +95,13 @@ impl From<bool> for Attribute {
 
 impl From<f32> for Attribute {
     fn from(value: f32) -> Self {
-        Self(Message::default().float(field::FLOAT, value).done())
+        Self(Message::default().float(field::FLOAT, value).finish())
     }
 }
 
 impl From<&str> for Attribute {
     fn from(value: &str) -> Self {
-        Self(Message::default().bytes(field::BYTES, value).done())
+        Self(Message::default().bytes(field::BYTES, value).finish())
     }
 }
 
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_is_read_back_and_is_no_other() {
+    fn each_kind_round_trips_and_is_no_other_kind() {
         assert_eq!(Attribute::from(-5).as_int(), Some(-5));
         assert_eq!(Attribute::from(0).as_int(), Some(0));
         assert_eq!(Attribute::from(false).as_bool(), Some(false));

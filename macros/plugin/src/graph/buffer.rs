@@ -1,5 +1,5 @@
-//! `TF_Buffer`: bytes that travel between the plugin and TensorFlow. Its fields are public, and no
-//! release has moved them.
+//! `TF_Buffer`: bytes that the plugin and TensorFlow exchange. Its fields are public, and their offsets are
+//! the same in all releases.
 
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -9,51 +9,58 @@ use sp_abi::tf_buffer::{TF_Buffer, TF_DeleteBuffer, TF_NewBuffer};
 
 use crate::{Error, Result};
 
-/// The bytes in a buffer.
+/// Returns the bytes in a buffer.
 ///
 /// # Safety
-/// `buffer` is a live buffer that nobody changes during `'a`, of a length that [`check`] accepts.
+/// - `buffer` is a live buffer that no other code changes during `'a`.
+/// - [`check`] accepts its length.
 pub(super) unsafe fn bytes<'a>(buffer: *const TF_Buffer) -> &'a [u8] {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees that `buffer` is live.
     let TF_Buffer { data, length, .. } = unsafe { buffer.read() };
     match data.is_null() {
         true => &[],
-        // SAFETY: whoever filled the buffer says that there are as many.
+        // SAFETY: a `TF_Buffer` has `length` readable bytes at `data`. The caller guarantees that they do not
+        // change during `'a` and that the length fits an `isize`.
         false => unsafe { slice::from_raw_parts(data.cast(), length) },
     }
 }
 
-/// Checks that a buffer's length is that of memory.
+/// Checks that a buffer's length is possible for a slice.
 ///
 /// # Safety
-/// `buffer` is a live buffer.
+/// - `buffer` is a live buffer.
 ///
 /// # Errors
 /// Returns an error if no slice can have that length.
 pub(super) unsafe fn check(buffer: *const TF_Buffer) -> Result<()> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees that `buffer` is live.
     let length = unsafe { buffer.read() }.length;
     match isize::try_from(length) {
         Ok(_) => Ok(()),
-        Err(_) => Err(Error::internal(format!("TensorFlow passed {length} bytes"))),
+        Err(_) => Err(Error::internal(format!(
+            "TensorFlow passed a buffer of {length} bytes, expected at most {}",
+            isize::MAX
+        ))),
     }
 }
 
-/// Puts `bytes` into an empty buffer of TensorFlow's, which frees them.
+/// Moves `bytes` into an empty buffer of TensorFlow, which frees them.
 ///
 /// # Safety
-/// `buffer` is null or a live buffer that nobody else uses.
+/// - `buffer` is null or a live buffer.
+/// - No other code uses it during the call.
 ///
 /// # Errors
-/// Where it is null or holds something.
+/// Returns an error if `buffer` is null or not empty.
 pub(crate) unsafe fn fill(buffer: *mut TF_Buffer, bytes: Vec<u8>) -> Result<()> {
-    // SAFETY: not null, so the caller vouches for it.
+    // SAFETY: `buffer` is not null, so the caller guarantees that it is live.
     if buffer.is_null() || !unsafe { (*buffer).data }.is_null() {
         return Err(Error::internal("TensorFlow passed no empty buffer to fill"));
     }
     let length = bytes.len();
     let data = Box::into_raw(bytes.into_boxed_slice()).cast::<c_void>();
-    // SAFETY: as above.
+    // SAFETY: `buffer` is not null, so the caller guarantees that it is live and not used by other code. It was
+    // empty, so the write leaks no data.
     unsafe {
         buffer.write(TF_Buffer {
             data,
@@ -66,30 +73,31 @@ pub(crate) unsafe fn fill(buffer: *mut TF_Buffer, bytes: Vec<u8>) -> Result<()> 
 
 unsafe extern "C" fn release(data: *mut c_void, length: usize) {
     let bytes = ptr::slice_from_raw_parts_mut(data.cast::<u8>(), length);
-    // SAFETY: `fill` gave them away with this length, and TensorFlow gives them back once.
+    // SAFETY: `fill` leaked a box of this length into the buffer, and TensorFlow calls the deallocator once.
     drop(unsafe { Box::from_raw(bytes) });
 }
 
-/// A buffer of TensorFlow's that the plugin owns; deleted when dropped.
-pub(crate) struct Own(NonNull<TF_Buffer>);
+/// A `TF_Buffer` that the plugin owns; it is deleted on drop.
+pub(crate) struct OwnedBuffer(NonNull<TF_Buffer>);
 
-impl Own {
+impl OwnedBuffer {
     /// Creates an empty buffer for TensorFlow to fill.
     pub fn new() -> Result<Self> {
-        // SAFETY: takes no arguments, and the caller owns what it returns.
+        // SAFETY: TF_NewBuffer takes no arguments, and the caller owns the buffer that it returns.
         unsafe { Self::from_raw(TF_NewBuffer.get()?()) }
     }
 
-    /// Takes over a buffer.
+    /// Takes ownership of a buffer.
     ///
     /// # Safety
-    /// `buffer` is null, or a live buffer that is the plugin's to delete and that nobody changes.
+    /// - `buffer` is null or a live buffer.
+    /// - The caller owns it, and no other code changes it.
     ///
     /// # Errors
     /// Returns an error if it is null.
     pub unsafe fn from_raw(buffer: *mut TF_Buffer) -> Result<Self> {
-        let none = || Error::exhausted("TensorFlow made no buffer");
-        NonNull::new(buffer).map(Self).ok_or_else(none)
+        let absent = || Error::resource_exhausted("TensorFlow returned no buffer");
+        NonNull::new(buffer).map(Self).ok_or_else(absent)
     }
 
     pub fn as_ptr(&self) -> *mut TF_Buffer {
@@ -97,15 +105,16 @@ impl Own {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: ours, and TensorFlow fills it only in calls that are over.
+        // SAFETY: `self` owns the buffer. TensorFlow writes to it only during calls that have `as_ptr`, and
+        // those have returned.
         unsafe { bytes(self.as_ptr()) }
     }
 }
 
-impl Drop for Own {
+impl Drop for OwnedBuffer {
     fn drop(&mut self) {
         if let Ok(delete) = TF_DeleteBuffer.get() {
-            // SAFETY: ours, live, and not used again.
+            // SAFETY: `self` owns the live buffer, and nothing uses it after the drop.
             unsafe { delete(self.as_ptr()) }
         }
     }

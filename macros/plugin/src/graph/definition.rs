@@ -1,49 +1,50 @@
-//! A graph of the author's own: read from a `GraphDef`, changed, written back.
+//! A graph that the author can change: parsed from a `GraphDef` and encoded as one.
 
 use super::Node;
 use crate::Result;
 use crate::proto::{self, Message, Value};
 
-/// A graph's nodes. The rest of the `GraphDef` (functions, versions) is kept as it came.
+/// A graph's nodes. Other fields of the `GraphDef` (functions, versions) are preserved byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Graph {
-    /// The nodes, in no order: TensorFlow sorts them.
+    /// The nodes in any order: TensorFlow sorts them.
     pub nodes: Vec<Node>,
-    rest: Vec<u8>,
+    /// The other fields, encoded.
+    other_fields: Vec<u8>,
 }
 
 impl Graph {
-    /// The graph of a serialized `GraphDef`.
+    /// Parses a serialized `GraphDef`.
     ///
     /// # Errors
-    /// Where the bytes are no such thing.
+    /// Returns an error if `bytes` is not a valid `GraphDef`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut graph = Self::default();
         for field in proto::fields(bytes) {
             let field = field?;
             match (field.number, field.value) {
                 (1, Value::Bytes(node)) => graph.nodes.push(Node::parse(node)?),
-                _ => graph.rest.extend_from_slice(field.whole),
+                _ => graph.other_fields.extend_from_slice(field.encoded),
             }
         }
         Ok(graph)
     }
 
-    /// A serialized `GraphDef`.
+    /// Encodes the graph as a `GraphDef`.
     pub fn to_bytes(&self) -> Vec<u8> {
         let nodes = self.nodes.iter();
         let nodes = nodes.fold(Message::default(), |message, node| {
             message.bytes(1, node.to_bytes())
         });
-        nodes.raw(&self.rest).done()
+        nodes.encoded(&self.other_fields).finish()
     }
 
-    /// The node called `name`.
+    /// Returns the node `name`, or `None` if there is none.
     pub fn node(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| node.name == name)
     }
 
-    /// Whether a node reads `name`, or waits for it.
+    /// Returns true if a node has `name` as a data or control input.
     pub fn is_used(&self, name: &str) -> bool {
         let mut nodes = self.nodes.iter();
         nodes.any(|node| node.inputs().any(|input| input.node == name))
@@ -56,19 +57,19 @@ mod tests {
     use crate::graph::Attribute;
 
     #[test]
-    fn what_is_not_looked_at_is_kept() {
+    fn preserves_unknown_fields() {
         let node = Message::default()
             .text(1, "sum")
             .text(2, "AddV2")
             .bytes(3, "x")
             .bytes(3, "^y")
             .bytes(6, "debug info")
-            .done();
+            .finish();
         let bytes = Message::default()
             .bytes(1, &node)
             .bytes(2, "a library")
-            .bytes(4, Message::default().number(1, 440).done())
-            .done();
+            .bytes(4, Message::default().number(1, 440).finish())
+            .finish();
         let mut graph = Graph::parse(&bytes).unwrap();
         assert_eq!(graph.to_bytes(), bytes);
         assert!(graph.is_used("x") && graph.is_used("y") && !graph.is_used("sum"));
@@ -76,17 +77,17 @@ mod tests {
         let attribute = ("T".to_owned(), Attribute::from(3));
         graph.nodes[0].attributes.push(attribute);
         graph.nodes.push(Node::new("more", "NoOp"));
-        let again = Graph::parse(&graph.to_bytes()).unwrap();
-        assert_eq!(again, graph);
-        let kept = again.node("sum").unwrap().attribute("T").unwrap();
-        assert_eq!(kept.as_int(), Some(3));
+        let parsed = Graph::parse(&graph.to_bytes()).unwrap();
+        assert_eq!(parsed, graph);
+        let attribute = parsed.node("sum").unwrap().attribute("T").unwrap();
+        assert_eq!(attribute.as_int(), Some(3));
     }
 
     #[test]
-    fn what_is_no_graph_is_an_error() {
+    fn rejects_malformed_graph() {
         assert!(Graph::parse(b"no graph").is_err());
-        let not_text = Message::default().bytes(1, Message::default().bytes(1, [0xff]).done());
-        assert!(Graph::parse(&not_text.done()).is_err());
+        let not_text = Message::default().bytes(1, Message::default().bytes(1, [0xff]).finish());
+        assert!(Graph::parse(&not_text.finish()).is_err());
         assert_eq!(Graph::parse(&[]).unwrap(), Graph::default());
     }
 }

@@ -13,31 +13,39 @@ use sp_runtime::Status;
 use super::buffer;
 use crate::{Error, Result};
 
-/// A graph's functions, and all ops that TensorFlow knows.
+/// A graph's functions, and all ops that are registered in TensorFlow.
 pub struct Functions(NonNull<TF_FunctionLibraryDefinition>);
 
 impl Functions {
+    /// Creates the function library of a graph.
+    ///
     /// # Safety
-    /// `graph` is a live buffer.
-    pub(super) unsafe fn of(graph: *const TF_Buffer) -> Result<Self> {
+    /// - `graph` is a live buffer that no other code changes during the call.
+    pub(super) unsafe fn new(graph: *const TF_Buffer) -> Result<Self> {
         let (new, status) = (TF_NewFunctionLibraryDefinition.get()?, Status::new()?);
-        // SAFETY: the caller vouches for the buffer, which is only read during the call. The parameter is
-        // const from 2.10 on.
+        // SAFETY: the caller guarantees that the buffer is live, and `status` is. TensorFlow only reads the
+        // buffer, during the call; the parameter is const from 2.10 on.
         let library = unsafe { new(graph.cast_mut(), status.as_ptr()) };
         status.check()?;
-        let none = || Error::internal("TensorFlow made no function library");
-        NonNull::new(library).map(Self).ok_or_else(none)
+        let absent = || Error::internal("TensorFlow returned no function library");
+        NonNull::new(library).map(Self).ok_or_else(absent)
     }
 
-    /// The definition of the op or function called `name`: a serialized `OpDef`.
+    /// Returns the definition of the op or function `name`, a serialized `OpDef`.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is no such op or function.
     pub fn op_def(&self, name: &str) -> Result<Vec<u8>> {
         let text = CString::new(name);
-        let text = text.map_err(|_| Error::invalid_argument("an op's name has a NUL in it"))?;
-        let (look_up, status, found) = (TF_LookUpOpDef.get()?, Status::new()?, buffer::Own::new()?);
-        // SAFETY: library, name and buffer are live, and the buffer is empty.
+        let text =
+            text.map_err(|_| Error::invalid_argument(format!("op name {name:?} contains a NUL")))?;
+        let (look_up, status, found) = (
+            TF_LookUpOpDef.get()?,
+            Status::new()?,
+            buffer::OwnedBuffer::new()?,
+        );
+        // SAFETY: `self` owns the library; name, buffer and status are locals that outlive the call. The buffer
+        // is empty, as TensorFlow requires.
         unsafe {
             look_up(
                 self.0.as_ptr(),
@@ -54,7 +62,7 @@ impl Functions {
 impl Drop for Functions {
     fn drop(&mut self) {
         if let Ok(delete) = TF_DeleteFunctionLibraryDefinition.get() {
-            // SAFETY: ours, live, and not used again.
+            // SAFETY: `self` owns the live library, and nothing uses it after the drop.
             unsafe { delete(self.0.as_ptr()) }
         }
     }

@@ -1,4 +1,4 @@
-//! What TensorFlow hands to an optimizer: a graph and what it knows of it.
+//! The input of an optimizer: a graph, and TensorFlow's facts about it.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
@@ -27,89 +27,94 @@ type List = unsafe extern "C" fn(
     *mut TF_Status,
 );
 
-/// A graph of TensorFlow's, for one call of an optimizer.
+/// A graph of TensorFlow, borrowed for one call of an optimizer.
 pub struct Item<'a> {
     graph: *const TF_Buffer,
-    handed: *const TF_GrapplerItem,
-    lent: PhantomData<&'a ()>,
+    /// The item that TensorFlow passed, or null in 2.5.
+    item: *const TF_GrapplerItem,
+    lifetime: PhantomData<&'a ()>,
 }
 
 impl<'a> Item<'a> {
+    /// Creates the input from the arguments of `optimize_func`. 2.5 passes no item.
+    ///
     /// # Safety
-    /// Both are what TensorFlow passed to `optimize_func`, lent for `'a`; 2.5 passes no item.
+    /// - `graph` is null or a live buffer, and `item` is null or a live item.
+    /// - No other code changes them during `'a`.
     pub(crate) unsafe fn new(
         graph: *const TF_Buffer,
-        handed: *const TF_GrapplerItem,
+        item: *const TF_GrapplerItem,
     ) -> Result<Self> {
         if graph.is_null() {
             return Err(Error::internal("TensorFlow passed no graph"));
         }
-        // SAFETY: not null, so the caller vouches for it.
+        // SAFETY: `graph` is not null, so the caller guarantees that it is live.
         unsafe { buffer::check(graph)? };
         Ok(Self {
             graph,
-            handed,
-            lent: PhantomData,
+            item,
+            lifetime: PhantomData,
         })
     }
 
-    /// The graph, a serialized `GraphDef`. Of the functions that it calls only the signatures are
-    /// in it: each function's body comes as a graph of its own.
+    /// Returns the graph, a serialized `GraphDef`. It contains only the signatures of the functions that it
+    /// calls: TensorFlow passes each function's body as a graph of its own.
     pub fn bytes(&self) -> &'a [u8] {
-        // SAFETY: TensorFlow lends the buffer for `'a`, and nobody changes it.
+        // SAFETY: the caller of `new` guarantees that the buffer is live and unchanged during `'a`, and `new`
+        // has checked its length.
         unsafe { buffer::bytes(self.graph) }
     }
 
-    /// The graph, to look at and to change.
+    /// Parses the graph.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if TensorFlow passed a malformed graph.
     pub fn graph(&self) -> Result<Graph> {
         Graph::parse(self.bytes())
     }
 
-    /// The names of the nodes that must stay in the graph under their names.
+    /// Returns the names of the nodes that must stay in the graph with their names.
     ///
     /// # Errors
-    /// Where the running TensorFlow cannot say.
-    pub fn preserved(&self) -> Result<BTreeSet<String>> {
+    /// Returns an error if the running TensorFlow cannot list them.
+    pub fn preserved_nodes(&self) -> Result<BTreeSet<String>> {
         let (size, list) = (&TF_GetNodesToPreserveListSize, &TF_GetNodesToPreserveList);
         Ok(self.names(size, list)?.into_iter().collect())
     }
 
-    /// What is fetched: names of nodes, or of their outputs (`node:1`).
+    /// Returns the fetched outputs: names of nodes, or of their outputs (`node:1`).
     ///
     /// # Errors
-    /// Where the running TensorFlow cannot say.
-    pub fn fetched(&self) -> Result<Vec<String>> {
+    /// Returns an error if the running TensorFlow cannot list them.
+    pub fn fetched_outputs(&self) -> Result<Vec<String>> {
         self.names(&TF_GetFetchNodesListSize, &TF_GetFetchNodesList)
     }
 
-    /// The ops and functions that the graph can use.
+    /// Returns the ops and functions that the graph can use.
     ///
     /// # Errors
-    /// Where TensorFlow cannot read the graph.
+    /// Returns an error if TensorFlow cannot parse the graph.
     pub fn functions(&self) -> Result<Functions> {
-        // SAFETY: the buffer is live, and only read during the call.
-        unsafe { Functions::of(self.graph) }
+        // SAFETY: the caller of `new` guarantees that the buffer is live and unchanged.
+        unsafe { Functions::new(self.graph) }
     }
 
-    /// The shapes and types of the graph's tensors, as far as TensorFlow can infer them.
+    /// Returns the shapes and types of the graph's tensors, as far as TensorFlow can infer them.
     ///
     /// # Errors
-    /// What the inference says.
+    /// Returns an error if the inference fails.
     pub fn infer(&self, inference: Inference) -> Result<Properties<'a>> {
-        // SAFETY: TensorFlow lends the item for `'a`.
+        // SAFETY: the item is live during `'a`: TensorFlow passed it, or it belongs to the graph's buffer.
         unsafe { Properties::infer(self.item()?, inference) }
     }
 
-    /// The item: handed, or in 2.5 the one that belongs to the buffer.
+    /// Returns the item that TensorFlow passed, or in 2.5 the one that belongs to the buffer.
     fn item(&self) -> Result<*const TF_GrapplerItem> {
-        if !self.handed.is_null() {
-            return Ok(self.handed);
+        if !self.item.is_null() {
+            return Ok(self.item);
         }
         let (get, status) = (TF_GetGrapplerItem.get()?, Status::new()?);
-        // SAFETY: the buffer is the one that TensorFlow passed, and it only looks for it.
+        // SAFETY: the buffer is the one that TensorFlow passed. The function uses its address as a key only.
         let item = unsafe { get(self.graph.cast_mut(), status.as_ptr()) };
         status.check()?;
         match item.is_null() {
@@ -118,20 +123,20 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Asks for the size of a list of names, then for the list.
+    /// Requests the size of a list of names, then the list.
     fn names(&self, size: &Function<Size>, list: &Function<List>) -> Result<Vec<String>> {
         let (item, status) = (self.item()?, Status::new()?);
         let (mut count, mut bytes) = (0, 0);
-        // SAFETY: the item is live, and both places are ours.
+        // SAFETY: the item is live, and the output parameters are locals.
         unsafe { size.get()?(item, &mut count, &mut bytes, status.as_ptr()) };
         status.check()?;
-        let len = limit::count("a list of nodes", count)?;
-        let bytes = limit::count("the bytes of names", bytes)?;
+        let len = limit::check_count("a list of nodes", count)?;
+        let bytes = limit::check_count("the bytes of names", bytes)?;
         let (mut starts, mut lengths) = (vec![ptr::null_mut(); len], vec![0; len]);
         let mut storage = vec![0_u8; bytes];
         let (start, status_ptr) = (storage.as_mut_ptr().cast(), status.as_ptr());
         let (values, lens) = (starts.as_mut_ptr(), lengths.as_mut_ptr());
-        // SAFETY: the item is live, and the arrays hold as many as they are said to.
+        // SAFETY: the item is live. `values` and `lens` have `count` elements, and `start` has `bytes` bytes.
         unsafe { list.get()?(item, values, lens, count, start, bytes, status_ptr) };
         status.check()?;
         let names = starts.iter().zip(&lengths);
@@ -139,13 +144,13 @@ impl<'a> Item<'a> {
     }
 }
 
-/// A name of a list that was just filled.
+/// Copies a name of a list that TensorFlow has filled.
 fn name(start: *mut c_char, len: usize) -> Result<String> {
     if start.is_null() {
         return Ok(String::new());
     }
-    // SAFETY: TensorFlow put `len` bytes there, into storage that is still live.
+    // SAFETY: TensorFlow stored a name of `len` bytes at `start`, in the caller's storage, which is live.
     let bytes = unsafe { slice::from_raw_parts(start.cast::<u8>(), len) };
     let text = String::from_utf8(bytes.to_vec());
-    text.map_err(|_| Error::internal("a node's name is not text"))
+    text.map_err(|_| Error::internal("TensorFlow passed a node name that is not UTF-8"))
 }

@@ -1,9 +1,8 @@
-//! Graphs: what an [`Optimizer`](crate::Optimizer) is handed, and what it makes of it.
+//! Graphs: the input of an [`Optimizer`](crate::Optimizer), and its output.
 //!
-//! An [`Item`] is TensorFlow's: the graph as a serialized `GraphDef`, and what it knows of it. A
-//! [`Graph`] is the author's own, read from it and written back; whatever of a `GraphDef` it does
-//! not look at stays as it came. Nothing stops an author from reading [`Item::bytes`] with another
-//! library.
+//! An [`Item`] belongs to TensorFlow: a graph as a serialized `GraphDef`, and facts about it. A [`Graph`]
+//! belongs to the author: it is parsed from the item, changed and encoded. Fields of the `GraphDef` that it
+//! does not know are preserved byte for byte. An author may also parse [`Item::bytes`] with another library.
 
 mod attribute;
 mod buffer;
@@ -14,7 +13,7 @@ mod node;
 mod properties;
 
 pub use attribute::Attribute;
-pub(crate) use buffer::{Own, fill};
+pub(crate) use buffer::{OwnedBuffer, fill};
 pub use definition::Graph;
 pub use functions::Functions;
 pub use item::Item;

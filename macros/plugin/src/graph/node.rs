@@ -1,28 +1,28 @@
-//! A node of a graph, and how its inputs are written.
+//! Nodes of a graph, and their inputs.
 
 use super::Attribute;
 use crate::Result;
 use crate::proto::{self, Message, Value};
 
-/// A node. What of a `NodeDef` has no field here is kept as it came.
+/// A node. Other fields of the `NodeDef` are preserved byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Node {
-    /// Its name, which no other node of the graph has.
+    /// The name, which is unique in the graph.
     pub name: String,
-    /// The op that it runs.
+    /// The op that the node runs.
     pub op: String,
-    /// What it reads, as [`Input`] says it; those that only order it come last.
+    /// The inputs, in the form that [`Input::parse`] accepts; control inputs come last.
     pub inputs: Vec<String>,
-    /// Where it runs: `/job:localhost/replica:0/task:0/device:MYACCEL:0`, or nothing where it is
-    /// not placed yet.
+    /// The device, such as `/job:localhost/replica:0/task:0/device:MYACCEL:0`; empty if the node is not placed.
     pub device: String,
-    /// Its attributes by name, in no order.
+    /// The attributes by name, in any order.
     pub attributes: Vec<(String, Attribute)>,
-    rest: Vec<u8>,
+    /// The other fields, encoded.
+    other_fields: Vec<u8>,
 }
 
 impl Node {
-    /// A node without inputs.
+    /// Creates a node without inputs.
     pub fn new(name: impl Into<String>, op: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -31,24 +31,24 @@ impl Node {
         }
     }
 
-    /// The attribute called `name`.
+    /// Returns the attribute `name`, or `None` if there is none.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         let mut all = self.attributes.iter();
         all.find(|(found, _)| found == name).map(|(_, it)| it)
     }
 
-    /// The type of the device that it is placed on: `MYACCEL`.
+    /// Returns the type of the node's device, such as `MYACCEL`, or `None` if the node is not placed.
     pub fn device_type(&self) -> Option<&str> {
         let (_, device) = self.device.rsplit_once("/device:")?;
         device.split([':', '/']).next()
     }
 
-    /// What it reads, in order.
+    /// Returns the inputs in order.
     pub fn inputs(&self) -> impl Iterator<Item = Input<'_>> {
         self.inputs.iter().map(|text| Input::parse(text))
     }
 
-    /// A node of a serialized `NodeDef`.
+    /// Parses a serialized `NodeDef`.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
         let mut node = Self::default();
         for field in proto::fields(bytes) {
@@ -59,13 +59,13 @@ impl Node {
                 (3, value) => node.inputs.push(value.text()?),
                 (4, value) => node.device = value.text()?,
                 (5, Value::Bytes(entry)) => node.attributes.push(attribute(entry)?),
-                _ => node.rest.extend_from_slice(field.whole),
+                _ => node.other_fields.extend_from_slice(field.encoded),
             }
         }
         Ok(node)
     }
 
-    /// A serialized `NodeDef`.
+    /// Encodes the node as a `NodeDef`.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let head = Message::default().text(1, &self.name).text(2, &self.op);
         let inputs = self.inputs.iter();
@@ -73,13 +73,13 @@ impl Node {
         let attributes = self.attributes.iter();
         let all = attributes.fold(head.text(4, &self.device), |message, (name, value)| {
             let entry = Message::default().text(1, name).bytes(2, value.bytes());
-            message.bytes(5, entry.done())
+            message.bytes(5, entry.finish())
         });
-        all.raw(&self.rest).done()
+        all.encoded(&self.other_fields).finish()
     }
 }
 
-/// An entry of `NodeDef.attr`.
+/// Parses an entry of `NodeDef.attr`.
 fn attribute(entry: &[u8]) -> Result<(String, Attribute)> {
     let (mut name, mut value) = (String::new(), Vec::new());
     for field in proto::fields(entry) {
@@ -93,18 +93,17 @@ fn attribute(entry: &[u8]) -> Result<(String, Attribute)> {
     Ok((name, Attribute::from_bytes(value)))
 }
 
-/// What a node reads: `node` or `node:1` is one of that node's outputs, `^node` no value but that
-/// node's end.
+/// An input of a node: `node` and `node:1` are data inputs, `^node` is a control input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input<'a> {
-    /// The node that gives it.
+    /// The name of the source node.
     pub node: &'a str,
-    /// Which of its outputs; none where only the order counts.
+    /// The number of the source's output, or `None` for a control input.
     pub output: Option<usize>,
 }
 
 impl<'a> Input<'a> {
-    /// The input that is written so.
+    /// Parses an input.
     pub fn parse(text: &'a str) -> Self {
         if let Some(node) = text.strip_prefix('^') {
             return Self { node, output: None };
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_are_outputs_or_an_order() {
+    fn parses_data_and_control_inputs() {
         let input = |node, output| Input { node, output };
         assert_eq!(Input::parse("a"), input("a", Some(0)));
         assert_eq!(Input::parse("scope/a:2"), input("scope/a", Some(2)));
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_known_by_its_type() {
+    fn device_type_is_parsed_from_device_name() {
         let on = |device: &str| Node {
             device: device.into(),
             ..Node::new("a", "Relu")

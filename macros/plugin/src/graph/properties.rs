@@ -1,4 +1,4 @@
-//! Shapes and types of a graph's tensors, as TensorFlow infers them.
+//! The shapes and types of a graph's tensors, as TensorFlow infers them.
 
 use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
@@ -27,21 +27,21 @@ type List = unsafe extern "C" fn(
     *mut TF_Status,
 );
 
-/// How hard TensorFlow tries.
+/// Options of the inference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Inference {
-    /// Whether what is fed has the shape that its placeholder says.
+    /// True to assume that fed tensors have the shapes of their placeholders.
     pub assume_valid_feeds: bool,
-    /// Whether to look into values for shapes, which takes longer.
+    /// True to infer shapes from the values of tensors too, which takes longer.
     pub aggressive: bool,
 }
 
-/// What is known of a tensor.
+/// The inferred properties of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorProperties {
-    /// Its type.
+    /// The type of the elements.
     pub dtype: TF_DataType,
-    /// Its shape, where the rank is known; each dimension, where that is known.
+    /// The dimensions, or `None` if the rank is not known. A dimension is `None` if its size is not known.
     pub dims: Option<Vec<Option<u64>>>,
 }
 
@@ -52,69 +52,84 @@ pub struct Properties<'a> {
 }
 
 impl Properties<'_> {
+    /// Runs the inference.
+    ///
     /// # Safety
-    /// `item` is live for the value's life.
-    pub(super) unsafe fn infer(item: *const TF_GrapplerItem, how: Inference) -> Result<Self> {
+    /// - `item` is live while the value lives.
+    pub(super) unsafe fn infer(item: *const TF_GrapplerItem, options: Inference) -> Result<Self> {
         let (new, infer, status) = (
             TF_NewGraphProperties.get()?,
             TF_InferStatically.get()?,
             Status::new()?,
         );
-        // SAFETY: the caller vouches for the item.
-        let made = NonNull::new(unsafe { new(item) });
-        let made = Self {
-            raw: made.ok_or_else(|| Error::internal("TensorFlow made no properties"))?,
+        // SAFETY: the caller guarantees that the item is live.
+        let raw = NonNull::new(unsafe { new(item) });
+        let properties = Self {
+            raw: raw.ok_or_else(|| Error::internal("TensorFlow returned no properties"))?,
             item: PhantomData,
         };
-        let (feeds, hard) = (how.assume_valid_feeds.into(), how.aggressive.into());
-        // SAFETY: the properties are live. Values of tensors are not asked for.
-        unsafe { infer(made.raw.as_ptr(), feeds, hard, 0, 0, status.as_ptr()) };
+        let (feeds, aggressive) = (options.assume_valid_feeds.into(), options.aggressive.into());
+        // The zeros: the results do not include values of tensors.
+        // SAFETY: `properties` owns a live object, and `status` is live.
+        unsafe {
+            infer(
+                properties.raw.as_ptr(),
+                feeds,
+                aggressive,
+                0,
+                0,
+                status.as_ptr(),
+            )
+        };
         status.check()?;
-        Ok(made)
+        Ok(properties)
     }
 
-    /// What is known of a node's inputs, in order; nothing where TensorFlow knows nothing.
+    /// Returns the properties of a node's inputs, in order. The list is empty if TensorFlow has none.
     ///
     /// # Errors
-    /// What TensorFlow says.
+    /// Returns the error of TensorFlow.
     pub fn inputs(&self, node: &str) -> Result<Vec<TensorProperties>> {
-        self.ask(
+        self.list(
             node,
             &TF_GetInputPropertiesListSize,
             &TF_GetInputPropertiesList,
         )
     }
 
-    /// What is known of a node's outputs, in order; nothing where TensorFlow knows nothing.
+    /// Returns the properties of a node's outputs, in order. The list is empty if TensorFlow has none.
     ///
     /// # Errors
-    /// What TensorFlow says.
+    /// Returns the error of TensorFlow.
     pub fn outputs(&self, node: &str) -> Result<Vec<TensorProperties>> {
-        self.ask(
+        self.list(
             node,
             &TF_GetOutputPropertiesListSize,
             &TF_GetOutputPropertiesList,
         )
     }
 
-    fn ask(
+    /// Requests the size of a list of properties, then the list.
+    fn list(
         &self,
         node: &str,
         size: &Function<Size>,
         list: &Function<List>,
     ) -> Result<Vec<TensorProperties>> {
         let name = CString::new(node);
-        let name = name.map_err(|_| Error::invalid_argument("a node's name has a NUL in it"))?;
+        let name = name
+            .map_err(|_| Error::invalid_argument(format!("node name {node:?} contains a NUL")))?;
         let (raw, status, mut count) = (self.raw.as_ptr(), Status::new()?, 0);
-        // SAFETY: properties and name are live, and the place is ours.
+        // SAFETY: `self` owns the live properties; the name and the output parameter are locals.
         unsafe { size.get()?(raw, name.as_ptr(), &mut count, status.as_ptr()) };
         status.check()?;
-        limit::count("a list of properties", count)?;
-        let buffers = (0..count).map(|_| buffer::Own::new());
-        let buffers: Vec<buffer::Own> = buffers.collect::<Result<_>>()?;
-        let mut places: Vec<_> = buffers.iter().map(buffer::Own::as_ptr).collect();
-        let (first, status_ptr) = (places.as_mut_ptr(), status.as_ptr());
-        // SAFETY: as above; there are `count` empty buffers.
+        limit::check_count("a list of properties", count)?;
+        let buffers = (0..count).map(|_| buffer::OwnedBuffer::new());
+        let buffers: Vec<buffer::OwnedBuffer> = buffers.collect::<Result<_>>()?;
+        let mut pointers: Vec<_> = buffers.iter().map(buffer::OwnedBuffer::as_ptr).collect();
+        let (first, status_ptr) = (pointers.as_mut_ptr(), status.as_ptr());
+        // SAFETY: `self` owns the live properties, the name is a local, and `first` points to `count` empty
+        // buffers, as TensorFlow requires.
         unsafe { list.get()?(raw, name.as_ptr(), first, count, status_ptr) };
         status.check()?;
         buffers.iter().map(|it| tensor(it.bytes())).collect()
@@ -124,24 +139,24 @@ impl Properties<'_> {
 impl Drop for Properties<'_> {
     fn drop(&mut self) {
         if let Ok(delete) = TF_DeleteGraphProperties.get() {
-            // SAFETY: ours, live, and not used again.
+            // SAFETY: `self` owns the live properties, and nothing uses them after the drop.
             unsafe { delete(self.raw.as_ptr()) }
         }
     }
 }
 
-/// An `OpInfo.TensorProperties` (tensorflow/core/grappler/costs/op_performance_data.proto).
+/// Parses an `OpInfo.TensorProperties` (tensorflow/core/grappler/costs/op_performance_data.proto).
 fn tensor(bytes: &[u8]) -> Result<TensorProperties> {
     let mut found = TensorProperties {
         dtype: TF_DataType(0),
-        // An absent shape is an empty one, which is a scalar's.
+        // An absent shape is an empty message, which is the shape of a scalar.
         dims: Some(Vec::new()),
     };
     for field in proto::fields(bytes) {
         let field = field?;
         match (field.number, field.value) {
             (1, Value::Number(dtype)) => {
-                found.dtype = TF_DataType(dtype.try_into().map_err(|_| proto::damaged())?);
+                found.dtype = TF_DataType(dtype.try_into().map_err(|_| proto::malformed())?);
             }
             (2, Value::Bytes(shape)) => found.dims = dims(shape)?,
             _ => {}
@@ -150,7 +165,7 @@ fn tensor(bytes: &[u8]) -> Result<TensorProperties> {
     Ok(found)
 }
 
-/// A `TensorShapeProto`.
+/// Parses a `TensorShapeProto`; `None` for an unknown rank.
 fn dims(shape: &[u8]) -> Result<Option<Vec<Option<u64>>>> {
     let (mut dims, mut ranked) = (Vec::new(), true);
     for field in proto::fields(shape) {
@@ -164,7 +179,7 @@ fn dims(shape: &[u8]) -> Result<Option<Vec<Option<u64>>>> {
     Ok(ranked.then_some(dims))
 }
 
-/// A dimension; those below 0 are unknown.
+/// Parses a dimension; `None` for a negative size, which means unknown.
 fn length(dim: &[u8]) -> Result<Option<u64>> {
     let mut size = 0_i64;
     for field in proto::fields(dim) {
@@ -182,19 +197,19 @@ mod tests {
     use crate::proto::Message;
 
     #[test]
-    fn unknown_dimensions_and_ranks_are_told_from_0() {
-        let dim = |size: i64| Message::default().number(1, size.cast_unsigned()).done();
+    fn unknown_dimensions_and_ranks_differ_from_0() {
+        let dim = |size: i64| Message::default().number(1, size.cast_unsigned()).finish();
         let shape = Message::default()
             .bytes(2, dim(3))
             .bytes(2, dim(-1))
             .bytes(2, dim(0));
-        let shape = shape.done();
+        let shape = shape.finish();
         assert_eq!(dims(&shape).unwrap(), Some(vec![Some(3), None, Some(0)]));
         assert_eq!(dims(&[]).unwrap(), Some(vec![]));
         let bytes = Message::default()
             .number(1, 1)
-            .bytes(2, Message::default().number(3, 1).done());
-        let found = tensor(&bytes.done()).unwrap();
+            .bytes(2, Message::default().number(3, 1).finish());
+        let found = tensor(&bytes.finish()).unwrap();
         assert_eq!((found.dtype, found.dims), (TF_DataType::TF_FLOAT, None));
         assert_eq!(tensor(&[8, 1]).unwrap().dims, Some(vec![]));
     }

@@ -71,7 +71,7 @@ impl Construction<'_> {
             )
         };
         self.status.check()?;
-        let count = |stated: i32| limit::count(format_args!("attribute {name:?}"), stated);
+        let count = |stated: i32| limit::check_count(format_args!("attribute {name:?}"), stated);
         Ok((count(list)?, count(total)?))
     }
 }

@@ -30,7 +30,7 @@ impl Builder {
         let (create, compute, delete) = (Some(create), Some(compute), Some(delete));
         // SAFETY: names are C strings, which TensorFlow copies; the callbacks belong together.
         let builder = unsafe { new(op.as_ptr(), device_type.as_ptr(), create, compute, delete) };
-        let none = || Error::exhausted("TensorFlow created no kernel builder");
+        let none = || Error::resource_exhausted("TensorFlow created no kernel builder");
         NonNull::new(builder).map(Self).ok_or_else(none)
     }
 

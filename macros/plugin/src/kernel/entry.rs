@@ -12,7 +12,7 @@ use sp_abi::kernels::{
     TF_OpKernelContext, TF_OpKernelContext_Failure,
 };
 use sp_abi::tf_datatype::TF_DataType;
-use sp_runtime::{Host, Means, Missing, Releases, Status, guard, handle};
+use sp_runtime::{Host, HostFunction, Releases, Status, UnavailableFunction, guard, handle};
 
 use super::attribute::{Attributes, Construction};
 use super::builder::Builder;
@@ -30,7 +30,7 @@ pub struct Entry<D> {
     host: Vec<&'static CStr>,
     priority: i32,
     releases: Releases,
-    means: Vec<&'static dyn Means>,
+    required_functions: Vec<&'static dyn HostFunction>,
     callbacks: Callbacks,
     kernel: TypeId,
     device: PhantomData<fn() -> D>,
@@ -46,14 +46,14 @@ pub(super) struct Callbacks {
 
 impl<D: Device> Entry<D> {
     /// `K` as the kernel of `op`, for all types.
-    pub fn of<K: Kernel<D>>(op: &'static CStr) -> Self {
+    pub fn new<K: Kernel<D>>(op: &'static CStr) -> Self {
         Self {
             op,
             constraints: Vec::new(),
             host: Vec::new(),
             priority: 0,
             releases: Releases::ALL,
-            means: Vec::new(),
+            required_functions: Vec::new(),
             callbacks: Callbacks {
                 create: create::<D, K>,
                 compute: compute::<D, K>,
@@ -83,21 +83,23 @@ impl<D: Device> Entry<D> {
     }
 
     /// Serves these releases only: those whose core lacks the kernel, and offers the means for it.
-    pub fn on(mut self, releases: Releases) -> Self {
+    pub fn in_releases(mut self, releases: Releases) -> Self {
         self.releases = releases;
         self
     }
 
     /// Serves only hosts on which `function` can be called, since it computes through that. On others
     /// core's own kernel serves, if it has one.
-    pub fn by_means_of(mut self, function: &'static dyn Means) -> Self {
-        self.means.push(function);
+    pub fn requires_function(mut self, function: &'static dyn HostFunction) -> Self {
+        self.required_functions.push(function);
         self
     }
 
     /// What this host lacks for it.
-    pub fn lacks(&self) -> Option<Missing> {
-        self.means.iter().find_map(|it| it.is_there().err())
+    pub fn unavailable_function(&self) -> Option<UnavailableFunction> {
+        self.required_functions
+            .iter()
+            .find_map(|it| it.check_available().err())
     }
 
     /// The op.
@@ -106,8 +108,8 @@ impl<D: Device> Entry<D> {
     }
 
     /// Whether it is to be registered with this host.
-    pub fn serves(&self, host: &Host) -> bool {
-        host.is(self.releases) != Some(false)
+    pub fn is_for_host(&self, host: &Host) -> bool {
+        host.is_in(self.releases) != Some(false)
     }
 
     /// Returns true if this kernel serves every node that `other` serves: each constraint of this one is
@@ -128,7 +130,7 @@ impl<D: Device> Entry<D> {
     }
 
     /// Adds `by` to the priority, within its range.
-    pub(super) fn raise(&mut self, by: i32) {
+    pub(super) fn raise_priority(&mut self, by: i32) {
         self.priority = self.priority.saturating_add(by);
     }
 
@@ -194,7 +196,7 @@ unsafe extern "C" fn create<D: Device, K: Kernel<D>>(
 ) -> *mut c_void {
     let read = |construction: &Construction<'_>, calls| {
         let attributes = K::Attributes::read(construction)?;
-        Ok(handle::give(Instance { attributes, calls }))
+        Ok(handle::into_raw(Instance { attributes, calls }))
     };
     // SAFETY: TensorFlow lends the construction for this call.
     unsafe { construct(construction, TypeId::of::<(D, K)>(), &read) }
@@ -207,7 +209,7 @@ unsafe fn construct(
     kernel: TypeId,
     read: &dyn Fn(&Construction<'_>, &'static Calls) -> Result<*mut c_void>,
 ) -> *mut c_void {
-    let made = guard::caught("a kernel's construction", || {
+    let made = guard::catch_panic("a kernel's construction", || {
         let calls = calls::of(kernel)
             .ok_or_else(|| Error::internal("a kernel was made that was never registered"))?;
         // SAFETY: the caller vouches for the construction.
@@ -215,7 +217,7 @@ unsafe fn construct(
     });
     made.unwrap_or_else(|error| {
         // SAFETY: as above.
-        unsafe { refuse(construction, &error) };
+        unsafe { fail_construction(construction, &error) };
         ptr::null_mut()
     })
 }
@@ -235,7 +237,7 @@ unsafe extern "C" fn compute<D: Device, K: Kernel<D>>(
         let done = K::compute(cx, &instance.attributes);
         if let Some(traced) = traced {
             let device = cx.ordinal().map_or(0, i32::unsigned_abs);
-            traced.end(instance.calls.label(), device);
+            traced.record(instance.calls.label(), device);
         }
         instance.calls.count(cx.call().staged().get());
         done
@@ -250,30 +252,30 @@ unsafe fn run<D: Device>(
     context: *mut TF_OpKernelContext,
     body: &dyn Fn(&OnDevice<'_, D>) -> Result<()>,
 ) {
-    let done = guard::caught("a kernel", || {
+    let done = guard::catch_panic("a kernel", || {
         // SAFETY: the caller vouches for the context.
         let call = unsafe { Call::new(context)? };
         body(&OnDevice::<D>::new(&call)?)
     });
     if let Err(error) = done {
         // SAFETY: as above.
-        unsafe { fail(context, &error) }
+        unsafe { fail_computation(context, &error) }
     }
 }
 
 unsafe extern "C" fn delete<A>(instance: *mut c_void) {
     if !instance.is_null() {
-        guard::value("a kernel's deletion", (), || {
+        guard::run_with_default("a kernel's deletion", (), || {
             // SAFETY: `create` of the same entry gave it, and TensorFlow deletes it once.
-            drop(unsafe { handle::take::<Instance<A>>(instance) });
+            drop(unsafe { handle::from_raw::<Instance<A>>(instance) });
         });
     }
 }
 
 /// # Safety
 /// `construction` is live.
-unsafe fn refuse(construction: *mut TF_OpKernelConstruction, error: &Error) {
-    tell(error, |status| {
+unsafe fn fail_construction(construction: *mut TF_OpKernelConstruction, error: &Error) {
+    report_failure(error, |status| {
         // SAFETY: the caller vouches for the construction; TensorFlow copies the status.
         unsafe { TF_OpKernelConstruction_Failure.get()?(construction, status) }
         Ok(())
@@ -282,8 +284,8 @@ unsafe fn refuse(construction: *mut TF_OpKernelConstruction, error: &Error) {
 
 /// # Safety
 /// `context` is live.
-unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
-    tell(error, |status| {
+unsafe fn fail_computation(context: *mut TF_OpKernelContext, error: &Error) {
+    report_failure(error, |status| {
         // SAFETY: the caller vouches for the context; TensorFlow copies the status.
         unsafe { TF_OpKernelContext_Failure.get()?(context, status) }
         Ok(())
@@ -291,9 +293,9 @@ unsafe fn fail(context: *mut TF_OpKernelContext, error: &Error) {
 }
 
 /// Puts `error` into a status and passes that to `report`; if that fails, into the log.
-fn tell(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
-    let told = Status::of(error).and_then(|status| report(status.as_ptr()));
-    if told.is_err() {
+fn report_failure(error: &Error, report: impl FnOnce(*mut sp_runtime::RawStatus) -> Result<()>) {
+    let reported = Status::from_error(error).and_then(|status| report(status.as_ptr()));
+    if reported.is_err() {
         sp_runtime::report!(Error, "a kernel failed and could not say so: {error}");
     }
 }

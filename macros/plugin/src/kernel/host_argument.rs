@@ -13,7 +13,7 @@ use sp_runtime::Function;
 
 use super::call::Call;
 use super::call::int; // since 2.11
-use crate::graph::Own;
+use crate::graph::OwnedBuffer;
 use crate::proto::{self, Value};
 use crate::{Code, Error, Result};
 
@@ -124,7 +124,7 @@ impl Definition {
         // SAFETY: takes no arguments.
         let raw = unsafe { ALL_OPS.get().ok()?() };
         // SAFETY: the caller owns what TF_GetAllOpList returns.
-        let list = unsafe { Own::from_raw(raw) }.ok()?;
+        let list = unsafe { OwnedBuffer::from_raw(raw) }.ok()?;
         let mut ops = messages(list.bytes(), 1).into_iter();
         let found = ops.find(|definition| text(definition, 1) == op.to_bytes());
         found.map(Self::parse)
@@ -190,8 +190,8 @@ mod tests {
     fn argument(name: &str, list: u64) -> Vec<u8> {
         let argument = Message::default().text(1, name);
         match list {
-            0 => argument.done(),
-            number => argument.text(number, "N").done(),
+            0 => argument.finish(),
+            number => argument.text(number, "N").finish(),
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
             .fold(Message::default(), |it, (name, list)| {
                 it.bytes(2, argument(name, *list))
             });
-        Definition::parse(&definition.done()).inputs
+        Definition::parse(&definition.finish()).inputs
     }
 
     #[test]

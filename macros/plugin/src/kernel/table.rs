@@ -8,7 +8,7 @@ use sp_runtime::{Host, guard};
 
 use super::Entry;
 use crate::Device;
-use crate::platform::About;
+use crate::platform::PluginInfo;
 
 /// Difference in priority between the kernels of a table and those of the next table.
 const TABLE_PRIORITY: i32 = 1000;
@@ -18,11 +18,11 @@ const TABLE_PRIORITY: i32 = 1000;
 /// A kernel that this host cannot run is left out before it can take the place of another one. Of the
 /// others, a kernel of a later table is left out if one of an earlier table serves all of its nodes. What
 /// TensorFlow rejects is reported and left out.
-pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
-    guard::value("TF_InitKernel", (), || {
-        let host = Host::enter(&about.terms(), &sp_abi::KNOWLEDGE, Vec::new);
+pub fn register<D: Device>(info: &PluginInfo, tables: impl FnOnce() -> Vec<Vec<Entry<D>>>) {
+    guard::run_with_default("TF_InitKernel", (), || {
+        let host = Host::get_or_decide(&info.requirements(), &sp_abi::KNOWN_RELEASES, Vec::new);
         // The reason why a host is declined was reported with the device, which it does not get.
-        if host.serve().is_err() {
+        if host.check_accepted().is_err() {
             return;
         }
         let entries = select(runnable(tables(), host));
@@ -30,7 +30,7 @@ pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry
         let count = entries.len();
         sp_runtime::report!(Debug, "registers {count} kernels with {}", host.name());
         for entry in entries {
-            if let Err(error) = entry.register(about.device_type) {
+            if let Err(error) = entry.register(info.device_type) {
                 sp_runtime::report!(Error, "{} is not registered: {error}", entry.label());
             }
         }
@@ -41,10 +41,10 @@ pub fn register<D: Device>(about: &About, tables: impl FnOnce() -> Vec<Vec<Entry
 fn runnable<D: Device>(tables: Vec<Vec<Entry<D>>>, host: &Host) -> Vec<Vec<Entry<D>>> {
     let mut lacking: Vec<(String, &'static CStr)> = Vec::new();
     let mut can_run = |entry: &Entry<D>| {
-        if !entry.serves(host) {
+        if !entry.is_for_host(host) {
             return false;
         }
-        let missing = entry.lacks();
+        let missing = entry.unavailable_function();
         lacking.extend(missing.iter().map(|it| (it.to_string(), entry.op())));
         missing.is_none()
     };
@@ -80,7 +80,9 @@ fn select<D: Device>(tables: Vec<Vec<Entry<D>>>) -> Vec<Entry<D>> {
     for (mut table, rank) in tables.into_iter().zip(ranks.into_iter().rev()) {
         table.retain(|entry| !selected.iter().any(|earlier| earlier.covers(entry)));
         let raise = rank.saturating_mul(TABLE_PRIORITY);
-        table.iter_mut().for_each(|entry| entry.raise(raise));
+        table
+            .iter_mut()
+            .for_each(|entry| entry.raise_priority(raise));
         selected.extend(table);
     }
     selected

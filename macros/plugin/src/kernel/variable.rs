@@ -144,10 +144,41 @@ unsafe fn called(
         );
         return;
     };
-    let done = guard::caught("a variable's change", || {
+    let done = guard::catch_panic("a variable's change", || {
         which(active.callbacks)(&source?, &target?)
     });
     if let Err(error) = done {
         active.failed.set(Some(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::DROPPED;
+
+    /// Calls back as core does, and returns how many tensors were deleted.
+    fn deleted_by_copy() -> usize {
+        let before = DROPPED.get();
+        let tensor = ptr::NonNull::<u64>::dangling().as_ptr().cast();
+        // SAFETY: no TensorFlow is loaded, so a handle is only passed on.
+        unsafe { copy(ptr::null_mut(), tensor, tensor) };
+        DROPPED.get() - before
+    }
+
+    #[test]
+    fn late_callback_deletes_its_tensors() {
+        assert_eq!(deleted_by_copy(), 2);
+    }
+
+    #[test]
+    fn panicking_callback_deletes_its_tensors() {
+        let copy: Change<'_> = &|_, _| panic!("no");
+        let update = copy;
+        let done = during(Callbacks { copy, update }, || {
+            assert_eq!(deleted_by_copy(), 2);
+            Ok(())
+        });
+        assert!(done.is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The optimizer of a plugin that cannot serve its host. TensorFlow demands one once it has found
-//! the entry point, and aborts on an error, so there is one that it never asks.
+//! The optimizer of a plugin that declines its host. If the entry point exists, TensorFlow requires an
+//! optimizer and aborts on an error. So the plugin registers one that TensorFlow never runs.
 
 use std::ffi::{CStr, CString, c_void};
 use std::sync::OnceLock;
@@ -12,15 +12,15 @@ use sp_runtime::{PrefixMut, guard};
 use crate::graph::{self, Item};
 use crate::part;
 
-/// A type that no device has, and no other plugin declines by. TensorFlow asks an optimizer about
-/// graphs with nodes on devices of its type only.
-pub fn device_type(ours: &CStr) -> &'static CStr {
+/// Returns a device type that no device has and that no other plugin registers. TensorFlow runs an optimizer
+/// only on graphs with nodes on devices of its type.
+pub fn device_type(plugin_type: &CStr) -> &'static CStr {
     static NAME: OnceLock<CString> = OnceLock::new();
-    NAME.get_or_init(|| part::declined_name(ours))
+    NAME.get_or_init(|| part::declined_name(plugin_type))
 }
 
-/// Fills in the one slot that TensorFlow demands: with what returns its input where it is known how
-/// the slot is called, else with what touches nothing.
+/// Fills in the slot that TensorFlow requires: with a function that returns its input if the slot's signature
+/// is known, else with one that does nothing.
 pub fn fill(table: &mut PrefixMut<'_, TP_Optimizer>) {
     if TP_Optimizer::set_optimize_func::<Unchanged>(table).is_err() {
         table.set(TP_Optimizer::optimize_func, Some(untouched));
@@ -38,11 +38,12 @@ impl TP_Optimizer__optimize_func for Unchanged {
         status: *mut TF_Status,
     ) {
         let body = || {
-            // SAFETY: TensorFlow lends all three for the call.
+            // SAFETY: all three are TensorFlow's arguments: live during the call, and no other code uses
+            // `optimized` meanwhile.
             unsafe { graph::fill(optimized, Item::new(graph, item)?.bytes().to_vec()) }
         };
-        // SAFETY: the status is TensorFlow's own.
-        unsafe { guard::status("TP_Optimizer.optimize_func", status, body) }
+        // SAFETY: `status` is TensorFlow's argument, a live status object.
+        unsafe { guard::run_with_status("TP_Optimizer.optimize_func", status, body) }
     }
 }
 

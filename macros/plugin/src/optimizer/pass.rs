@@ -1,25 +1,27 @@
-//! TensorFlow's own passes over a graph, and what a plugin may say of them.
+//! TensorFlow's own passes over a graph, and the plugin's configuration of them.
 
 use sp_abi::grappler::{TF_TriState, TP_OptimizerConfigs};
 use sp_runtime::PrefixMut;
 
-/// What a plugin says of a pass. TensorFlow, up to 2.21, runs a pass unless the user or a plugin of
-/// the graph's devices has switched it off: `On` says no more than silence does.
+/// A plugin's configuration of a pass.
+///
+/// TensorFlow, up to 2.21, runs a pass unless the user or a plugin of the graph's devices has switched it off.
+/// So `On` has the same effect as no configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// It does not run.
+    /// The pass does not run.
     Off,
-    /// It may run.
+    /// The pass may run.
     On,
 }
 
 macro_rules! passes {
     ($($(#[doc = $doc:literal])+ $pass:ident = $field:ident,)*) => {
-        /// A pass of TensorFlow's own. One that a release lacks is left out there.
+        /// A pass of TensorFlow. A release without the pass ignores its configuration.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Pass {
-            /// Removes what nobody needs.
+            /// Removes nodes that do not contribute to the outputs.
             ModelPruning,
             $($(#[doc = $doc])+ $pass,)*
         }
@@ -27,8 +29,8 @@ macro_rules! passes {
         impl Pass {
             pub(super) fn set(self, switch: Switch, configs: &mut PrefixMut<'_, TP_OptimizerConfigs>) {
                 let (field, value) = match self {
-                    // The only one that is said the other way round.
-                    Self::ModelPruning => (TP_OptimizerConfigs::disable_model_pruning, switch.turned()),
+                    // The only field that disables its pass.
+                    Self::ModelPruning => (TP_OptimizerConfigs::disable_model_pruning, switch.inverted()),
                     $(Self::$pass => (TP_OptimizerConfigs::$field, switch),)*
                 };
                 configs.set(field, value.state());
@@ -38,47 +40,47 @@ macro_rules! passes {
 }
 
 passes! {
-    /// Picks among implementations of a function by device.
+    /// Selects an implementation of a function by device.
     ImplementationSelector = implementation_selector,
     /// Inlines and specializes functions.
     FunctionOptimization = function_optimization,
-    /// Computes once what is computed twice.
+    /// Merges equal subgraphs.
     CommonSubgraphElimination = common_subgraph_elimination,
     /// Simplifies arithmetic.
     ArithmeticOptimization = arithmetic_optimization,
     /// Removes assertions and prints.
     DebugStripper = debug_stripper,
-    /// Computes what depends on constants only.
+    /// Evaluates subgraphs with constant inputs.
     ConstantFolding = constant_folding,
-    /// Simplifies what works on shapes.
+    /// Simplifies computations of shapes.
     ShapeOptimization = shape_optimization,
-    /// Takes 16-bit floats where it can.
+    /// Converts nodes to 16-bit floats.
     AutoMixedPrecision = auto_mixed_precision,
     // since 2.10
-    /// The same for oneDNN and bfloat16; from 2.10 on.
+    /// Converts nodes to bfloat16 for oneDNN; from 2.10 on.
     AutoMixedPrecisionOnednnBfloat16 = auto_mixed_precision_onednn_bfloat16,
-    /// The same for MKL.
+    /// Converts nodes to bfloat16 for MKL.
     AutoMixedPrecisionMkl = auto_mixed_precision_mkl,
-    /// Puts small integer work on the host.
+    /// Places small integer computations on the host.
     PinToHostOptimization = pin_to_host_optimization,
-    /// Changes the order of images' dimensions.
+    /// Converts between image layouts, such as NHWC and NCHW.
     LayoutOptimizer = layout_optimizer,
     /// Fuses ops into one.
     Remapping = remapping,
-    /// Moves work out of loops.
+    /// Moves loop-invariant nodes out of loops.
     LoopOptimization = loop_optimization,
-    /// Removes orders that follow from others.
+    /// Removes redundant control dependencies.
     DependencyOptimization = dependency_optimization,
-    /// Spreads a graph over devices.
+    /// Distributes a graph over devices.
     AutoParallel = auto_parallel,
-    /// Computes again what would take memory.
+    /// Recomputes or swaps tensors to reduce memory use.
     MemoryOptimization = memory_optimization,
-    /// Allocates together what is used together.
+    /// Allocates tensors that are used together in one block.
     ScopedAllocatorOptimization = scoped_allocator_optimization,
 }
 
 impl Switch {
-    fn turned(self) -> Self {
+    fn inverted(self) -> Self {
         match self {
             Self::Off => Self::On,
             Self::On => Self::Off,
@@ -99,11 +101,11 @@ mod tests {
     use sp_runtime::Versioned;
 
     #[test]
-    fn pruning_is_disabled_where_the_others_are_off() {
-        // SAFETY: all zeros is a value of a struct of numbers and null pointers.
+    fn switching_off_sets_disable_field_of_pruning_pass() {
+        // SAFETY: the struct has integers and a raw pointer only, for which all zeros is a valid value.
         let mut configs: TP_OptimizerConfigs = unsafe { std::mem::zeroed() };
         configs.struct_size = TP_OptimizerConfigs::STRUCT_SIZE;
-        let mut view = PrefixMut::of(&mut configs);
+        let mut view = PrefixMut::from_mut(&mut configs);
         Pass::ModelPruning.set(Switch::Off, &mut view);
         Pass::Remapping.set(Switch::Off, &mut view);
         assert_eq!(configs.disable_model_pruning, TF_TriState::TF_TriState_On);

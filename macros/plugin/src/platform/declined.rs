@@ -13,15 +13,15 @@ use sp_abi::stream_executor::{
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::{Host, PrefixMut, Versioned, guard};
 
-use super::{About, present};
+use super::{PluginInfo, non_null};
 use crate::{Error, Result, part};
 
 /// Sets names that no other plugin has: TensorFlow ends the process if two platforms or device types have
 /// one name, also if one of them has no devices.
-pub fn name(about: &About, platform: &mut PrefixMut<'_, SP_Platform>) {
+pub fn name(info: &PluginInfo, platform: &mut PrefixMut<'_, SP_Platform>) {
     static NAMES: OnceLock<[CString; 2]> = OnceLock::new();
     let names =
-        NAMES.get_or_init(|| [about.platform_name, about.device_type].map(part::declined_name));
+        NAMES.get_or_init(|| [info.platform_name, info.device_type].map(part::declined_name));
     platform.set(SP_Platform::name, names[0].as_ptr());
     platform.set(SP_Platform::r#type, names[1].as_ptr());
 }
@@ -30,7 +30,7 @@ pub fn name(about: &About, platform: &mut PrefixMut<'_, SP_Platform>) {
 pub fn fill(fns: &mut PrefixMut<'_, SP_PlatformFns>) {
     // SAFETY: a table of functions; the slots that core calls are replaced below.
     unsafe { part::fill_with_stubs(fns) };
-    let mut fns = fns.fixed();
+    let mut fns = fns.fixed_fields();
     fns.set(SP_PlatformFns::get_device_count, Some(no_devices));
     fns.set(SP_PlatformFns::create_device, Some(create_device));
     fns.set(SP_PlatformFns::destroy_device, Some(destroy_device));
@@ -55,7 +55,7 @@ pub fn fill_or_decline<T: Versioned>(
     fill: impl FnOnce(&mut PrefixMut<'_, T>),
 ) {
     let host = Host::running();
-    match host.serve().and_then(|()| table.releases()) {
+    match host.check_accepted().and_then(|()| table.releases()) {
         Ok(_) => fill(&mut table),
         Err(reason) => {
             host.decline(reason);
@@ -76,11 +76,11 @@ unsafe extern "C" fn create_device(
     status: *mut TF_Status,
 ) {
     let refuse = || {
-        let reason = Host::running().serve().err();
+        let reason = Host::running().check_accepted().err();
         Err(reason.unwrap_or_else(|| Error::internal("the plugin has no devices")))
     };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("create_device", status, refuse) }
+    unsafe { guard::run_with_status("create_device", status, refuse) }
 }
 
 unsafe extern "C" fn create_stream_executor(
@@ -92,13 +92,13 @@ unsafe extern "C" fn create_stream_executor(
         // SAFETY: TensorFlow lends the struct for the call, with its struct_size set.
         let mut params = unsafe { PrefixMut::new(params) };
         let field = SE_CreateStreamExecutorParams::stream_executor;
-        let table = present(params.fixed().get(field), "stream_executor")?;
+        let table = non_null(params.fixed_fields().get(field), "stream_executor")?;
         // SAFETY: as above, and core calls no slot of a table of a platform without devices.
         unsafe { part::fill_with_stubs(&mut PrefixMut::new(table)) };
         Ok(())
     };
     // SAFETY: the status is TensorFlow's own.
-    unsafe { guard::status("create_stream_executor", status, body) }
+    unsafe { guard::run_with_status("create_stream_executor", status, body) }
 }
 
 unsafe extern "C" fn create_timer_fns(

@@ -1,10 +1,10 @@
-//! The profiler of a plugin that cannot serve its host: it records nothing.
+//! The profiler of a plugin that declines its host: it records nothing.
 
 use sp_abi::pluggable_profiler::{TP_Profiler, TP_ProfilerFns};
 use sp_abi::tf_status::TF_Status;
 use sp_runtime::PrefixMut;
 
-/// Fills in the slots that TensorFlow demands. They look at nothing but the place for the size.
+/// Fills in the slots that TensorFlow requires. They access only the output parameter for the size.
 pub fn fill(fns: &mut PrefixMut<'_, TP_ProfilerFns>) {
     fns.set(TP_ProfilerFns::start, Some(nothing));
     fns.set(TP_ProfilerFns::stop, Some(nothing));
@@ -19,6 +19,6 @@ unsafe extern "C" fn no_data(
     size: *mut usize,
     _: *mut TF_Status,
 ) {
-    // SAFETY: TensorFlow lends a place for the size.
+    // SAFETY: `size` is TensorFlow's output parameter, writable during the call.
     unsafe { size.write(0) }
 }

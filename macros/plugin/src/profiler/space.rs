@@ -1,20 +1,20 @@
-//! What a profiler has recorded: planes of lines of events, written as an `XSpace`.
+//! The data of a profiler: planes with lines of events, encoded as an `XSpace`.
 //!
-//! A plane is a device or a part of one, a line is what does one thing at a time there. Names of
-//! events stand once in a plane.
+//! A plane is a device or a part of one. A line is a sequence of events there, such as those of a thread or
+//! queue. A plane stores each event name once.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::proto::Message;
 
-/// All that was recorded.
+/// The recorded data of a session.
 ///
 /// ```
 /// # use std::time::{Duration, SystemTime};
 /// let mut space = sp_plugin::profiler::Space::default();
 /// let mut line = space.device("MYACCEL", 0).line(1, "queue 1");
-/// line.event("MatMul", SystemTime::now(), Duration::from_micros(20));
+/// line.add_event("MatMul", SystemTime::now(), Duration::from_micros(20));
 /// ```
 #[derive(Debug, Default)]
 pub struct Space {
@@ -22,37 +22,37 @@ pub struct Space {
 }
 
 impl Space {
-    /// The plane of a device. Its name has the form that TensorBoard shows devices by which it does
-    /// not know.
+    /// Returns the plane of a device, created on first use. Its name has the form that TensorBoard accepts
+    /// for devices of types that it does not know.
     pub fn device(&mut self, device_type: &str, ordinal: u32) -> &mut Plane {
         self.plane(&format!("/device:CUSTOM:{device_type}:{ordinal}"))
     }
 
-    /// The plane with this name, made when it is first asked for.
+    /// Returns the plane with this name, created on first use.
     pub fn plane(&mut self, name: &str) -> &mut Plane {
         let found = self.planes.iter().position(|plane| plane.name == name);
-        let at = found.unwrap_or_else(|| {
+        let index = found.unwrap_or_else(|| {
             self.planes.push(Plane {
                 name: name.to_owned(),
                 ..Plane::default()
             });
             self.planes.len() - 1
         });
-        &mut self.planes[at]
+        &mut self.planes[index]
     }
 
-    /// Whether nothing was recorded.
+    /// Returns true if there are no planes.
     pub fn is_empty(&self) -> bool {
         self.planes.is_empty()
     }
 
-    /// A serialized `XSpace`: no bytes where nothing was recorded.
+    /// Encodes the data as an `XSpace`. Returns no bytes if there are no planes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let planes = (0..).zip(&self.planes);
         let space = planes.fold(Message::default(), |space, (id, plane)| {
             space.bytes(1, plane.to_bytes(id))
         });
-        space.done()
+        space.finish()
     }
 }
 
@@ -60,73 +60,71 @@ impl Space {
 #[derive(Debug, Default)]
 pub struct Plane {
     name: String,
-    lines: Vec<Row>,
-    /// Names of events by their numbers, which begin with 1.
+    lines: Vec<LineData>,
+    /// Event names by id; ids start with 1.
     names: Vec<String>,
-    numbers: HashMap<String, u64>,
+    ids: HashMap<String, u64>,
 }
 
 /// The events of a line.
 #[derive(Debug)]
-struct Row {
+struct LineData {
     id: u64,
     name: String,
     events: Vec<Event>,
 }
 
-/// What happened, since 1970 and for how long.
+/// An event: the id of its name, its start since 1970, and its duration.
 #[derive(Debug)]
 struct Event {
-    name: u64,
+    name_id: u64,
     start: Duration,
-    length: Duration,
+    duration: Duration,
 }
 
 impl Plane {
-    /// The line with this number, made and named when it is first asked for.
+    /// Returns the line with this id, created with this name on first use.
     pub fn line(&mut self, id: u64, name: &str) -> Line<'_> {
         let found = self.lines.iter().position(|line| line.id == id);
-        let at = found.unwrap_or_else(|| {
-            self.lines.push(Row {
+        let index = found.unwrap_or_else(|| {
+            self.lines.push(LineData {
                 id,
                 name: name.to_owned(),
                 events: Vec::new(),
             });
             self.lines.len() - 1
         });
-        Line { plane: self, at }
+        Line { plane: self, index }
     }
 
-    /// The number of a name.
-    fn number(&mut self, name: &str) -> u64 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
+    /// Returns the id of an event name.
+    fn name_id(&mut self, name: &str) -> u64 {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
         }
         self.names.push(name.to_owned());
-        let number = self.names.len() as u64;
-        self.numbers.insert(name.to_owned(), number);
-        number
+        let id = self.names.len() as u64;
+        self.ids.insert(name.to_owned(), id);
+        id
     }
 
-    /// An `XPlane`.
+    /// Encodes an `XPlane`.
     fn to_bytes(&self, id: u64) -> Vec<u8> {
         let plane = Message::default().number(1, id).text(2, &self.name);
         let lines = self.lines.iter();
         let plane = lines.fold(plane, |plane, line| plane.bytes(3, line.to_bytes()));
         let names = (1..).zip(&self.names);
-        let plane = names.fold(plane, |plane, (number, name)| {
-            let metadata = Message::default().number(1, number).text(2, name);
-            let entry = Message::default()
-                .number(1, number)
-                .bytes(2, metadata.done());
-            plane.bytes(4, entry.done())
+        let plane = names.fold(plane, |plane, (id, name)| {
+            let metadata = Message::default().number(1, id).text(2, name);
+            let entry = Message::default().number(1, id).bytes(2, metadata.finish());
+            plane.bytes(4, entry.finish())
         });
-        plane.done()
+        plane.finish()
     }
 }
 
-impl Row {
-    /// An `XLine`, whose events are told from the earliest on.
+impl LineData {
+    /// Encodes an `XLine`; the times of its events are relative to the earliest.
     fn to_bytes(&self) -> Vec<u8> {
         let start = self.events.iter().map(|event| event.start).min();
         let start = start.unwrap_or_default();
@@ -134,17 +132,17 @@ impl Row {
         let line = line.number(3, u64::try_from(start.as_nanos()).unwrap_or(u64::MAX));
         let events = self.events.iter();
         let line = events.fold(line, |line, event| line.bytes(4, event.to_bytes(start)));
-        line.done()
+        line.finish()
     }
 }
 
 impl Event {
-    /// An `XEvent`.
-    fn to_bytes(&self, start: Duration) -> Vec<u8> {
-        let after = self.start.saturating_sub(start);
-        let event = Message::default().number(1, self.name);
-        let event = event.number(2, picoseconds(after));
-        event.number(3, picoseconds(self.length)).done()
+    /// Encodes an `XEvent`, relative to the start of its line.
+    fn to_bytes(&self, line_start: Duration) -> Vec<u8> {
+        let offset = self.start.saturating_sub(line_start);
+        let event = Message::default().number(1, self.name_id);
+        let event = event.number(2, picoseconds(offset));
+        event.number(3, picoseconds(self.duration)).finish()
     }
 }
 
@@ -152,23 +150,23 @@ fn picoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
 }
 
-/// A line to put events on.
+/// A line of a plane, to add events.
 pub struct Line<'a> {
     plane: &'a mut Plane,
-    at: usize,
+    index: usize,
 }
 
 impl Line<'_> {
-    /// Something that happened there.
-    pub fn event(&mut self, name: &str, start: SystemTime, length: Duration) {
-        let name = self.plane.number(name);
+    /// Adds an event.
+    pub fn add_event(&mut self, name: &str, start: SystemTime, duration: Duration) {
+        let name_id = self.plane.name_id(name);
         let start = start.duration_since(UNIX_EPOCH).unwrap_or_default();
         let event = Event {
-            name,
+            name_id,
             start,
-            length,
+            duration,
         };
-        self.plane.lines[self.at].events.push(event);
+        self.plane.lines[self.index].events.push(event);
     }
 }
 
@@ -177,52 +175,52 @@ mod tests {
     use super::*;
     use crate::proto::{Value, fields};
 
-    /// The values of the fields with this number.
-    fn all(message: &[u8], number: u64) -> Vec<Value<'_>> {
+    /// Returns the values of the fields with this number.
+    fn values(message: &[u8], number: u64) -> Vec<Value<'_>> {
         let read = fields(message).map(Result::unwrap);
         read.filter(|it| it.number == number)
             .map(|it| it.value)
             .collect()
     }
 
-    fn inner(message: &[u8], number: u64) -> Vec<&[u8]> {
-        all(message, number)
+    fn messages(message: &[u8], number: u64) -> Vec<&[u8]> {
+        values(message, number)
             .into_iter()
             .filter_map(Value::bytes)
             .collect()
     }
 
     #[test]
-    fn nothing_is_no_bytes() {
+    fn empty_space_has_no_bytes() {
         assert!(Space::default().is_empty());
         assert_eq!(Space::default().to_bytes(), []);
     }
 
     #[test]
-    fn names_stand_once_and_times_are_told_from_the_earliest() {
-        let at = |nanos: u64| UNIX_EPOCH + Duration::from_nanos(1_000_000 + nanos);
+    fn stores_names_once_and_times_relative_to_earliest_event() {
+        let time = |nanos: u64| UNIX_EPOCH + Duration::from_nanos(1_000_000 + nanos);
         let mut space = Space::default();
         for (line, name, start) in [(7, "MatMul", 50), (7, "Relu", 20), (8, "MatMul", 90)] {
             let plane = space.device("DEMO", 1);
             let mut line = plane.line(line, "queue");
-            line.event(name, at(start), Duration::from_nanos(3));
+            line.add_event(name, time(start), Duration::from_nanos(3));
         }
         let bytes = space.to_bytes();
-        let planes = inner(&bytes, 1);
+        let planes = messages(&bytes, 1);
         let [plane] = planes[..] else {
             panic!("{planes:?}")
         };
-        assert_eq!(inner(plane, 2), [b"/device:CUSTOM:DEMO:1"]);
-        let names: Vec<_> = inner(plane, 4)
+        assert_eq!(messages(plane, 2), [b"/device:CUSTOM:DEMO:1"]);
+        let names: Vec<_> = messages(plane, 4)
             .iter()
-            .map(|it| inner(inner(it, 2)[0], 2)[0])
+            .map(|it| messages(messages(it, 2)[0], 2)[0])
             .collect();
         assert_eq!(names, [&b"MatMul"[..], b"Relu"]);
-        let lines = inner(plane, 3);
-        assert_eq!(all(lines[0], 3), [Value::Number(1_000_020)]);
-        let first = inner(lines[0], 4)[0];
-        let told = [all(first, 1), all(first, 2), all(first, 3)].concat();
-        assert_eq!(told, [1, 30_000, 3_000].map(Value::Number));
-        assert_eq!(inner(lines[1], 4).len(), 1);
+        let lines = messages(plane, 3);
+        assert_eq!(values(lines[0], 3), [Value::Number(1_000_020)]);
+        let first = messages(lines[0], 4)[0];
+        let fields = [values(first, 1), values(first, 2), values(first, 3)].concat();
+        assert_eq!(fields, [1, 30_000, 3_000].map(Value::Number));
+        assert_eq!(messages(lines[1], 4).len(), 1);
     }
 }

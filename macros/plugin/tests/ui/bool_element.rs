@@ -1,4 +1,4 @@
-//! A tensor's byte may be neither 0 nor 1, so its elements are no `bool`.
+//! A byte of a tensor may be neither 0 nor 1, so `bool` is not an element type.
 
 use sp_plugin::Result;
 use sp_plugin::kernel::Host;

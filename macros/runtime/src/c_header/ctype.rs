@@ -1,5 +1,5 @@
-//! C types as a header spells them, and in the canonical spelling of the IR: qualifiers to the right,
-//! parameter names and top-level `const` dropped.
+//! C types: parsed from a header, and printed in the canonical spelling of the IR. That spelling has
+//! qualifiers to the right, and no parameter names or top-level `const`.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use super::lexer::Token;
 /// A C type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CType {
-    /// A type of one name, integers of the language by their width: `int32_t`, `SP_Device`.
+    /// A named type, such as `SP_Device`. Integers of the language have the name of their width: `int32_t`.
     Named(String),
     /// A data pointer.
     Pointer {
         /// The type it points to.
         pointee: Box<CType>,
-        /// True if nothing is written through it.
+        /// True if the pointee is `const`.
         is_const: bool,
     },
     /// A function, or a pointer to one.
@@ -65,7 +65,7 @@ pub struct Declaration {
     pub ty: CType,
 }
 
-/// The number of function types within function types that are read.
+/// Limit for the depth of function types within function types.
 const MAX_DEPTH: usize = 8;
 
 /// Parses one declaration without its `;`: `TYPE NAME`, `RET (*NAME)(PARAMS)` or `RET NAME(PARAMS)`.
@@ -91,8 +91,8 @@ impl<'a> Parser<'_, 'a> {
         Some(*first)
     }
 
-    fn take_mark(&mut self, mark: u8) -> bool {
-        let is_next = self.tokens.first() == Some(&Token::Mark(mark));
+    fn take_punctuation(&mut self, mark: u8) -> bool {
+        let is_next = self.tokens.first() == Some(&Token::Punctuation(mark));
         if is_next {
             self.tokens = &self.tokens[1..];
         }
@@ -117,7 +117,7 @@ impl<'a> Parser<'_, 'a> {
     fn declaration(&mut self, depth: usize) -> Option<Declaration> {
         let depth = depth.checked_sub(1)?;
         let (ret, is_const) = self.pointers()?;
-        if self.take_mark(b'(') {
+        if self.take_punctuation(b'(') {
             let name = self.function_pointer_name()?;
             let ty = self.function(ret, depth)?;
             return Some(Declaration { name, ty });
@@ -127,11 +127,11 @@ impl<'a> Parser<'_, 'a> {
             _ => String::new(),
         };
         let ty = match self.tokens.first() {
-            Some(Token::Mark(b'(')) if !name.is_empty() => {
+            Some(Token::Punctuation(b'(')) if !name.is_empty() => {
                 self.tokens = &self.tokens[1..];
                 self.parameters(ret, depth)?
             }
-            Some(Token::Mark(b'[')) => self.array_parameter(ret, is_const)?,
+            Some(Token::Punctuation(b'[')) => self.array_parameter(ret, is_const)?,
             _ => ret,
         };
         Some(Declaration { name, ty })
@@ -139,7 +139,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Parses `*NAME)` after the parenthesis.
     fn function_pointer_name(&mut self) -> Option<String> {
-        if !self.take_mark(b'*') {
+        if !self.take_punctuation(b'*') {
             return None;
         }
         self.take_word("const");
@@ -147,19 +147,19 @@ impl<'a> Parser<'_, 'a> {
             Some(Token::Word(_)) => self.name()?.to_owned(),
             _ => String::new(),
         };
-        self.take_mark(b')').then_some(name)
+        self.take_punctuation(b')').then_some(name)
     }
 
     fn function(&mut self, ret: CType, depth: usize) -> Option<CType> {
-        self.take_mark(b'(').then_some(())?;
+        self.take_punctuation(b'(').then_some(())?;
         self.parameters(ret, depth)
     }
 
     /// Parses the parameters after the parenthesis.
     fn parameters(&mut self, ret: CType, depth: usize) -> Option<CType> {
         let mut params = Vec::new();
-        while !self.take_mark(b')') {
-            if !params.is_empty() && !self.take_mark(b',') {
+        while !self.take_punctuation(b')') {
+            if !params.is_empty() && !self.take_punctuation(b',') {
                 return None;
             }
             params.push(self.declaration(depth)?.ty);
@@ -172,20 +172,20 @@ impl<'a> Parser<'_, 'a> {
         Some(CType::Function { ret, params })
     }
 
-    /// An array parameter `T x[]` is a pointer; other arrays are not read.
+    /// Parses the `[]` of an array parameter `T x[]`, which is a pointer. Other arrays are not supported.
     fn array_parameter(&mut self, elem: CType, is_const: bool) -> Option<CType> {
-        self.take_mark(b'[').then_some(())?;
-        self.take_mark(b']').then_some(())?;
+        self.take_punctuation(b'[').then_some(())?;
+        self.take_punctuation(b']').then_some(())?;
         let pointee = Box::new(elem);
         Some(CType::Pointer { pointee, is_const })
     }
 
-    /// Parses a base type and the stars behind it; returns also whether the whole is `const`.
+    /// Parses a base type and the stars after it. Also returns true if the whole type is `const`.
     fn pointers(&mut self) -> Option<(CType, bool)> {
         let mut is_const = self.take_word("const");
         let mut ty = CType::Named(self.base()?);
         is_const |= self.take_word("const");
-        while self.take_mark(b'*') {
+        while self.take_punctuation(b'*') {
             let pointee = Box::new(ty);
             ty = CType::Pointer { pointee, is_const };
             is_const = self.take_word("const");

@@ -1,14 +1,14 @@
-//! The declarations of a header by their names, found before any of them is parsed.
+//! An index of a header's declarations by name, built before any of them is parsed.
 
 use std::collections::BTreeMap;
 
-use super::Problem;
+use super::HeaderError;
 use super::lexer::{Token, words};
 use super::macros::Macros;
 
 /// The form of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Form {
+pub enum DeclarationForm {
     /// `typedef struct { .. } NAME`
     Struct,
     /// `typedef enum { .. } NAME`
@@ -23,13 +23,13 @@ pub enum Form {
 enum Entry<'a> {
     Once(Vec<Token<'a>>),
     /// Declared under an `#if`, or twice.
-    Doubtful(&'static str),
+    Ambiguous(&'static str),
 }
 
 /// All declarations, by form and name.
 #[derive(Default)]
 pub struct Index<'a> {
-    entries: BTreeMap<Form, BTreeMap<&'a str, Entry<'a>>>,
+    entries: BTreeMap<DeclarationForm, BTreeMap<&'a str, Entry<'a>>>,
     macros: Macros<'a>,
 }
 
@@ -38,11 +38,11 @@ impl<'a> Index<'a> {
     ///
     /// # Errors
     /// Returns an error if braces or conditionals do not match, or a `#pragma` packs structs.
-    pub fn add(&mut self, tokens: &[Token<'a>]) -> Result<(), Problem> {
+    pub fn add_header(&mut self, tokens: &[Token<'a>]) -> Result<(), HeaderError> {
         let mut reader = Reader {
             tokens,
             conditionals: Vec::new(),
-            doubtful: 0,
+            unknown_conditionals: 0,
             open: 0,
         };
         while let Some(statement) = reader.statement(self)? {
@@ -50,20 +50,22 @@ impl<'a> Index<'a> {
         }
         match (reader.conditionals.len(), reader.open) {
             (0, 0) => Ok(()),
-            _ => Err(Problem::Unread("a block or a conditional has no end")),
+            _ => Err(HeaderError::Unsupported(
+                "a block or a conditional has no end",
+            )),
         }
     }
 
     /// Returns the tokens of a declaration.
     ///
     /// # Errors
-    /// Returns an error if the name is not declared in this form, or which declaration counts cannot
-    /// be told.
-    pub fn get(&self, name: &str, form: Form) -> Result<&[Token<'a>], Problem> {
+    /// Returns an error if the name is not declared in this form, or if it is not certain which declaration
+    /// is in effect.
+    pub fn get(&self, name: &str, form: DeclarationForm) -> Result<&[Token<'a>], HeaderError> {
         match self.entries.get(&form).and_then(|it| it.get(name)) {
             Some(Entry::Once(tokens)) => Ok(tokens),
-            Some(Entry::Doubtful(why)) => Err(Problem::Unread(why)),
-            None => Err(Problem::Absent),
+            Some(Entry::Ambiguous(reason)) => Err(HeaderError::Unsupported(reason)),
+            None => Err(HeaderError::Absent),
         }
     }
 
@@ -72,7 +74,8 @@ impl<'a> Index<'a> {
         self.macros.contains(name)
     }
 
-    /// Returns the words for which the macro `name` stands: none if they are not known.
+    /// Returns the words for which the macro `name` stands, an empty list if they are not known, or `None`
+    /// if it is not a macro.
     pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
         self.macros.expansion(name)
     }
@@ -82,16 +85,16 @@ impl<'a> Index<'a> {
             return;
         };
         let entry = match statement.is_conditional {
-            true => Entry::Doubtful("a definition is conditional"),
+            true => Entry::Ambiguous("a definition is conditional"),
             false => Entry::Once(tokens.to_vec()),
         };
         let repeated = |old: &Entry<'a>| match (old, &entry) {
-            (Entry::Once(old), Entry::Once(new)) => old == new && form != Form::Struct,
+            (Entry::Once(old), Entry::Once(new)) => old == new && form != DeclarationForm::Struct,
             _ => false,
         };
         let entries = self.entries.entry(form).or_default();
         let entry = match entries.get(name) {
-            Some(old) if !repeated(old) => Entry::Doubtful("a name is declared twice"),
+            Some(old) if !repeated(old) => Entry::Ambiguous("a name is declared twice"),
             _ => entry,
         };
         entries.insert(name, entry);
@@ -104,29 +107,37 @@ struct Statement<'a> {
     is_conditional: bool,
 }
 
-/// Tells what a statement declares: its form, the name, and the tokens that count.
-fn classify<'s, 'a>(tokens: &'s [Token<'a>]) -> Option<(Form, &'a str, &'s [Token<'a>])> {
+/// Returns the form and name of the declaration in a statement, and its relevant tokens.
+fn classify<'s, 'a>(
+    tokens: &'s [Token<'a>],
+) -> Option<(DeclarationForm, &'a str, &'s [Token<'a>])> {
     let Some(rest) = tokens.strip_prefix(&[Token::Word("typedef")]) else {
-        let open = tokens.iter().position(|it| *it == Token::Mark(b'('))?;
+        let open = tokens
+            .iter()
+            .position(|it| *it == Token::Punctuation(b'('))?;
         let Token::Word(name) = tokens.get(open.checked_sub(1)?)? else {
             return None;
         };
-        let is_whole = tokens.last() == Some(&Token::Mark(b')'));
-        return is_whole.then_some((Form::Function, *name, tokens));
+        let is_whole = tokens.last() == Some(&Token::Punctuation(b')'));
+        return is_whole.then_some((DeclarationForm::Function, *name, tokens));
     };
     let form = match rest.first()? {
-        Token::Word("struct") => Form::Struct,
-        Token::Word("enum") => Form::Enum,
-        _ => Form::Typedef,
+        Token::Word("struct") => DeclarationForm::Struct,
+        Token::Word("enum") => DeclarationForm::Enum,
+        _ => DeclarationForm::Typedef,
     };
-    let open = rest.iter().position(|it| *it == Token::Mark(b'{'));
+    let open = rest.iter().position(|it| *it == Token::Punctuation(b'{'));
     match (form, open, rest) {
-        (Form::Struct | Form::Enum, Some(open), [.., close, Token::Word(name)]) => {
-            let is_plain = open <= 2 && *close == Token::Mark(b'}');
+        (
+            DeclarationForm::Struct | DeclarationForm::Enum,
+            Some(open),
+            [.., close, Token::Word(name)],
+        ) => {
+            let is_plain = open <= 2 && *close == Token::Punctuation(b'}');
             let body = rest.get(open + 1..rest.len() - 2)?;
             is_plain.then_some((form, *name, body))
         }
-        (_, None, _) => Some((Form::Typedef, typedef_name(rest)?, rest)),
+        (_, None, _) => Some((DeclarationForm::Typedef, typedef_name(rest)?, rest)),
         _ => None,
     }
 }
@@ -134,7 +145,11 @@ fn classify<'s, 'a>(tokens: &'s [Token<'a>]) -> Option<(Form, &'a str, &'s [Toke
 /// Returns the name in `(*NAME)(..)`, else the last word.
 fn typedef_name<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
     let pointer = tokens.windows(3).find_map(|it| match it {
-        [Token::Mark(b'('), Token::Mark(b'*'), Token::Word(name)] => Some(*name),
+        [
+            Token::Punctuation(b'('),
+            Token::Punctuation(b'*'),
+            Token::Word(name),
+        ] => Some(*name),
         _ => None,
     });
     pointer.or_else(|| match tokens.last()? {
@@ -145,17 +160,17 @@ fn typedef_name<'a>(tokens: &[Token<'a>]) -> Option<&'a str> {
 
 struct Reader<'t, 'a> {
     tokens: &'t [Token<'a>],
-    /// For each open `#if`, true if what it encloses is surely compiled: an include guard, say.
+    /// For each open `#if`, true if the enclosed code is certainly compiled, as in an include guard.
     conditionals: Vec<bool>,
-    /// The number of those that are false.
-    doubtful: usize,
-    /// Blocks of `extern "C"` that are open.
+    /// The number of open `#if`s whose code may not be compiled.
+    unknown_conditionals: usize,
+    /// The number of open `extern "C"` blocks.
     open: usize,
 }
 
 impl<'a> Reader<'_, 'a> {
     /// Returns the next statement at the top level.
-    fn statement(&mut self, index: &mut Index<'a>) -> Result<Option<Statement<'a>>, Problem> {
+    fn statement(&mut self, index: &mut Index<'a>) -> Result<Option<Statement<'a>>, HeaderError> {
         let mut found = Vec::new();
         let mut is_conditional = false;
         let mut depth = 0_usize;
@@ -171,25 +186,25 @@ impl<'a> Reader<'_, 'a> {
             }
             is_conditional |= self.is_conditional();
             match token {
-                Token::Mark(b';') if depth == 0 => {
+                Token::Punctuation(b';') if depth == 0 => {
                     return Ok(Some(Statement {
                         tokens: found,
                         is_conditional,
                     }));
                 }
-                Token::Mark(b'{') if found == EXTERN_C => {
+                Token::Punctuation(b'{') if found == EXTERN_C => {
                     self.open += 1;
                     found.clear();
                     first = None;
                     continue;
                 }
-                Token::Mark(b'{') => depth += 1,
-                Token::Mark(b'}') if depth == 0 => {
+                Token::Punctuation(b'{') => depth += 1,
+                Token::Punctuation(b'}') if depth == 0 => {
                     let closed = self.open.checked_sub(1);
-                    self.open = closed.ok_or(Problem::Unread("a brace closes nothing"))?;
+                    self.open = closed.ok_or(HeaderError::Unsupported("a brace closes nothing"))?;
                     continue;
                 }
-                Token::Mark(b'}') => depth -= 1,
+                Token::Punctuation(b'}') => depth -= 1,
                 _ => {}
             }
             found.push(*token);
@@ -197,27 +212,27 @@ impl<'a> Reader<'_, 'a> {
                 Token::Word(word) => Some(*word),
                 _ => None,
             });
-            if depth == 0 && *token == Token::Mark(b'}') && !is_type(first) {
+            if depth == 0 && *token == Token::Punctuation(b'}') && !declares_type(first) {
                 found.clear();
                 first = None;
             }
         }
         match found.is_empty() && depth == 0 {
             true => Ok(None),
-            false => Err(Problem::Unread("a declaration has no end")),
+            false => Err(HeaderError::Unsupported("a declaration has no end")),
         }
     }
 
     fn is_conditional(&self) -> bool {
-        self.doubtful > 0
+        self.unknown_conditionals > 0
     }
 
-    fn directive(&mut self, text: &'a str, index: &mut Index<'a>) -> Result<(), Problem> {
+    fn directive(&mut self, text: &'a str, index: &mut Index<'a>) -> Result<(), HeaderError> {
         let name = words(text).next().unwrap_or_default();
         let rest = text.get(name.len()..).unwrap_or_default();
         match name {
             "define" => {
-                let is_conditional = self.doubtful > 0;
+                let is_conditional = self.unknown_conditionals > 0;
                 index.macros.define(rest, is_conditional)?;
             }
             "undef" => index.macros.undefine(rest),
@@ -226,25 +241,29 @@ impl<'a> Reader<'_, 'a> {
                 let is_transparent =
                     is_transparent && !(name == "ifndef" && index.is_macro(rest.trim()));
                 self.conditionals.push(is_transparent);
-                self.doubtful += usize::from(!is_transparent);
+                self.unknown_conditionals += usize::from(!is_transparent);
             }
             "else" | "elif" => {
                 let last = self.conditionals.last_mut().ok_or(UNMATCHED)?;
-                self.doubtful += usize::from(std::mem::take(last));
+                self.unknown_conditionals += usize::from(std::mem::take(last));
             }
             "endif" => {
                 let last = self.conditionals.pop().ok_or(UNMATCHED)?;
-                self.doubtful -= usize::from(!last);
+                self.unknown_conditionals -= usize::from(!last);
             }
             "pragma" if words(rest).eq(["once"]) => {}
             "include" | "error" | "" => {}
-            _ => return Err(Problem::Unread("a directive may change its layouts")),
+            _ => {
+                return Err(HeaderError::Unsupported(
+                    "a directive may change its layouts",
+                ));
+            }
         }
         Ok(())
     }
 
-    /// Returns true for `#ifdef __cplusplus`, for `#ifndef X` with `#define X` behind it, and for what
-    /// mobile builds leave out.
+    /// Returns true for `#ifdef __cplusplus`, for `#ifndef X` followed by `#define X`, and for conditions that
+    /// exclude mobile builds only.
     fn is_transparent(&self, name: &str, rest: &str) -> bool {
         let condition: Vec<_> = words(rest).collect();
         let defines = |token: Option<&Token<'_>>| match token {
@@ -255,7 +274,7 @@ impl<'a> Reader<'_, 'a> {
             _ => false,
         };
         let mut names = condition.iter().filter(|it| **it != "defined").peekable();
-        let is_desktop = names.peek().is_some() && names.all(|it| MOBILE.contains(it));
+        let is_desktop = names.peek().is_some() && names.all(|it| MOBILE_MACROS.contains(it));
         match name {
             "ifdef" => condition == ["__cplusplus"],
             "ifndef" if condition.len() == 1 => is_desktop || defines(self.tokens.first()),
@@ -266,13 +285,13 @@ impl<'a> Reader<'_, 'a> {
 }
 
 /// Macros of mobile builds, which load no plugins.
-const MOBILE: [&str; 2] = ["IS_MOBILE_PLATFORM", "IS_SLIM_BUILD"];
+const MOBILE_MACROS: [&str; 2] = ["IS_MOBILE_PLATFORM", "IS_SLIM_BUILD"];
 const EXTERN_C: [Token<'static>; 2] = [Token::Word("extern"), Token::Literal];
-const UNMATCHED: Problem = Problem::Unread("a conditional has no begin");
+const UNMATCHED: HeaderError = HeaderError::Unsupported("a conditional has no begin");
 
 /// Returns true if a statement with this first word declares a type, so that a declarator or a `;` follows
 /// its closing brace. Others are a function with a body, or a namespace.
-fn is_type(first: Option<&str>) -> bool {
+fn declares_type(first: Option<&str>) -> bool {
     matches!(
         first,
         Some("typedef" | "struct" | "enum" | "union" | "class")

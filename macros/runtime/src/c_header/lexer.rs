@@ -14,7 +14,7 @@ pub enum Token<'a> {
     /// A string or a character literal; its content does not matter.
     Literal,
     /// A punctuation character.
-    Mark(u8),
+    Punctuation(u8),
     /// A preprocessor directive without its `#`, continuation lines included.
     Directive(&'a str),
 }
@@ -24,7 +24,7 @@ pub enum Token<'a> {
 /// # Errors
 /// Returns an error if a comment or a literal has no end, or a character is not ASCII outside of one.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Malformed> {
-    let mut lexer = Lexer { text, at: 0 };
+    let mut lexer = Lexer { text, position: 0 };
     let mut found = Vec::new();
     while let Some(token) = lexer.next()? {
         found.push(token);
@@ -43,7 +43,7 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
 
 struct Lexer<'a> {
     text: &'a str,
-    at: usize,
+    position: usize,
 }
 
 fn is_word(character: char) -> bool {
@@ -52,19 +52,19 @@ fn is_word(character: char) -> bool {
 
 impl<'a> Lexer<'a> {
     fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.get(self.position..).unwrap_or_default()
     }
 
     /// Consumes `len` bytes.
     fn take(&mut self, len: usize) -> &'a str {
         let rest = self.rest();
         let taken = rest.get(..len).unwrap_or(rest);
-        self.at += taken.len();
+        self.position += taken.len();
         taken
     }
 
     fn next(&mut self) -> Result<Option<Token<'a>>, Malformed> {
-        self.skip_blank()?;
+        self.skip_blanks_and_comments()?;
         let Some(first) = self.rest().chars().next() else {
             return Ok(None);
         };
@@ -78,15 +78,15 @@ impl<'a> Lexer<'a> {
                 "_Pragma" => return Err(Malformed("a _Pragma may change its layouts")),
                 word => Token::Word(word),
             },
-            _ if first.is_ascii() => Token::Mark(self.take(1).as_bytes()[0]),
+            _ if first.is_ascii() => Token::Punctuation(self.take(1).as_bytes()[0]),
             _ => return Err(Malformed("it has characters that are not ASCII")),
         }))
     }
 
-    fn skip_blank(&mut self) -> Result<(), Malformed> {
+    fn skip_blanks_and_comments(&mut self) -> Result<(), Malformed> {
         loop {
             let rest = self.rest();
-            self.at += rest.len() - rest.trim_start().len();
+            self.position += rest.len() - rest.trim_start().len();
             let rest = self.rest();
             if rest.starts_with("//") {
                 let line = self.take(rest.find('\n').unwrap_or(rest.len()));
@@ -115,8 +115,8 @@ impl<'a> Lexer<'a> {
             is_end || *it == '\n'
         });
         match end {
-            Some((at, it)) if it == quote => {
-                self.take(at + 1);
+            Some((position, it)) if it == quote => {
+                self.take(position + 1);
                 Ok(Token::Literal)
             }
             _ => Err(Malformed("a literal has no end")),
@@ -154,10 +154,10 @@ mod tests {
             Token::Directive("define A \\\n  B"),
             Token::Word("int32_t"),
             Token::Word("x"),
-            Token::Mark(b'['),
+            Token::Punctuation(b'['),
             Token::Number("0x4"),
-            Token::Mark(b']'),
-            Token::Mark(b';'),
+            Token::Punctuation(b']'),
+            Token::Punctuation(b';'),
             Token::Literal,
             Token::Literal,
         ];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_has_no_end() {
+    fn rejects_unterminated_comments_and_literals() {
         for text in ["/* x", "\"x", "'x\n'", "\"x\\\"", "/*/"] {
             assert!(tokens(text).is_err(), "{text}");
         }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_the_words_of_a_macro_without_its_comment() {
+    fn words_exclude_comments() {
         let found: Vec<_> = words("TF_Bool unsigned char // x").collect();
         assert_eq!(found, ["TF_Bool", "unsigned", "char"]);
     }

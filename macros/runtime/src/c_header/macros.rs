@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lexer::words;
-use super::{Problem, scalar};
+use super::{HeaderError, scalar};
 
 /// The macros by name, each with the words of its body; empty if its value is not known.
 #[derive(Default)]
@@ -14,12 +14,14 @@ impl<'a> Macros<'a> {
     ///
     /// # Errors
     /// Returns an error if the macro replaces a keyword or a standard type.
-    pub fn define(&mut self, text: &'a str, is_conditional: bool) -> Result<(), Problem> {
+    pub fn define(&mut self, text: &'a str, is_conditional: bool) -> Result<(), HeaderError> {
         let Some(name) = words(text).next() else {
             return Ok(());
         };
         if is_reserved(name) {
-            return Err(Problem::Unread("a macro replaces a word of the language"));
+            return Err(HeaderError::Unsupported(
+                "a macro replaces a word of the language",
+            ));
         }
         let body = match is_conditional {
             true => Vec::new(),
@@ -30,7 +32,7 @@ impl<'a> Macros<'a> {
         Ok(())
     }
 
-    /// Makes the value of a macro unknown: it differs between places of the header.
+    /// Makes the value of a macro unknown, since it differs within the header.
     pub fn undefine(&mut self, text: &'a str) {
         if let Some(name) = words(text).next() {
             self.0.insert(name, Vec::new());
@@ -42,13 +44,14 @@ impl<'a> Macros<'a> {
         self.0.contains_key(name)
     }
 
-    /// Returns the words for which the macro `name` stands: none if they are not known.
+    /// Returns the words for which the macro `name` stands, an empty list if they are not known, or `None`
+    /// if it is not a macro.
     pub fn expansion(&self, name: &str) -> Option<Vec<&'a str>> {
         self.0.get(name).cloned()
     }
 }
 
-/// Returns the words of a macro's body; none if it consists of anything else.
+/// Returns the words of a macro's body, or an empty list if it contains other characters.
 fn body<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let start = text.find(name).unwrap_or_default() + name.len();
     let body = text.get(start..).unwrap_or_default();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A header with what TensorFlow's have: guards, `extern "C"`, sizes as macros inside of braces.
+/// A header with the features of TensorFlow's headers: guards, `extern "C"`, size macros inside of braces.
 const DEMO: &str = r#"
 #ifndef DEMO_H_
 #define DEMO_H_
@@ -35,8 +35,8 @@ fn header(text: &str) -> Header<'_> {
     Header::scan([text]).unwrap()
 }
 
-/// Returns why the struct `SP_Demo` of `text` is not read.
-fn rejection(text: &str) -> Problem {
+/// Returns the error for the struct `SP_Demo` of `text`.
+fn rejection(text: &str) -> HeaderError {
     let scanned = Header::scan([text]).and_then(|header| {
         let members = header.members("SP_Demo")?;
         header.layout(&members)
@@ -79,8 +79,8 @@ fn reads_enumerators_typedefs_and_functions() {
         header.function("TF_Run").unwrap().to_string(),
         "void(SP_Demo const*,uint8_t)"
     );
-    assert_eq!(header.function("helper"), Err(Problem::Absent));
-    assert_eq!(header.members("SP_Other"), Err(Problem::Absent));
+    assert_eq!(header.function("helper"), Err(HeaderError::Absent));
+    assert_eq!(header.members("SP_Other"), Err(HeaderError::Absent));
 }
 
 #[test]
@@ -94,12 +94,15 @@ fn rejects_members_under_a_condition() {
     ];
     for (old, new) in edits {
         let text = DEMO.replacen(old, new, 1);
-        assert!(matches!(rejection(&text), Problem::Unread(_)), "{new}");
+        assert!(
+            matches!(rejection(&text), HeaderError::Unsupported(_)),
+            "{new}"
+        );
     }
 }
 
 #[test]
-fn rejects_what_changes_a_layout_unseen() {
+fn rejects_constructs_that_may_change_a_layout() {
     let edits = [
         ("#include <stdint.h>", "#pragma pack(1)"),
         ("#include <stdint.h>", "#define ext other"),
@@ -147,29 +150,32 @@ fn rejects_what_changes_a_layout_unseen() {
 }
 
 #[test]
-fn rejects_a_struct_that_is_defined_twice() {
+fn rejects_struct_that_is_defined_twice() {
     let twice = DEMO.replacen("#endif\n#endif", "#endif", 1);
     assert!(Header::scan([twice.as_str()]).is_err());
-    let problem = Header::scan([DEMO, DEMO]).unwrap().members("SP_Demo");
-    assert_eq!(problem, Err(Problem::Unread("a name is declared twice")));
+    let error = Header::scan([DEMO, DEMO]).unwrap().members("SP_Demo");
+    assert_eq!(
+        error,
+        Err(HeaderError::Unsupported("a name is declared twice"))
+    );
 }
 
 #[test]
 fn rejects_every_truncation_that_cuts_the_struct() {
     let end = DEMO.find("} SP_Demo;").unwrap();
-    for len in (0..end).filter(|at| DEMO.is_char_boundary(*at)) {
+    for len in (0..end).filter(|len| DEMO.is_char_boundary(*len)) {
         let _reason = rejection(&DEMO[..len]);
     }
 }
 
 #[test]
-fn rejects_a_header_over_the_size_limit() {
+fn rejects_header_over_size_limit() {
     let large = " ".repeat(MAX_SIZE + 1);
     assert!(Header::scan([large.as_str()]).is_err());
 }
 
 #[test]
-fn tells_function_pointers_behind_typedefs() {
+fn recognizes_function_pointers_behind_typedefs() {
     let header = header(DEMO);
     let may_be = |name: &str| header.may_be_function(&CType::Named(name.into()));
     assert!(may_be("Callback") && may_be("Unknown"));
@@ -177,7 +183,7 @@ fn tells_function_pointers_behind_typedefs() {
 }
 
 #[test]
-fn reads_a_header_of_conditionals_and_marks_in_linear_time() {
+fn scans_conditionals_and_punctuation_in_linear_time() {
     let conditionals = "#ifdef __cplusplus\n".repeat(20_000) + &";".repeat(150_000);
     let braces = "*".repeat(60_000) + " struct " + &"{}".repeat(60_000);
     let start = std::time::Instant::now();

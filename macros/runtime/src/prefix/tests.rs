@@ -1,7 +1,7 @@
 use super::*;
 use crate::Abi;
 
-/// `second` was all there was; later `first` came before it and `small` behind.
+/// Epoch 1 has `second` only. Epoch 2 inserts `first` before it and appends `small`.
 #[derive(Clone, Copy, Debug, Abi)]
 #[repr(C)]
 #[abi(
@@ -11,11 +11,11 @@ use crate::Abi;
 )]
 struct Demo {
     struct_size: usize,
-    #[abi(at = "25 = 8")]
+    #[abi(offsets = "25 = 8")]
     first: u64,
-    #[abi(at = "16 = 8, 25 = 16")]
+    #[abi(offsets = "16 = 8, 25 = 16")]
     second: u64,
-    #[abi(at = "25 = 24")]
+    #[abi(offsets = "25 = 24")]
     small: u8,
 }
 
@@ -28,11 +28,11 @@ fn demo(struct_size: usize) -> Demo {
     }
 }
 
-/// What a view of a struct that says `size` finds: first, second, small.
-fn found(size: usize) -> (Option<u64>, Option<u64>, Option<u8>) {
-    let whole = demo(size);
-    // SAFETY: `whole` is a whole Demo, and no size here is beyond it.
-    let view = unsafe { Prefix::new(&raw const whole) };
+/// Returns the fields `first`, `second` and `small` of a view of a struct with `struct_size` `size`.
+fn read_fields(size: usize) -> (Option<u64>, Option<u64>, Option<u8>) {
+    let value = demo(size);
+    // SAFETY: `value` is an aligned Demo of 32 bytes that nothing else writes to, and `size` is at most 32.
+    let view = unsafe { Prefix::new(&raw const value) };
     (
         view.get(Demo::first),
         view.get(Demo::second),
@@ -41,31 +41,31 @@ fn found(size: usize) -> (Option<u64>, Option<u64>, Option<u8>) {
 }
 
 #[test]
-fn size_leaves_out_tail_padding() {
+fn struct_size_excludes_tail_padding() {
     assert_eq!((Demo::STRUCT_SIZE, size_of::<Demo>()), (25, 32));
 }
 
 #[test]
-fn a_field_is_where_the_hosts_layout_has_it() {
-    assert_eq!(found(25), (Some(7), Some(8), Some(9)));
-    assert_eq!(found(16), (None, Some(7), None));
+fn reads_field_at_offset_of_host_layout() {
+    assert_eq!(read_fields(25), (Some(7), Some(8), Some(9)));
+    assert_eq!(read_fields(16), (None, Some(7), None));
 }
 
 #[test]
-fn a_size_that_nobody_knows_has_no_fields() {
+fn struct_of_unknown_size_has_no_fields() {
     for size in [0, 8, 17, 24, 26, 32] {
-        assert_eq!(found(size), (None, None, None), "{size}");
+        assert_eq!(read_fields(size), (None, None, None), "{size}");
     }
 }
 
 #[test]
-fn writing_stays_in_the_hosts_layout() {
+fn writes_only_fields_of_host_layout() {
     let mut old = demo(16);
-    // SAFETY: as above.
+    // SAFETY: `new` is called with an aligned Demo of 32 bytes that nothing else accesses; the size is at most 32.
     let mut view = unsafe { PrefixMut::new(&raw mut old) };
     assert!(view.set(Demo::second, 1));
     assert!(!view.set(Demo::first, 2) && !view.set(Demo::small, 3));
-    view.announce();
+    view.set_struct_size();
     let Demo {
         struct_size,
         first,
@@ -76,62 +76,62 @@ fn writing_stays_in_the_hosts_layout() {
 }
 
 #[test]
-fn an_unknown_struct_is_not_written_to() {
+fn writes_nothing_to_struct_of_unknown_size() {
     let mut longer = demo(32);
-    // SAFETY: as above.
+    // SAFETY: `new` is called with an aligned Demo of 32 bytes that nothing else accesses; the size is at most 32.
     let mut view = unsafe { PrefixMut::new(&raw mut longer) };
     assert!(!view.set(Demo::second, 1));
-    view.announce();
-    let error = view.known().err().unwrap();
+    view.set_struct_size();
+    let error = view.check_known().err().unwrap();
     assert!(error.message().contains("Demo is 32 bytes"), "{error}");
     assert!(error.message().contains("expected 16 or 25"), "{error}");
     assert_eq!((longer.struct_size, longer.second), (32, 8));
 }
 
 #[test]
-fn declining_reaches_only_what_no_layout_has_moved() {
+fn fixed_fields_are_those_with_one_offset_in_all_layouts() {
     let mut longer = demo(32);
-    // SAFETY: as above.
+    // SAFETY: `new` is called with an aligned Demo of 32 bytes that nothing else accesses; the size is at most 32.
     let mut view = unsafe { PrefixMut::new(&raw mut longer) };
-    let mut view = view.fixed();
+    let mut view = view.fixed_fields();
     assert_eq!(view.get(Demo::struct_size), Some(32));
     assert!(!view.set(Demo::first, 1) && !view.set(Demo::second, 1));
 }
 
 #[test]
-fn incredible_size_reaches_no_field() {
+fn struct_above_size_limit_has_no_fields() {
     unsafe extern "C" fn stub() -> usize {
         0
     }
-    for size in [LARGEST + 1, isize::MAX as usize, usize::MAX] {
-        let mut whole = demo(size);
-        // SAFETY: nothing is read behind `struct_size`, which is the point of this test.
-        let mut view = unsafe { PrefixMut::new(&raw mut whole) };
-        assert_eq!(view.fixed().get(Demo::struct_size), None, "{size}");
-        assert!(!view.set(Demo::second, 1) && !view.fixed().set(Demo::second, 1));
-        view.announce();
-        // SAFETY: as above.
-        unsafe { view.occupy(8, stub) };
-        assert!(view.known().is_err());
-        assert_eq!((whole.struct_size, whole.second), (size, 8), "{size}");
+    for size in [MAX_STRUCT_SIZE + 1, isize::MAX as usize, usize::MAX] {
+        let mut value = demo(size);
+        // SAFETY: sizes above the limit reach no field, so only `struct_size` is read; the test checks that.
+        let mut view = unsafe { PrefixMut::new(&raw mut value) };
+        assert_eq!(view.fixed_fields().get(Demo::struct_size), None, "{size}");
+        assert!(!view.set(Demo::second, 1) && !view.fixed_fields().set(Demo::second, 1));
+        view.set_struct_size();
+        // SAFETY: sizes above the limit reach no slot, so nothing is written; the test checks that.
+        unsafe { view.fill_slots(8, stub) };
+        assert!(view.check_known().is_err());
+        assert_eq!((value.struct_size, value.second), (size, 8), "{size}");
     }
 }
 
 #[test]
-fn a_size_tells_releases() {
+fn struct_size_identifies_releases() {
     let old = demo(16);
-    // SAFETY: as above.
+    // SAFETY: `new` is called with an aligned Demo of 32 bytes that nothing else accesses; the size is at most 32.
     let view = unsafe { Prefix::new(&raw const old) };
     assert_eq!(view.releases().unwrap().to_string(), "2.5 to 2.6");
     assert_eq!(
-        Prefix::of(&old).releases().unwrap().to_string(),
+        Prefix::from_ref(&old).releases().unwrap().to_string(),
         "2.7 or later"
     );
 }
 
 #[test]
 fn null_has_no_fields() {
-    // SAFETY: null is allowed.
+    // SAFETY: `new` accepts null.
     let view = unsafe { Prefix::<Demo>::new(std::ptr::null()) };
     assert_eq!((view.size(), view.get(Demo::struct_size)), (0, None));
 }

@@ -1,4 +1,4 @@
-//! What the caller's data can be wrong about. Everything else that is wrong (a slice that is not as long as its dims say) is a bug
+//! What the caller's data can be wrong info. Everything else that is wrong (a slice that is not as long as its dims say) is a bug
 //! of the caller and panics.
 
 use std::fmt;

@@ -20,7 +20,7 @@ impl StreamExecutor for CpuDevice {
 
     unsafe fn allocate(&self, size: u64, _: i64, mut mem: PrefixMut<'_, SP_DeviceMemoryBase>) {
         let start = self.fresh(size);
-        mem.announce();
+        mem.set_struct_size();
         mem.set(SP_DeviceMemoryBase::opaque, start);
         mem.set(
             SP_DeviceMemoryBase::size,
@@ -56,7 +56,7 @@ impl StreamExecutor for CpuDevice {
         let Some(usage) = self.own_memory().map(Memory::usage) else {
             return 0;
         };
-        stats.announce();
+        stats.set_struct_size();
         stats.set(SP_AllocatorStats::num_allocs, signed(usage.allocations));
         stats.set(SP_AllocatorStats::bytes_in_use, signed(usage.in_use));
         stats.set(SP_AllocatorStats::peak_bytes_in_use, signed(usage.peak));

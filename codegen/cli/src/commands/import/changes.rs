@@ -70,9 +70,9 @@ fn new_lints(before: &[Api], now: &[Api], symbols: &Symbols) -> BTreeMap<String,
         lints.collect()
     };
     let both: Vec<Api> = before.iter().chain(now).cloned().collect();
-    let known = told(before, &History::of(before));
+    let known = told(before, &History::from_apis(before));
     let mut new: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (api, lint) in told(now, &History::of(&both)) {
+    for (api, lint) in told(now, &History::from_apis(&both)) {
         if !known.contains(&(api.clone(), lint.clone())) {
             new.entry(api).or_default().push(lint);
         }

@@ -58,7 +58,7 @@ impl Lints {
         Ok(Self {
             api: api.name.clone(),
             release: api.release.clone(),
-            found: lint::all(api, &History::of(&apis), &Symbols::load(place)?),
+            found: lint::all(api, &History::from_apis(&apis), &Symbols::load(place)?),
             accepted: stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it)),
         })
     }

@@ -1,7 +1,7 @@
 //! Edits that neither a binary nor a compiler sees.
 
 use sp_diff::{Surface, Verdict};
-use sp_ir::{Alias, Api, Evidence, Item, Mark, Type};
+use sp_ir::{Alias, Api, Evidence, Item, Type, Visited};
 
 use super::names::replace;
 use super::scene::{Edit, Make, Random, choose, enumeration, loc};
@@ -10,14 +10,14 @@ pub const EDITS: &[Edit] = &[
     nothing("docs said otherwise", docs),
     nothing("another line of another header", |side, _| {
         marks(side, |mark| {
-            if let Mark::Loc(loc) = mark {
+            if let Visited::Loc(loc) = mark {
                 loc.line += 100;
             }
         })
     }),
     nothing("other evidence", |side, _| {
         marks(side, |mark| {
-            if let Mark::Evidence(evidence @ (Evidence::Notes(_) | Evidence::Prefix)) = mark {
+            if let Visited::Evidence(evidence @ (Evidence::Notes(_) | Evidence::Prefix)) = mark {
                 *evidence = Evidence::Notes("looked at again".into());
             }
         })
@@ -70,7 +70,7 @@ fn each(side: &mut Surface, to: impl Fn(&mut Item)) -> Option<String> {
     Some("all items".into())
 }
 
-fn marks(side: &mut Surface, to: fn(Mark)) -> Option<String> {
+fn marks(side: &mut Surface, to: fn(Visited)) -> Option<String> {
     each(side, |item| item.visit_mut(&mut |mark| to(mark)))
 }
 

@@ -1,0 +1,143 @@
+//! Checks of lifetimes: strings, devices that are created again, and leaks.
+
+use super::session::{Device, Session, ensure, expect_equal, pattern, skip_unregistered};
+use crate::outcome::{CheckResult, Stop};
+use crate::record::Record;
+
+/// Overwrites the stack that calls before this one used.
+#[inline(never)]
+fn overwrite_stack() {
+    let mut bytes = [0x5a_u8; 1 << 16];
+    std::hint::black_box(&mut bytes);
+}
+
+/// Allocates, fills and frees blocks of many sizes, so that freed memory of the plugin is overwritten.
+fn overwrite_freed_memory() {
+    let blocks: Vec<Vec<u8>> = (1..512).map(|size| vec![0x5a; size]).collect();
+    std::hint::black_box(&blocks);
+}
+
+fn texts(record: &Record, fields: &[&str]) -> Vec<Option<String>> {
+    // An overwritten string may have its NUL far away.
+    let short = |text: String| text.chars().take(40).collect();
+    let texts = fields.iter().map(|field| record.text(field));
+    texts.map(|text| text.map(short)).collect()
+}
+
+/// Strings that a struct points to do not change after the calls that filled it.
+pub(super) fn strings(session: &Session<'_>) -> CheckResult {
+    let plugin = session.with("SE_InitPlugin")?;
+    let registration = plugin.register().map_err(skip_unregistered)?;
+    let fields = ["name", "type"];
+    let first = texts(&registration.platform, &fields);
+    overwrite_stack();
+    overwrite_freed_memory();
+    let platform = registration
+        .into_loaded(&plugin.shapes)
+        .map_err(skip_unregistered)?;
+    overwrite_stack();
+    overwrite_freed_memory();
+    let later = texts(platform.record(), &fields);
+    ensure(first == later, || {
+        format!("SP_Platform's strings were {first:?} and are {later:?}")
+    })?;
+    if platform.device_count()? > 0 {
+        let device = platform.create_device(0)?;
+        let fields = ["hardware_name", "device_vendor", "pci_bus_id"];
+        let first = texts(&device, &fields);
+        overwrite_stack();
+        overwrite_freed_memory();
+        let later = texts(&device, &fields);
+        ensure(first == later, || {
+            format!("SP_Device's strings were {first:?} and are {later:?}")
+        })?;
+    }
+    Ok("unchanged after later calls".into())
+}
+
+/// A device that was destroyed can be created again.
+pub(super) fn device_recreation(session: &Session<'_>) -> CheckResult {
+    let platform = session.platform()?;
+    if platform.device_count()? < 1 {
+        return Err(Stop::Skip("the plugin reports 0 devices".into()));
+    }
+    for round in 0..3 {
+        let device = Device::first(&platform)?;
+        let (stream, event) = (device.create_stream()?, device.create_event()?);
+        let block = super::session::block(&device, 1000)?;
+        let (bytes, mut back) = (pattern(1000, round), vec![0; 1000]);
+        device.htod(stream, block, &bytes)?;
+        device.record_event(stream, event)?;
+        device.block_for_event(event)?;
+        device.sync_dtoh(&mut back, block)?;
+        expect_equal("a copy on a device that was made again", &back, &bytes)?;
+        device.free(block)?;
+        device.destroy_event(event)?;
+        device.destroy_stream(stream)?;
+        platform.destroy_device(device.device())?;
+    }
+    Ok("created 3 times, each with a stream, an event and a block".into())
+}
+
+/// Returns the number of bytes that the C library's allocator has given out in this process.
+fn in_use() -> usize {
+    // SAFETY: a question without arguments.
+    let info = unsafe { libc::mallinfo2() };
+    info.uordblks + info.hblkhd
+}
+
+/// Returns the number of threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
+/// No kind of object leaves memory or threads behind after it is destroyed.
+pub(super) fn leaks(session: &Session<'_>) -> CheckResult {
+    let device = session.device()?;
+    let executor = &device.executor;
+    let timers = executor.has("create_timer") && executor.has("destroy_timer");
+    expect_no_growth("a stream", || {
+        Ok(executor.destroy_stream(executor.create_stream()?)?)
+    })?;
+    expect_no_growth("an event", || {
+        Ok(executor.destroy_event(executor.create_event()?)?)
+    })?;
+    expect_no_growth("a block", || {
+        Ok(executor.free(super::session::block(executor, 256)?)?)
+    })?;
+    expect_no_growth("a block of host memory", || {
+        Ok(executor.host_deallocate(executor.host_allocate(256)?)?)
+    })?;
+    if timers {
+        expect_no_growth("a timer", || {
+            Ok(executor.destroy_timer(executor.create_timer()?)?)
+        })?;
+    }
+    Ok(match timers {
+        true => "no growth: streams, events, blocks, host memory, timers",
+        false => "no growth: streams, events, blocks, host memory",
+    }
+    .into())
+}
+
+/// Fails if each run of `life_cycle` leaves memory or threads behind. Other threads of the plugin allocate
+/// and free meanwhile, so the least of several measurements counts: a leak is in each.
+fn expect_no_growth(kind: &str, life_cycle: impl Fn() -> Result<(), Stop>) -> Result<(), Stop> {
+    const ROUNDS: usize = 200;
+    let mut least = (usize::MAX, usize::MAX);
+    for _ in 0..4 {
+        let before = (in_use(), threads());
+        (0..ROUNDS).try_for_each(|_| life_cycle())?;
+        let bytes = in_use().saturating_sub(before.0);
+        let more = threads().saturating_sub(before.1);
+        least = (least.0.min(bytes), least.1.min(more));
+    }
+    let (bytes, threads) = least;
+    ensure(bytes < ROUNDS * 4, || {
+        let each = bytes.div_ceil(ROUNDS);
+        format!("{kind} leaks {each} bytes each time it is destroyed")
+    })?;
+    ensure(threads < ROUNDS / 4, || {
+        format!("{threads} threads are left after {ROUNDS} times {kind}")
+    })
+}

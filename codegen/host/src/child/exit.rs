@@ -1,0 +1,211 @@
+//! Verdict of a check from the way its child process ended.
+
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use super::process::ChildExit;
+use crate::fault::{GUARD_STATUS, HANG_STATUS, UNREPORTED_STATUS, UNSUPPORTED_STATUS};
+use crate::outcome::{CheckResult, Stop};
+
+/// The status with which the dynamic loader ends a process that lacks a symbol.
+const LOADER_STATUS: i32 = 127;
+
+/// Returns the verdict that the child reported, or a failure if it reported none.
+pub(super) fn verdict(exit: &ChildExit) -> CheckResult {
+    let code = exit.status.and_then(|status| status.code());
+    match (&exit.reports.verdict, code) {
+        (Some(Ok(detail)), Some(0)) => Ok(detail.clone()),
+        (Some(Err(stop)), Some(0)) => Err(stop.clone()),
+        _ => Err(without_verdict(exit, code)),
+    }
+}
+
+/// Returns the reason for a missing verdict. A crash after a call of a missing function is not the plugin's.
+fn without_verdict(exit: &ChildExit, code: Option<i32>) -> Stop {
+    let stderr = exit.stderr.text();
+    let notes = &exit.reports.notes;
+    let text = format!(
+        "{}{}",
+        exit_reason(exit.status),
+        exit_details(notes, &stderr)
+    );
+    let mut missing: BTreeSet<&str> = exit.reports.missing.iter().map(String::as_str).collect();
+    if code == Some(LOADER_STATUS) {
+        missing.extend(python_functions(&stderr));
+    }
+    match missing.is_empty() {
+        true => Stop::Fail(text),
+        false => Stop::Skip(format!(
+            "{}; then {text}",
+            missing_functions(&Vec::from_iter(missing))
+        )),
+    }
+}
+
+/// Returns the skip reason if the loader reports undefined functions of Python, in whose process
+/// TensorFlow runs.
+pub(crate) fn missing_python_functions(stderr: &str) -> Option<String> {
+    let functions = python_functions(stderr);
+    (!functions.is_empty()).then(|| missing_functions(&Vec::from_iter(functions)))
+}
+
+/// Returns Python's functions that the loader did not find.
+fn python_functions(stderr: &str) -> BTreeSet<&str> {
+    let undefined = stderr.split("undefined symbol: ").skip(1);
+    let undefined = undefined.filter_map(|rest| rest.split([' ', ',', '\n']).next());
+    undefined
+        .filter(|name| name.starts_with("Py") || name.starts_with("_Py"))
+        .collect()
+}
+
+/// Returns the skip reason for functions that the host does not have.
+pub(crate) fn missing_functions(functions: &[impl AsRef<str>]) -> String {
+    let functions: Vec<&str> = functions.iter().map(AsRef::as_ref).collect();
+    format!(
+        "needs {}, which sp-host does not have",
+        functions.join(", ")
+    )
+}
+
+fn exit_reason(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else {
+        return "hung, and was killed".into();
+    };
+    match (status.code(), status.signal()) {
+        (Some(GUARD_STATUS), _) => "memory that is not the plugin's".into(),
+        (Some(HANG_STATUS), _) => "hung".into(),
+        (Some(UNSUPPORTED_STATUS), _) => "was ended by sp-host".into(),
+        (Some(UNREPORTED_STATUS), _) => "closed the descriptor of sp-host's verdict".into(),
+        (Some(code), _) => format!("ended the process with status {code}"),
+        (None, Some(signal)) => format!("crashed: {}", signal_name(signal)),
+        (None, None) => "ended without a status".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGSEGV => "segmentation fault".into(),
+        libc::SIGBUS => "bus error".into(),
+        libc::SIGABRT => "abort".into(),
+        libc::SIGFPE => "arithmetic fault".into(),
+        libc::SIGILL => "illegal instruction".into(),
+        libc::SIGXFSZ => "a file over 1 GiB".into(),
+        other => format!("signal {other}"),
+    }
+}
+
+/// Returns the host's notes about the exit, or else the last lines that the plugin wrote to stderr.
+fn exit_details(notes: &[String], stderr: &str) -> String {
+    let stderr_lines: Vec<&str> = stderr
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(without_time)
+        .collect();
+    if let Some(panic) = panic_message(&stderr_lines) {
+        return format!(": {panic}");
+    }
+    let lines = match notes.is_empty() {
+        true => stderr_lines,
+        false => notes.iter().map(String::as_str).collect(),
+    };
+    match lines.len() {
+        0 => String::new(),
+        many => format!(": {}", lines[many.saturating_sub(3)..].join(" / ")),
+    }
+}
+
+/// Returns a log line without its time, which differs between children.
+fn without_time(line: &str) -> &str {
+    let is_time = |text: &str| {
+        let mut letters = text.chars();
+        text.len() > 18 && letters.all(|it| it.is_ascii_digit() || "-:. ".contains(it))
+    };
+    let found = line.split_once(": ").filter(|(time, _)| is_time(time));
+    found.map_or(line, |(_, rest)| rest)
+}
+
+/// Returns the panic message of a plugin in Rust: the line after the one with the location.
+fn panic_message<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let is_head = |line: &&str| line.starts_with("thread '") && line.contains("panicked at");
+    let at = lines.iter().position(is_head)?;
+    lines.get(at + 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::channel::Reports;
+    use super::super::output::Output;
+    use super::*;
+
+    const SEGFAULT: i32 = libc::SIGSEGV;
+
+    fn exit(status: i32, reports: Reports, text: &str) -> ChildExit {
+        let mut stderr = Output::default();
+        stderr.push(text.as_bytes());
+        ChildExit {
+            status: Some(ExitStatus::from_raw(status)),
+            stdout: Output::default(),
+            stderr,
+            reports,
+        }
+    }
+
+    fn failure(exit: &ChildExit) -> String {
+        match verdict(exit) {
+            Err(Stop::Fail(text)) => text,
+            other => panic!("{other:?} is no failure"),
+        }
+    }
+
+    #[test]
+    fn a_reported_verdict_counts_if_the_child_ends_well() {
+        let reports = || Reports {
+            verdict: Some(Ok("4 streams".into())),
+            ..Reports::default()
+        };
+        assert_eq!(verdict(&exit(0, reports(), "")).unwrap(), "4 streams");
+        failure(&exit(SEGFAULT, reports(), ""));
+    }
+
+    #[test]
+    fn no_verdict_is_a_failure() {
+        let text = failure(&exit(0, Reports::default(), ""));
+        assert_eq!(text, "ended the process with status 0");
+    }
+
+    #[test]
+    fn a_crash_behind_a_missing_function_is_skipped() {
+        let reports = Reports {
+            missing: BTreeSet::from(["TFE_NewContext".into()]),
+            ..Reports::default()
+        };
+        let seen = verdict(&exit(SEGFAULT, reports, ""));
+        let Err(Stop::Skip(text)) = seen else {
+            panic!("the plugin is not judged")
+        };
+        assert!(text.starts_with("needs TFE_NewContext, which"), "{text}");
+    }
+
+    #[test]
+    fn words_on_stderr_make_no_failure_a_skip() {
+        let forged = "sp-host: TFE_NewContext was called, and this host does not implement it\n\
+                      undefined symbol: PyObject_Call\n";
+        failure(&exit(SEGFAULT, Reports::default(), forged));
+        let seen = verdict(&exit(LOADER_STATUS << 8, Reports::default(), forged));
+        assert!(matches!(seen, Err(Stop::Skip(_))), "the loader ends so");
+    }
+
+    #[test]
+    fn a_crash_is_described_by_the_hosts_words() {
+        let reports = Reports {
+            notes: vec!["crashed in allocate".into()],
+            ..Reports::default()
+        };
+        let text = failure(&exit(SEGFAULT, reports, "something else\n"));
+        assert_eq!(text, "crashed: segmentation fault: crashed in allocate");
+        let line = without_time("2026-11-20 20:19:31.030547: F a.cc] no");
+        assert_eq!(line, "F a.cc] no");
+        assert_eq!(without_time("free: 2"), "free: 2");
+    }
+}

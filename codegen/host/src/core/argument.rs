@@ -1,0 +1,122 @@
+//! Types of the arguments that plugins pass to core. The C contract makes such pointers valid for the call. All
+//! dereferences of them are in this file.
+//!
+//! Invariant: values of these types are made by a plugin's call of a function in `core`, and
+//! nowhere else.
+
+use std::ffi::{CStr, c_char};
+
+use crate::objects::{self, Object};
+
+/// A pointer to an object of core.
+#[repr(transparent)]
+pub(crate) struct Arg<T>(*mut T);
+
+impl<T: Object> Arg<T> {
+    /// Returns the object if it is live; otherwise records a fault of the function `call`.
+    pub fn get(&self, call: &str) -> Option<&T> {
+        let found = self.find();
+        if found.is_none() {
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
+                self.0,
+                T::KIND
+            ));
+        }
+        found
+    }
+
+    /// The object, if it is live.
+    pub fn find(&self) -> Option<&T> {
+        objects::find(self.0)
+    }
+
+    /// Takes the object from the plugin. Null is `None` without a fault.
+    pub fn take(self, call: &str) -> Option<Box<T>> {
+        if self.0.is_null() {
+            return None;
+        }
+        let found = objects::take(self.0);
+        if found.is_none() {
+            objects::record_fault(format!(
+                "{call} got {:p}, which is not a live {}",
+                self.0,
+                T::KIND
+            ));
+        }
+        found
+    }
+
+    /// The address itself.
+    pub fn address(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// A C string.
+#[repr(transparent)]
+pub(crate) struct Text(*const c_char);
+
+impl Text {
+    /// Returns its bytes. Empty for null.
+    pub fn bytes(&self) -> &[u8] {
+        match self.0.is_null() {
+            true => &[],
+            // SAFETY: the C contract requires a NUL-terminated string that lives during the call.
+            false => unsafe { CStr::from_ptr(self.0) }.to_bytes(),
+        }
+    }
+
+    /// Its text.
+    pub fn string(&self) -> String {
+        String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+}
+
+/// A pointer to results.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T: Copy> Out<T> {
+    /// Writes a result, unless the pointer is null.
+    pub fn set(&self, value: T) {
+        self.fill(&[value]);
+    }
+
+    /// Writes several results.
+    pub fn fill(&self, values: &[T]) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: the C contract makes the pointer valid for as many values as the callers here write, and Rust memory
+        // does not overlap the plugin's.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) }
+    }
+
+    /// Returns the address of the first element.
+    pub fn address(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// Values to read.
+#[repr(transparent)]
+pub(crate) struct List<T>(*const T);
+
+impl<T: Copy> List<T> {
+    /// Returns the first `len` values. Empty for null or a negative length.
+    pub fn values(&self, len: impl TryInto<usize>) -> &[T] {
+        match len.try_into() {
+            Ok(len) if !self.0.is_null() => {
+                // SAFETY: the C contract makes the pointer valid for `len` values during the call.
+                unsafe { std::slice::from_raw_parts(self.0, len) }
+            }
+            _ => &[],
+        }
+    }
+
+    /// The first value, if there is any.
+    pub fn first(&self) -> Option<T> {
+        self.values(1_usize).first().copied()
+    }
+}

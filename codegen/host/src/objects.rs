@@ -1,0 +1,235 @@
+//! Registry of the objects that core passes to plugins, by address.
+//!
+//! A pointer from a plugin is looked up here before it is dereferenced. So a second delete or a wild pointer is
+//! reported, and objects that were never deleted are counted.
+//!
+//! Invariant: an address recorded under a kind was made by `create` for the one type of that kind.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::child::channel::{self, kind};
+use crate::fault;
+
+/// The kinds of object that core passes to plugins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ObjectKind {
+    /// `TF_Status`.
+    Status,
+    /// `TF_Tensor`.
+    Tensor,
+    /// `TF_KernelBuilder`.
+    KernelBuilder,
+    /// `TF_Buffer`.
+    Buffer,
+    /// `TF_OpKernelConstruction`.
+    Construction,
+    /// `TF_OpKernelContext`.
+    Context,
+    /// `TF_AsyncOpKernelDoneCallback`.
+    Done,
+    /// `TF_GrapplerItem`.
+    GrapplerItem,
+    /// `TF_GraphProperties`.
+    GraphProperties,
+    /// `TF_FunctionLibraryDefinition`.
+    FunctionLibrary,
+    /// `TF_OpDefinitionBuilder`.
+    OpDefinitionBuilder,
+    /// `TF_ShapeInferenceContext`.
+    ShapeInference,
+    /// `TF_ShapeHandle`.
+    Shape,
+    /// `TF_DimensionHandle`.
+    Dimension,
+    /// `TF_VariableInputLockHolder`.
+    VariableLock,
+}
+
+impl fmt::Display for ObjectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Status => "TF_Status",
+            Self::Tensor => "TF_Tensor",
+            Self::KernelBuilder => "TF_KernelBuilder",
+            Self::Buffer => "TF_Buffer",
+            Self::Construction => "TF_OpKernelConstruction",
+            Self::Context => "TF_OpKernelContext",
+            Self::Done => "TF_AsyncOpKernelDoneCallback",
+            Self::GrapplerItem => "TF_GrapplerItem",
+            Self::GraphProperties => "TF_GraphProperties",
+            Self::FunctionLibrary => "TF_FunctionLibraryDefinition",
+            Self::OpDefinitionBuilder => "TF_OpDefinitionBuilder",
+            Self::ShapeInference => "TF_ShapeInferenceContext",
+            Self::Shape => "TF_ShapeHandle",
+            Self::Dimension => "TF_DimensionHandle",
+            Self::VariableLock => "TF_VariableInputLockHolder",
+        })
+    }
+}
+
+/// The party that must delete an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Host,
+    Plugin,
+}
+
+/// A type that plugins hold by pointer.
+pub(crate) trait Object: Send + Sync + 'static {
+    const KIND: ObjectKind;
+}
+
+#[derive(Default)]
+struct Registry {
+    live: HashMap<usize, (ObjectKind, Owner)>,
+    faults: BTreeSet<String>,
+    missing: BTreeSet<String>,
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts `object` on the heap and records it.
+pub(crate) fn create<T: Object>(object: T, owner: Owner) -> *mut T {
+    let pointer = Box::into_raw(Box::new(object));
+    registry().live.insert(pointer as usize, (T::KIND, owner));
+    pointer
+}
+
+/// Removes the object at `pointer` from the registry, or returns `None` if it is not a live object of this type.
+pub(crate) fn take<T: Object>(pointer: *mut T) -> Option<Box<T>> {
+    let mut registry = registry();
+    match registry.live.get(&(pointer as usize)) {
+        Some((kind, _)) if *kind == T::KIND => registry.live.remove(&(pointer as usize)),
+        _ => None,
+    }?;
+    drop(registry);
+    // SAFETY: the registry had this address under the kind of `T`, so `create` made it from a `Box<T>`. The entry is
+    // removed, so no other call frees it.
+    Some(unsafe { Box::from_raw(pointer) })
+}
+
+/// Returns the object at `pointer`, or `None` if it is not a live object of this type.
+pub(crate) fn find<'a, T: Object>(pointer: *mut T) -> Option<&'a T> {
+    let (kind, _) = *registry().live.get(&(pointer as usize))?;
+    // SAFETY: the registry has this address under the kind of `T`, so `create` made it from a `Box<T>` that was not
+    // freed. Callers hold the reference for one call only; a plugin that deletes the object on another thread
+    // meanwhile violates the C contract.
+    (kind == T::KIND).then(|| unsafe { &*pointer })
+}
+
+/// Records that the plugin violated the C contract.
+pub(crate) fn record_fault(text: String) {
+    fault::report(&text);
+    registry().faults.insert(text);
+}
+
+/// Records that the plugin called a function that the host does not implement.
+pub(crate) fn record_unimplemented(function: &str) {
+    if registry().missing.insert(function.to_owned()) {
+        match channel::is_open() {
+            true => {
+                channel::send(kind::MISSING, function);
+            }
+            false => fault::report(&format!(
+                "the plugin called {function}, which sp-host does not implement"
+            )),
+        }
+    }
+}
+
+/// Objects that were not deleted and violations of the C contract, over all hosts and plugins in this process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ObjectReport {
+    /// Number of objects that plugins own and have not deleted, by kind.
+    pub unreturned: BTreeMap<ObjectKind, usize>,
+    /// Violations of the C contract, such as a second delete.
+    pub faults: Vec<String>,
+    /// Functions that were called and that the host does not implement.
+    pub missing: Vec<String>,
+}
+
+impl ObjectReport {
+    /// Returns the present state of this process.
+    pub fn now() -> Self {
+        let registry = registry();
+        let mut unreturned = BTreeMap::new();
+        for (kind, owner) in registry.live.values() {
+            if *owner == Owner::Plugin {
+                *unreturned.entry(*kind).or_default() += 1;
+            }
+        }
+        Self {
+            unreturned,
+            faults: registry.faults.iter().cloned().collect(),
+            missing: registry.missing.iter().cloned().collect(),
+        }
+    }
+
+    /// Returns the report without the functions that this host does not implement.
+    pub(crate) fn without_unimplemented(self) -> Self {
+        let missing = vec![];
+        Self { missing, ..self }
+    }
+
+    /// Returns true if there is nothing to report.
+    pub fn is_clean(&self) -> bool {
+        self.unreturned.is_empty() && self.faults.is_empty() && self.missing.is_empty()
+    }
+}
+
+impl fmt::Display for ObjectReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let live = self.unreturned.iter().map(|(kind, count)| match count {
+            1 => format!("1 {kind} was never deleted"),
+            _ => format!("{count} {kind} were never deleted"),
+        });
+        let missing = self
+            .missing
+            .iter()
+            .map(|name| format!("{name} is not implemented by sp-host"));
+        let lines: Vec<String> = live
+            .chain(self.faults.iter().cloned())
+            .chain(missing)
+            .collect();
+        f.write_str(&lines.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Demo;
+
+    impl Object for Demo {
+        const KIND: ObjectKind = ObjectKind::Done;
+    }
+
+    #[test]
+    fn removes_object_once() {
+        let pointer = create(Demo, Owner::Host);
+        assert!(find(pointer).is_some());
+        assert!(take(pointer).is_some());
+        assert!(take(pointer).is_none());
+        assert!(find(pointer).is_none());
+    }
+
+    #[test]
+    fn report_is_displayed_as_sentences() {
+        let report = ObjectReport {
+            unreturned: [(ObjectKind::Tensor, 2), (ObjectKind::Status, 1)].into(),
+            faults: vec![],
+            missing: vec!["TF_Demo".into()],
+        };
+        let text = report.to_string();
+        assert!(text.contains("2 TF_Tensor were never deleted"), "{text}");
+        assert!(text.contains("TF_Demo is not implemented"), "{text}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Any bytes as a message of a plugin to sp-host: fields, nodes and functions are read without a panic and
+//! with memory in proportion to the message, and what sp-host writes is read as it was.
+
+#![no_main]
+#![allow(dead_code, reason = "modules of sp-host, which it does not export")]
+
+#[path = "../../../codegen/host/src/dtype.rs"]
+mod dtype;
+#[path = "../../../codegen/host/src/graph.rs"]
+mod graph;
+#[path = "../../../codegen/host/src/proto.rs"]
+mod proto;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dtype::DType;
+use graph::Graph;
+use libfuzzer_sys::fuzz_target;
+use proto::Value;
+
+/// The most bytes that reading may take for each byte of a message: an empty node is 2 bytes there, about 100 here, and
+/// a list that grows has room for twice as many.
+const PROPORTION: usize = 256;
+
+/// Bytes that are allocated, and the most of them since it was last reset.
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is passed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: the caller's obligations are those of the system's allocator.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above; `memory` is of the system's allocator.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    read(bytes);
+    let taken = MOST.load(Ordering::Relaxed) - before;
+    assert!(taken <= 4096 + PROPORTION * bytes.len(), "{taken} bytes for {}", bytes.len());
+    check_written(bytes);
+});
+
+fn read(bytes: &[u8]) {
+    let names = Graph::names(bytes);
+    let graph = Graph::read(bytes, &["y"]);
+    if let Some(names) = names {
+        assert!(names.len() == graph.nodes.len(), "{names:?}");
+    }
+    for (_, signature) in graph::functions(bytes) {
+        assert!(signature.len() <= bytes.len());
+    }
+    let _ = proto::all(bytes, 1).count();
+}
+
+/// Fields that are read are read again as they were if they are written.
+fn check_written(bytes: &[u8]) {
+    let Some(fields) = proto::fields(bytes) else {
+        return;
+    };
+    let fields = fields.into_iter().filter(|(_, value)| *value != Value::Fixed);
+    let fields: Vec<(u32, Value<'_>)> = fields.collect();
+    let written = fields.iter().flat_map(|(number, value)| match value {
+        Value::Number(value) => proto::number(*number, *value),
+        Value::Bytes(bytes) => proto::bytes(*number, bytes),
+        Value::Fixed => Vec::new(),
+    });
+    let written: Vec<u8> = written.collect();
+    assert_eq!(proto::fields(&written).as_ref(), Some(&fields));
+}

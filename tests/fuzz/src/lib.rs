@@ -1,0 +1,9 @@
+//! Shared by the fuzz targets: snapshots with hostile texts, and checks of what is made of them.
+
+pub mod c;
+pub mod edit;
+pub mod html;
+pub mod markdown;
+pub mod rust;
+pub mod scene;
+pub mod text;

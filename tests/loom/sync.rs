@@ -1,0 +1,42 @@
+//! loom's types under the names of `templates/cpu/src/compute/parallel/sync.rs`.
+
+pub use loom::hint::spin_loop;
+pub use loom::sync::atomic::{AtomicUsize, Ordering};
+pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// A thread that sleeps at once reaches every state that one reaches which looks again first.
+pub const SPINS: usize = 0;
+
+loom::thread_local! {
+    static CURRENT: Thread = Thread(Arc::new(Token::default()));
+}
+
+/// The token of `park`, as the standard library documents it. loom's own `unpark` runs in one step with the operation before it,
+/// and synchronises with a thread that does not park; both hide orders that a process can have.
+#[derive(Default)]
+struct Token {
+    is_available: Mutex<bool>,
+    available: Condvar,
+}
+
+pub struct Thread(Arc<Token>);
+
+impl Thread {
+    pub fn unpark(&self) {
+        *self.0.is_available.lock().unwrap() = true;
+        self.0.available.notify_one();
+    }
+}
+
+pub fn current() -> Thread {
+    CURRENT.with(|thread| Thread(thread.0.clone()))
+}
+
+pub fn park() {
+    let Thread(token) = current();
+    let mut is_available = token.is_available.lock().unwrap();
+    while !*is_available {
+        is_available = token.available.wait(is_available).unwrap();
+    }
+    *is_available = false;
+}
