@@ -21,7 +21,8 @@ impl Platform {
     /// All platforms.
     pub const ALL: [Self; 3] = [Self::LinuxX86_64, Self::LinuxAarch64, Self::MacosArm64];
 
-    /// Returns the platform of a wheel's tag, such as `manylinux_2_17_x86_64.manylinux2014_x86_64`, or `None` for any other.
+    /// Returns the platform of a wheel's tag, such as `manylinux_2_17_x86_64.manylinux2014_x86_64`, or `None` if no
+    /// release is read for it.
     pub fn from_wheel_tag(tag: &str) -> Option<Self> {
         let linux = tag.contains("manylinux");
         match () {

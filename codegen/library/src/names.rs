@@ -1,4 +1,5 @@
-//! The names of functions in a plugin's library: exported, imported, or present as text that `dlsym` may be called with.
+//! The names of functions in a plugin's library: exported, imported, or present as text, with which the plugin may call
+//! `dlsym`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -2,9 +2,9 @@
 //! headers needs no change here.
 //!
 //! A root is a header of TensorFlow, XLA or TSL whose path marks it as C API: it is below a folder `c`, or its name
-//! contains `c_api` or ends with `_extension.h`. It is selected, with every header it includes, if it contains
-//! `extern "C"`, no included header needs the C++ standard library, and `excluded.toml` does not list it. The other
-//! roots are returned with the reason, so that no header is ignored silently.
+//! contains `c_api` or ends with `_extension.h`. A root is selected, with every header it includes, under three
+//! conditions: it contains `extern "C"`; neither it nor an included header needs the C++ standard library;
+//! `excluded.toml` does not list it. The other roots are returned with the reason, so that no header is ignored silently.
 
 use crate::contract::ExcludedHeaders;
 use crate::include::includes;

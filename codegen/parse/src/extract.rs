@@ -113,7 +113,7 @@ pub fn extract_with(job: &Job<'_>, target: &str) -> Result<Extracted, ExtractErr
         headers: selected.headers,
         target: target.into(),
     };
-    let parsed = parse::all(job.notes, &input, &parse::with_comments)?;
+    let parsed = parse::parse_apis(job.notes, &input, &parse::with_comments)?;
     let (extracted, _) = annotate_all(job, &input, parsed)?;
     Ok(Extracted {
         unassigned: selected.unassigned,

@@ -7,7 +7,8 @@ use std::sync::Once;
 /// libclang may parse on the calling thread, and needs as much stack as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all processors.
+/// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
+/// processors.
 pub fn thread_count() -> usize {
     match rayon::current_thread_index() {
         Some(_) => 1,

@@ -73,7 +73,8 @@ pub fn staged_file(folder: &Path) -> io::Result<NamedTempFile> {
 #[derive(Debug)]
 pub struct Delay(());
 
-/// Returns a guard that delays signals; guards may be nested. Does not return if a signal is already ending the process.
+/// Returns a guard that delays signals; guards may be nested. Does not return if a signal is already ending the
+/// process.
 pub fn delay_signals() -> Delay {
     static WATCH: Once = Once::new();
     WATCH.call_once(watch_signals);
@@ -115,7 +116,8 @@ fn watch_signals() {
 /// The function that [`call_on_signal`] registered.
 static ON_SIGNAL: OnceLock<fn()> = OnceLock::new();
 
-/// Registers a function to call when a signal ends the process, after temporary files are removed. Later calls have no effect.
+/// Registers a function to call when a signal ends the process, after temporary files are removed. Later calls have no
+/// effect.
 pub fn call_on_signal(function: fn()) {
     let _ = ON_SIGNAL.set(function);
 }

@@ -171,7 +171,7 @@ fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Ve
 fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
     let all = Symbols::load(place)?;
     Ok(match release {
-        Some(release) => all.until(release),
+        Some(release) => all.up_to(release),
         None => all,
     })
 }

@@ -50,7 +50,7 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
         snapshots::read_folder(&generated.join("ir"), release).expect("the snapshots are read");
     let symbols = Symbols::read_folder(&generated.join("symbols")).expect("the symbols are read");
     let symbols = match release {
-        Some(release) => symbols.until(release),
+        Some(release) => symbols.up_to(release),
         None => symbols,
     };
     let files = header::emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"));

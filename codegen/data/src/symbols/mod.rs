@@ -131,9 +131,9 @@ impl Symbols {
     }
 
     /// Returns the tables restricted to the releases up to `release`.
-    pub fn until(&self, release: Release) -> Self {
+    pub fn up_to(&self, release: Release) -> Self {
         let tables = self.tables.iter();
-        Self::from_tables(tables.filter_map(|table| table.until(release)).collect())
+        Self::from_tables(tables.filter_map(|table| table.up_to(release)).collect())
     }
 
     /// Returns the tables: one per package and platform.

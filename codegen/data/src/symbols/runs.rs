@@ -3,7 +3,8 @@
 use crate::release::Release;
 use std::collections::BTreeSet;
 
-/// Returns the first and last release of each run in `set`. A run ends before a release of `known` that is not in `set`.
+/// Returns the first and last release of each run in `set`. A run ends before a release of `known` that is not in
+/// `set`.
 pub fn from_set(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> Vec<(Release, Release)> {
     let mut runs: Vec<(Release, Release)> = Vec::new();
     let mut is_open = false;

@@ -144,7 +144,7 @@ impl Table {
     }
 
     /// Returns the table restricted to the releases up to `release`, or `None` if it has none of these.
-    pub fn until(&self, release: Release) -> Option<Self> {
+    pub fn up_to(&self, release: Release) -> Option<Self> {
         let mut table = self.clone();
         let is_included = |known: &Release| *known <= release.key();
         table.wheels.retain(|known, _| is_included(known));

@@ -1,8 +1,8 @@
 //! Attaches comments to declarations by their positions.
 //!
 //! Clang's own attachment loses the trailing comment of a member that spans lines, and the leading one of a member that
-//! has both. Here a declaration has two comments: the block of whole-line comments that ends on the line above it, and
-//! the comment after it on its last line, with the following lines that continue it in the same column.
+//! has both. Here a declaration has two comments. The leading one is the block of whole-line comments that ends on the
+//! line above it. The trailing one follows it on its last line, and may continue on the next lines in the same column.
 
 use std::collections::{BTreeMap, HashMap};
 

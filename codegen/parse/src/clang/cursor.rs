@@ -354,8 +354,8 @@ impl<'u> Ty<'u> {
 
 /// Converts and disposes a libclang string.
 pub(super) fn text(raw: CXString) -> String {
-    // SAFETY: libclang returned `raw`, so its bytes are null or end with a NUL. They are copied before the one
-    // disposal.
+    // SAFETY: libclang returned `raw`, so its bytes are null or end with a NUL. They are copied before `raw` is disposed,
+    // which happens once.
     unsafe {
         let bytes = clang_getCString(raw);
         let copy = match bytes.is_null() {
@@ -408,7 +408,7 @@ pub(super) fn tokens(unit: CXTranslationUnit, range: CXSourceRange) -> Vec<Token
     let mut raw: *mut CXToken = std::ptr::null_mut();
     let mut count = 0;
     // SAFETY: the caller's cursor borrows `unit`, so it is valid. libclang returns null or an array of `count` tokens,
-    // which is read before the one disposal.
+    // which is read before it is disposed, once.
     unsafe {
         clang_tokenize(unit, range, &mut raw, &mut count);
         if raw.is_null() {

@@ -203,7 +203,7 @@ fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
     })
 }
 
-/// Names each anonymous type after the typedef that stands for it, or after the field that has it and the field's parent.
+/// Names each anonymous type after the typedef that stands for it, or after its field and the field's parent.
 fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     let mut names = Names::default();
     for Node { cursor, .. } in nodes

@@ -48,7 +48,7 @@ impl Library {
         self.shared.path()
     }
 
-    /// Returns libclang's version, such as `clang version 18.1.1`. The one that clang-sys derives is wrong for new versions.
+    /// Returns libclang's version, such as `clang version 18.1.1`. clang-sys derives a wrong one for new versions.
     pub fn version(&self) -> String {
         // SAFETY: `load` registered the library on this thread, and `self.shared` keeps it loaded.
         text(unsafe { clang_sys::clang_getClangVersion() })
@@ -78,7 +78,8 @@ fn load_from(folder: &Path) -> Result<SharedLibrary, LibraryMissing> {
     loaded.map_err(|reason| LibraryMissing { reason })
 }
 
-/// Returns the library folder of the PyPI package `libclang`: that of the active environment, else of `python3` on PATH.
+/// Returns the library folder of the PyPI package `libclang`, in the active environment or else in that of `python3` on
+/// PATH.
 fn python_library_folder() -> Option<PathBuf> {
     let environment = std::env::var_os("VIRTUAL_ENV").map(|root| {
         let root = PathBuf::from(root);

@@ -82,7 +82,7 @@ fn typedef_names_anonymous_struct_and_field_names_nested_one() {
     assert_eq!(field(&found, "Outer", "inner").ty, named("Outer__inner"));
     assert_eq!(field(&found, "Outer", "inner").offset, 8);
     assert_eq!(field(&found, "Outer__inner", "c").offset, 8);
-    assert!(matches!(&found.items["Outer__either"], Item::Union(one) if one.layout.size == 4));
+    assert!(matches!(&found.items["Outer__either"], Item::Union(union) if union.layout.size == 4));
     assert_eq!(found.items.len(), 3, "{:?}", found.items.keys());
 }
 
@@ -102,9 +102,13 @@ fn callbacks_keep_names_and_types_of_parameters() {
     };
     let found = found.unwrap();
     let start = function(&field(&found, "Fns", "start").ty);
-    let names: Vec<&str> = start.params.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = start
+        .params
+        .iter()
+        .map(|param| param.name.as_str())
+        .collect();
     assert_eq!(names, ["host", "queue", "size", "done"]);
-    let types: Vec<&Type> = start.params.iter().map(|one| &one.ty).collect();
+    let types: Vec<&Type> = start.params.iter().map(|param| &param.ty).collect();
     let expected = [
         &pointer(named("Host"), false),
         &pointer(named("Queue"), true),
@@ -116,8 +120,8 @@ fn callbacks_keep_names_and_types_of_parameters() {
     let visit = function(&field(&found, "Fns", "visit").ty);
     assert_eq!(function(&visit.params[0].ty).params[0].ty, int(32, true));
     assert_eq!(visit.params[1].ty, Type::Bool);
-    assert!(matches!(&found.items["Queue"], Item::Handle(one) if one.pointer));
-    assert!(matches!(&found.items["Host"], Item::Handle(one) if !one.pointer));
+    assert!(matches!(&found.items["Queue"], Item::Handle(handle) if handle.pointer));
+    assert!(matches!(&found.items["Host"], Item::Handle(handle) if !handle.pointer));
     assert!(matches!(&found.items["Done"], Item::Callback(_)));
     assert!(
         !found.items.contains_key("Queue_st"),
@@ -137,7 +141,7 @@ fn names_anonymous_members_in_order() {
     let fields: Vec<_> = structure(&found, "S").fields.iter().collect();
     let rows: Vec<_> = fields
         .iter()
-        .map(|one| (one.name.as_str(), one.offset, one.size))
+        .map(|field| (field.name.as_str(), field.offset, field.size))
         .collect();
     let expected = [
         ("a", 0, 1),
@@ -176,7 +180,9 @@ fn typedef_of_function_is_a_callback() {
     };
     assert_eq!(run.signature.params[0].name, "args");
     assert_eq!(run.signature.ret, pointer(named("Error"), true));
-    assert!(matches!(&found.items["Stop"], Item::Callback(one) if one.signature.params.is_empty()));
+    assert!(
+        matches!(&found.items["Stop"], Item::Callback(callback) if callback.signature.params.is_empty())
+    );
     assert_eq!(field(&found, "Table", "Run").ty, named("Run"));
     assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
     assert_eq!(
@@ -199,18 +205,18 @@ fn keeps_typedef_chains_and_gaps_of_enums() {
         return;
     };
     let found = found.unwrap();
-    assert!(matches!(&found.items["Byte"], Item::Alias(one) if one.ty == int(8, false)));
-    assert!(matches!(&found.items["Flag"], Item::Alias(one) if one.ty == named("Byte")));
-    assert!(matches!(&found.items["Q"], Item::Alias(one) if one.ty == named("P")));
+    assert!(matches!(&found.items["Byte"], Item::Alias(alias) if alias.ty == int(8, false)));
+    assert!(matches!(&found.items["Flag"], Item::Alias(alias) if alias.ty == named("Byte")));
+    assert!(matches!(&found.items["Q"], Item::Alias(alias) if alias.ty == named("P")));
     let Item::Enum(gap) = &found.items["Gap"] else {
         panic!()
     };
-    let values: Vec<i64> = gap.variants.iter().map(|one| one.value).collect();
+    let values: Vec<i64> = gap.variants.iter().map(|variant| variant.value).collect();
     assert_eq!((gap.repr.clone(), values), (int(32, true), vec![-2, 5, 6]));
     let types: Vec<&Type> = structure(&found, "S")
         .fields
         .iter()
-        .map(|one| &one.ty)
+        .map(|field| &field.ty)
         .collect();
     assert_eq!(types, [&named("Flag"), &named("Q"), &named("Gap")]);
 }
@@ -240,7 +246,7 @@ fn distinguishes_scalar_types() {
     let types: Vec<Type> = structure(&found, "All")
         .fields
         .iter()
-        .map(|one| one.ty.clone())
+        .map(|field| field.ty.clone())
         .collect();
     let array = |elem, len| Type::Array {
         elem: Box::new(elem),
@@ -277,11 +283,13 @@ fn keeps_order_and_synonyms_of_enumerators() {
     let values: Vec<_> = kind
         .variants
         .iter()
-        .map(|one| (one.name.as_str(), one.value))
+        .map(|variant| (variant.name.as_str(), variant.value))
         .collect();
     assert_eq!(values, [("K_ONE", 1), ("K_SAME", 1), ("K_NEXT", 2)]);
     assert_eq!(kind.repr, int(32, false));
-    assert!(matches!(&found.items["PLAIN"], Item::Constant(one) if one.value == Value::Int(7)));
+    assert!(
+        matches!(&found.items["PLAIN"], Item::Constant(constant) if constant.value == Value::Int(7))
+    );
 }
 
 #[test]
@@ -356,7 +364,7 @@ fn converts_macros_to_numbers_names_and_aliases() {
     };
     let found = found.unwrap();
     let value = |name: &str| match &found.items[name] {
-        Item::Constant(one) => one.value.clone(),
+        Item::Constant(constant) => constant.value.clone(),
         other => panic!("{name} is {other:?}"),
     };
     assert_eq!(value("TWO"), Value::Int(2));
@@ -365,7 +373,7 @@ fn converts_macros_to_numbers_names_and_aliases() {
     assert_eq!(value("LINES"), Value::Text("one\n2".into()));
     assert_eq!(value("OK"), Value::Name("CODE_OK".into()));
     assert_eq!(value("kLimit"), Value::Int(5));
-    assert!(matches!(&found.items["Walker"], Item::Alias(one) if one.ty == named("Visitor")));
+    assert!(matches!(&found.items["Walker"], Item::Alias(alias) if alias.ty == named("Visitor")));
     for none in ["GUARD", "CALL", "UNRELATED"] {
         assert!(!found.items.contains_key(none), "{none}");
     }
@@ -379,7 +387,7 @@ fn keeps_names_of_aliases() {
         return;
     };
     let found = found.unwrap();
-    assert!(matches!(&found.items["Status"], Item::Alias(one) if one.ty == named("Raw")));
+    assert!(matches!(&found.items["Status"], Item::Alias(alias) if alias.ty == named("Raw")));
     let Item::Function(set) = &found.items["Set"] else {
         panic!()
     };
@@ -414,7 +422,7 @@ fn attaches_comments_by_position() {
             .comments
             .get("S", member)
             .iter()
-            .map(|one| one.text.clone())
+            .map(|comment| comment.text.clone())
             .collect()
     };
     assert_eq!(

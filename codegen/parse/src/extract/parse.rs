@@ -30,7 +30,11 @@ pub fn without_comments(input: &ParseInput) -> Result<Declarations, ClangError> 
 ///
 /// # Errors
 /// Returns an error if libclang is missing or cannot parse for the target.
-pub fn all(notes: &[Notes], input: &ParseInput, parse: &Parse) -> Result<Parsed, ExtractError> {
+pub fn parse_apis(
+    notes: &[Notes],
+    input: &ParseInput,
+    parse: &Parse,
+) -> Result<Parsed, ExtractError> {
     match parse(input) {
         Ok(declared) => Ok(Parsed {
             declared,
@@ -71,7 +75,7 @@ fn parse_each_api(notes: &[Notes], input: &ParseInput, parse: &Parse) -> Parsed 
     }
 }
 
-/// Returns `input` with the headers of one API only.
+/// Returns `input` with only the headers of one API.
 pub fn input_of_api(notes: &Notes, input: &ParseInput) -> ParseInput {
     let own = input
         .headers

@@ -56,7 +56,7 @@ pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError
     for (input, other) in inputs[1..].iter().zip(results) {
         let other = match added.is_empty() {
             true => other?,
-            false => parse::all(job.notes, input, &clang::reachable_declarations)?,
+            false => parse::parse_apis(job.notes, input, &clang::reachable_declarations)?,
         };
         add_target(&mut extracted, other, &input.target)?;
     }
@@ -67,8 +67,8 @@ pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError
 /// Reads the declarations for one target. Comments are read for the first target only: they are the same for all.
 fn parse_target(job: &Job<'_>, input: &ParseInput) -> Result<Parsed, ExtractError> {
     match input.target == TARGETS[0] {
-        true => parse::all(job.notes, input, &parse::with_comments),
-        false => parse::all(job.notes, input, &parse::without_comments),
+        true => parse::parse_apis(job.notes, input, &parse::with_comments),
+        false => parse::parse_apis(job.notes, input, &parse::without_comments),
     }
 }
 
