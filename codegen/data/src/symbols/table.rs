@@ -266,7 +266,7 @@ impl Table {
 
 impl Set {
     fn to_json(&self) -> String {
-        let functions = lines(self.functions.iter().map(|name| to_line(name)));
+        let functions = lines(self.functions.iter().map(to_line));
         let libraries = to_line(&self.libraries);
         format!("{{\"libraries\": {libraries}, \"functions\": [\n{functions}]}}")
     }
