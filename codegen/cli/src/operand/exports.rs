@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{OperandError, Result};
 use sp_diff::surface::Exports;
 use sp_fetch::error::FetchError;
-use sp_fetch::symbols::is_wanted;
+use sp_fetch::symbols::is_plugin_api_name;
 use sp_library::binary::Binary;
 use sp_library::elf;
 use sp_parse::clang::DEFAULT_TARGET;
@@ -27,7 +27,7 @@ pub fn beside(include: &Path, target: &str) -> Result<Option<Exports>> {
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let found = elf::exports(&mut library, &is_wanted)?;
+        let found = elf::exports(&mut library, &is_plugin_api_name)?;
         let exports = exports.get_or_insert_default();
         for function in found.names {
             exports

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::console::warning;
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_fetch::lock::{Lock, Locked};
+use sp_fetch::lock::{Lock, LockedRelease};
 use sp_fetch::store::Store;
 
 /// Headers by their name below the include root; none by default.
@@ -28,16 +28,16 @@ pub struct Headers {
 struct Promise {
     release: Release,
     place: DataFolders,
-    locked: OnceCell<Option<Locked>>,
+    locked: OnceCell<Option<LockedRelease>>,
 }
 
 impl Headers {
     /// The stored headers of a release.
     pub fn locked(place: &DataFolders, release: Release) -> Self {
-        let store = Store::at(place.store.clone());
+        let store = Store::new(place.store.clone());
         let exact = store.resolve(release);
         Self {
-            root: exact.map(|exact| store.include(exact)),
+            root: exact.map(|exact| store.include_root(exact)),
             promise: exact.map(|release| Promise {
                 release,
                 place: place.clone(),
@@ -88,7 +88,7 @@ impl Promise {
                 extends_embedded,
                 ..
             } = &self.place;
-            let found = Lock::read_one(lock, *extends_embedded, self.release);
+            let found = Lock::read_release(lock, *extends_embedded, self.release);
             found.unwrap_or_else(|problem| {
                 warning!("headers of {} are not quoted: {problem}", self.release);
                 None

@@ -10,7 +10,7 @@ use sp_data::release::{Release, RequestedRelease};
 use sp_data::{snapshots, suggest, symbols};
 use sp_diff::Surface;
 use sp_diff::surface::Exports;
-use sp_fetch::index::PACKAGE;
+use sp_fetch::index::CPU_PACKAGE;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::extract::TARGETS;
 
@@ -75,7 +75,8 @@ fn exports(apis: &[Api], release: Release, reading: Reading<'_>) -> Result<Optio
         return Ok(None);
     }
     let platform = Platform::LinuxX86_64;
-    let Some(mut exports) = symbols::exports_of_wheel(reading.place, PACKAGE, platform, release)?
+    let Some(mut exports) =
+        symbols::exports_of_wheel(reading.place, CPU_PACKAGE, platform, release)?
     else {
         return Ok(None);
     };

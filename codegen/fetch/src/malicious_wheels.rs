@@ -1,5 +1,5 @@
-//! Wheels that were made to do harm: each is refused or read as far as it goes, without a panic and
-//! without taking memory for what it only claims.
+//! Tests of malicious wheels: each is rejected or read as far as it is valid, without a panic and without allocating
+//! memory for stated sizes.
 
 use super::error::FetchError;
 use super::symbols;
@@ -23,10 +23,10 @@ fn zipped(members: &[(&str, &[u8])], large: bool) -> Vec<u8> {
 }
 
 fn open(bytes: Vec<u8>) -> Result<Wheel<Cursor<Vec<u8>>>, FetchError> {
-    Wheel::read("x.whl", Cursor::new(bytes))
+    Wheel::from_reader("x.whl", Cursor::new(bytes))
 }
 
-/// Reads all that an import reads.
+/// Reads everything that an import reads.
 fn read_all(bytes: Vec<u8>) -> Result<(), FetchError> {
     let mut wheel = open(bytes)?;
     wheel.identity()?;
@@ -39,26 +39,29 @@ fn read_all(bytes: Vec<u8>) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// Where in the central directory the entry of the last member begins.
-fn last_entry(bytes: &[u8]) -> usize {
+/// Returns the offset of the last member's entry in the central directory.
+fn last_entry_offset(bytes: &[u8]) -> usize {
     let heads = bytes.windows(4).enumerate();
     let entries = heads.filter(|(_, head)| *head == b"PK\x01\x02");
-    entries.map(|(at, _)| at).max().unwrap()
+    entries.map(|(offset, _)| offset).max().unwrap()
 }
 
-fn two() -> Vec<u8> {
+fn valid_wheel() -> Vec<u8> {
     zipped(&[(OPS, b"int x;"), (CC, &[0x7f; 300])], false)
 }
 
 #[test]
-fn a_name_that_occurs_twice_is_read_once() {
+fn reads_duplicate_member_once() {
     let mut bytes = zipped(
         &[(OPS, b"one"), (&OPS.replace("ops", "spo"), b"two")],
         false,
     );
-    let twin = OPS.replace("ops", "spo").into_bytes();
-    while let Some(at) = bytes.windows(twin.len()).position(|part| part == twin) {
-        bytes[at..at + twin.len()].copy_from_slice(OPS.as_bytes());
+    let duplicate = OPS.replace("ops", "spo").into_bytes();
+    while let Some(at) = bytes
+        .windows(duplicate.len())
+        .position(|part| part == duplicate)
+    {
+        bytes[at..at + duplicate.len()].copy_from_slice(OPS.as_bytes());
     }
     let Ok(mut wheel) = open(bytes) else {
         return;
@@ -69,19 +72,19 @@ fn a_name_that_occurs_twice_is_read_once() {
 }
 
 #[test]
-fn a_size_that_is_only_claimed_takes_no_memory() {
-    for (at, claimed) in [(24, u32::MAX - 1), (20, u32::MAX - 1)] {
-        let mut bytes = two();
-        let place = last_entry(&bytes) + at;
-        bytes[place..place + 4].copy_from_slice(&claimed.to_le_bytes());
+fn allocates_no_memory_for_stated_sizes() {
+    for (at, stated) in [(24, u32::MAX - 1), (20, u32::MAX - 1)] {
+        let mut bytes = valid_wheel();
+        let start = last_entry_offset(&bytes) + at;
+        bytes[start..start + 4].copy_from_slice(&stated.to_le_bytes());
         assert!(read_all(bytes).is_err(), "{at}");
     }
 }
 
 #[test]
-fn rejects_libraries_over_the_limit() {
-    let mut bytes = two();
-    let size = last_entry(&bytes) + 24;
+fn rejects_library_over_size_limit() {
+    let mut bytes = valid_wheel();
+    let size = last_entry_offset(&bytes) + 24;
     bytes[size..size + 4].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
     let read = read_all(bytes);
     assert!(
@@ -95,7 +98,7 @@ fn rejects_libraries_over_the_limit() {
 
 /// An archive whose zip64 directory states `members` at `offset`.
 fn zip64(members: u64, offset: u64) -> Vec<u8> {
-    let mut bytes = two();
+    let mut bytes = valid_wheel();
     bytes.truncate(bytes.len() - 22);
     let end = bytes.len() as u64;
     bytes.extend(b"PK\x06\x06");
@@ -118,7 +121,7 @@ fn zip64(members: u64, offset: u64) -> Vec<u8> {
 #[test]
 fn rejects_zip64_directories_that_state_millions_of_members() {
     let start = |bytes: &[u8]| bytes.windows(4).position(|head| head == b"PK\x01\x02");
-    let offset = start(&two()).unwrap() as u64;
+    let offset = start(&valid_wheel()).unwrap() as u64;
     assert!(read_all(zip64(2, offset)).is_err_and(|error| !error.to_string().contains("members")));
     for members in [1 << 20, 1 << 26, u64::MAX / 46] {
         let read = read_all(zip64(members, 1 << 40)).unwrap_err().to_string();
@@ -127,7 +130,7 @@ fn rejects_zip64_directories_that_state_millions_of_members() {
 }
 
 #[test]
-fn rejects_zip64_directories_that_are_searched_for() {
+fn rejects_zip64_directory_away_from_its_locator() {
     let mut bytes = zip64(2, 0);
     let locator = bytes.len() - 22 - 20;
     bytes[locator + 8] -= 1;
@@ -136,8 +139,8 @@ fn rejects_zip64_directories_that_are_searched_for() {
 }
 
 #[test]
-fn a_directory_that_is_cut_is_an_error() {
-    let bytes = two();
+fn rejects_truncated_wheels() {
+    let bytes = valid_wheel();
     let start = bytes
         .windows(4)
         .position(|head| head == b"PK\x01\x02")
@@ -146,13 +149,13 @@ fn a_directory_that_is_cut_is_an_error() {
         let cut = read_all(bytes[..length].to_vec());
         assert!(cut.is_err(), "{length} of {}", bytes.len());
     }
-    let mut holed = bytes[..start].to_vec();
-    holed.extend(&bytes[bytes.len() - 22..]);
-    assert!(read_all(holed).is_err());
+    let mut truncated = bytes[..start].to_vec();
+    truncated.extend(&bytes[bytes.len() - 22..]);
+    assert!(read_all(truncated).is_err());
 }
 
 #[test]
-fn zip64_is_read_as_zip_is() {
+fn reads_zip64_like_zip() {
     let bytes = zipped(&[(OPS, b"int x;")], true);
     let mut wheel = open(bytes.clone()).unwrap();
     assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"int x;");
@@ -162,7 +165,7 @@ fn zip64_is_read_as_zip_is() {
 }
 
 #[test]
-fn any_byte_may_be_changed() {
+fn does_not_panic_on_changed_bytes() {
     for large in [false, true] {
         let library = sp_library::sample::elf_library(&["TF_A", "TF_B"], true, 16);
         let bytes = zipped(&[(OPS, b"int x;"), (CC, &library)], large);
@@ -170,7 +173,7 @@ fn any_byte_may_be_changed() {
             for value in [0, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                // An error or not: no panic, no endless reading.
+                // The result does not matter; it must neither panic nor hang.
                 let _ = read_all(changed);
             }
         }
