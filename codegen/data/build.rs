@@ -1,11 +1,11 @@
-//! Puts the committed facts into the binary: builtin headers, API notes, snapshots, symbols and demands, each as a
+//! Embeds the committed data in the binary: builtin headers, API notes, snapshots, symbols and demands, each as a
 //! table of (path inside its folder, contents).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The constant, the folder it holds, the ending of the files that count.
+/// Name of the constant, folder, and extension of the files that it contains.
 const TABLES: [(&str, &str, &str); 5] = [
     ("BUILTIN_HEADERS", "headers/builtin", "h"),
     ("API_NOTES", "headers/apis", "toml"),
@@ -19,17 +19,17 @@ fn main() -> io::Result<()> {
         .join("../..")
         .canonicalize()?;
     let mut source = String::new();
-    for (name, folder, ending) in TABLES {
-        source += &table(name, &root.join(folder), ending)?;
+    for (name, folder, extension) in TABLES {
+        source += &table(name, &root.join(folder), extension)?;
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("embedded.rs"), source)
 }
 
-fn table(name: &str, folder: &Path, ending: &str) -> io::Result<String> {
+fn table(name: &str, folder: &Path, extension: &str) -> io::Result<String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
-    collect(folder, ending, &mut files)?;
+    collect_files(folder, extension, &mut files)?;
     files.sort();
     let rows = files
         .iter()
@@ -52,13 +52,13 @@ fn row(folder: &Path, file: &Path) -> String {
     )
 }
 
-fn collect(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {
+fn collect_files(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, ending, found)?;
-        } else if path.extension().is_some_and(|one| one == ending) {
-            found.push(path);
+            collect_files(&path, extension, files)?;
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(path);
         }
     }
     Ok(())

@@ -288,7 +288,7 @@ fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
 }
 
 fn apis() -> Vec<Api> {
-    snapshots::read(&root().join("generated/ir"), None).unwrap()
+    snapshots::read_folder(&root().join("generated/ir"), None).unwrap()
 }
 
 /// The page contains the diff of the two plugins; `SP_BLESS=1` updates it.

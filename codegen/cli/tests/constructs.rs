@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sp_ir::Api;
 use sp_parse::clang::Library;
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Job, complete_with};
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
+use sp_parse::extract::{Job, extract_all_targets_with};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs")
@@ -21,17 +21,17 @@ fn read() -> Option<Api> {
     }
     let text = fs::read_to_string(folder().join("demo.toml")).unwrap();
     let notes = [Notes::parse("demo", &text).unwrap()];
-    let (left_out, known) = (LeftOut::default(), Known::default());
+    let (excluded, known) = (ExcludedHeaders::default(), KnownNames::default());
     let root = folder().join("include");
-    let extracted = complete_with(&Job {
+    let extracted = extract_all_targets_with(&Job {
         notes: &notes,
-        left_out: &left_out,
+        excluded: &excluded,
         known: &known,
         include_root: &root,
         release: "2.21",
         only: &[],
     });
-    let mut apis = extracted.unwrap().whole().unwrap();
+    let mut apis = extracted.unwrap().into_apis().unwrap();
     assert_eq!(apis.len(), 1);
     apis.pop()
 }

@@ -15,8 +15,8 @@ fn generated() -> PathBuf {
 }
 
 fn files() -> Files {
-    let apis = snapshots::read(&generated().join("ir"), None).unwrap();
-    let symbols = Symbols::read(&generated().join("symbols")).unwrap();
+    let apis = snapshots::read_folder(&generated().join("ir"), None).unwrap();
+    let symbols = Symbols::read_folder(&generated().join("symbols")).unwrap();
     emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"))
 }
 

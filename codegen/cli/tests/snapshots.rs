@@ -10,7 +10,7 @@ use sp_ir::{Api, Release};
 use sp_parse::clang::Library;
 use sp_parse::contract::Notes;
 use sp_parse::contract::demands;
-use sp_parse::extract::{Extracted, TARGETS, extract, releases};
+use sp_parse::extract::{Extracted, TARGETS, extract, extract_releases};
 
 fn stored(root: &Path) -> Vec<(PathBuf, Release)> {
     let Ok(folders) = fs::read_dir(root.join("headers/store")) else {
@@ -40,8 +40,8 @@ fn committed_snapshots_equal_those_of_stored_headers() {
         .iter()
         .map(|(root, release)| (root.clone(), release.key().to_string()));
     let named: Vec<_> = named.collect();
-    for ((_, release), apis) in all.iter().zip(releases(&named)) {
-        let apis = apis.and_then(Extracted::whole);
+    for ((_, release), apis) in all.iter().zip(extract_releases(&named)) {
+        let apis = apis.and_then(Extracted::into_apis);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, *release);
         let required = Demands::read(&folders, *release).unwrap();
@@ -80,7 +80,7 @@ fn headers_read_for_one_target_give_the_same_snapshots() {
         let key = release.key().to_string();
         let baseline = committed_all(&root, &key);
         let apis = extract(&include, &key, TARGETS[0], baseline);
-        let apis = apis.and_then(Extracted::whole);
+        let apis = apis.and_then(Extracted::into_apis);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, release);
         for api in apis {

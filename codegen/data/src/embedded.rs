@@ -1,4 +1,4 @@
-//! What the binary carries, so that it works outside its checkout: builtin headers, API notes and
-//! IR snapshots. The build script writes the tables from the files.
+//! Files embedded in the binary, so that it works outside of a checkout: builtin headers, API notes, snapshots, symbols
+//! and demands. The build script writes the tables.
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

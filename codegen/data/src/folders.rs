@@ -1,23 +1,26 @@
-//! Where things are kept: in the checkout that the command runs in, else in the user's cache.
+//! The folders of headers, snapshots and symbols: in the checkout that a command runs in, else in the user's cache.
 
 use super::release::Release;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Stands for a cache that does not exist and that no user can create.
+/// Path of a cache that does not exist and that no user can create.
 const NO_CACHE: &str = "/nonexistent/sp-gen";
 
-/// There is no folder for imported headers.
+/// The user has no cache folder.
 #[derive(Debug, Error, Diagnostic)]
-#[error("no folder to keep headers in: neither HOME nor XDG_CACHE_HOME is set")]
-#[diagnostic(code(sp_gen::import::store_homeless), help("say where: `--store DIR`"))]
+#[error("no folder for imported headers: neither HOME nor XDG_CACHE_HOME is set")]
+#[diagnostic(
+    code(sp_gen::import::no_cache),
+    help("set one of them, or name a folder: `--store DIR`")
+)]
 pub struct NoCache;
 
-/// The folders and files of one home of headers.
+/// The folders and files that hold the data of releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataFolders {
-    /// Releases' headers.
+    /// Headers by release.
     pub store: PathBuf,
     /// The lock, `sources.toml`.
     pub lock: PathBuf,
@@ -25,33 +28,34 @@ pub struct DataFolders {
     pub snapshots: PathBuf,
     /// Exported symbols, `<package>/<platform>.json`.
     pub symbols: PathBuf,
-    /// Whether the lock adds to the one in the binary; in a checkout it stands alone.
-    pub inherits: bool,
+    /// True if these files extend the data embedded in the binary, as those of the cache do. A checkout's files are
+    /// complete.
+    pub extends_embedded: bool,
 }
 
 impl DataFolders {
-    /// Returns the place for a command that runs in `folder` and writes.
+    /// Returns the folders for a command that runs in `folder` and writes: the checkout's, else the cache's.
     ///
     /// # Errors
-    /// Returns an error outside of a checkout if there is no cache.
+    /// Returns an error if `folder` is not in a checkout and the user has no cache.
     pub fn find(folder: &Path) -> Result<Self, NoCache> {
-        match checkout(folder) {
+        match find_checkout(folder) {
             Some(root) => Ok(Self::in_checkout(&root)),
-            None => Ok(Self::in_cache(&cache().ok_or(NoCache)?)),
+            None => Ok(Self::in_cache(&cache_folder().ok_or(NoCache)?)),
         }
     }
 
-    /// Returns the place for a command that only reads where there is no cache: what the binary contains is all
-    /// there is.
+    /// Returns the folders for a command that only reads if the user has no cache: they contain nothing beyond the
+    /// embedded data.
     pub fn without_cache() -> Self {
         Self::in_cache(Path::new(NO_CACHE))
     }
 
-    /// Returns where `release` is kept: nightly builds in the user's cache wherever the command runs,
-    /// so that no checkout and no table has one.
+    /// Returns the folders that store `release`. Nightly builds are always stored in the user's cache, so that no
+    /// checkout contains one.
     ///
     /// # Errors
-    /// Returns an error if a nightly build is asked for and there is no cache.
+    /// Returns an error if `release` is a nightly build and the user has no cache.
     pub fn for_release(self, release: Release) -> Result<Self, NoCache> {
         match release.is_nightly() {
             true => Self::nightlies().ok_or(NoCache),
@@ -59,11 +63,11 @@ impl DataFolders {
         }
     }
 
-    /// Returns the place of nightly builds in the user's cache, or `None` if there is no cache.
+    /// Returns the folders of nightly builds in the user's cache, or `None` if the user has no cache.
     pub fn nightlies() -> Option<Self> {
-        let nightlies = Self::in_cache(&cache()?.join("nightly"));
+        let nightlies = Self::in_cache(&cache_folder()?.join("nightly"));
         Some(Self {
-            inherits: false,
+            extends_embedded: false,
             ..nightlies
         })
     }
@@ -74,7 +78,7 @@ impl DataFolders {
             lock: root.join("headers/sources.toml"),
             snapshots: root.join("generated/ir"),
             symbols: root.join("generated/symbols"),
-            inherits: false,
+            extends_embedded: false,
         }
     }
 
@@ -84,33 +88,34 @@ impl DataFolders {
             lock: cache.join("sources.toml"),
             snapshots: cache.join("ir"),
             symbols: cache.join("symbols"),
-            inherits: true,
+            extends_embedded: true,
         }
     }
 }
 
-/// The root of the sp-gen checkout that has `folder`.
-pub fn checkout(folder: &Path) -> Option<PathBuf> {
-    let is_root = |place: &&Path| {
-        place.join("headers/apis").is_dir() && place.join("codegen/cli/Cargo.toml").is_file()
+/// Returns the root of the sp-gen checkout that contains `folder`, or `None` if no checkout does.
+pub fn find_checkout(folder: &Path) -> Option<PathBuf> {
+    let is_root = |root: &&Path| {
+        root.join("headers/apis").is_dir() && root.join("codegen/cli/Cargo.toml").is_file()
     };
     folder.ancestors().find(is_root).map(Path::to_owned)
 }
 
-/// Returns `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`; without HOME, `~` is the folder that the system has for
-/// the user. A home that does not exist, as containers and services have, is no home.
-fn cache() -> Option<PathBuf> {
-    let stated = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = stated.filter(|path| path.is_absolute());
+/// Returns `$XDG_CACHE_HOME/sp-gen`, or `~/.cache/sp-gen`, or `None` if the user has no home folder.
+fn cache_folder() -> Option<PathBuf> {
+    let variable = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = variable.filter(|path| path.is_absolute());
     cache
-        .or_else(|| home().map(|home| home.join(".cache")))
+        .or_else(|| home_folder().map(|home| home.join(".cache")))
         .map(|cache| cache.join("sp-gen"))
 }
 
-fn home() -> Option<PathBuf> {
+/// Returns `$HOME`, or the system's entry for the user if that folder exists: in containers and services it often
+/// does not.
+fn home_folder() -> Option<PathBuf> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty())?;
-    let is_stated = std::env::var_os("HOME").is_some_and(|value| !value.is_empty());
-    (is_stated || home.is_dir()).then_some(home)
+    let is_set = std::env::var_os("HOME").is_some_and(|value| !value.is_empty());
+    (is_set || home.is_dir()).then_some(home)
 }
 
 #[cfg(test)]
@@ -118,16 +123,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checkout_is_found_from_below() {
-        let below = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let place = DataFolders::find(&below).unwrap();
-        assert!(place.lock.is_file(), "{place:?}");
+    fn finds_checkout_from_subfolder() {
+        let subfolder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let folders = DataFolders::find(&subfolder).unwrap();
+        assert!(folders.lock.is_file(), "{folders:?}");
     }
 
     #[test]
-    fn another_project_is_no_checkout() {
+    fn rejects_checkout_without_the_cli_crate() {
         let scratch = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(scratch.path().join("headers/apis")).unwrap();
-        assert_eq!(checkout(scratch.path()), None);
+        assert_eq!(find_checkout(scratch.path()), None);
     }
 }

@@ -1,9 +1,10 @@
-//! The committed facts about all releases, and what a user's cache adds to them: snapshots of the IR, exported
-//! symbols, demanded fields. The binary contains the committed files, so that it works outside of its checkout.
+//! Data about all releases: snapshots of the IR, exported symbols, demanded fields. The committed files are embedded in
+//! the binary; a user's cache adds the releases that the user has imported.
 
 pub mod demands;
 pub mod embedded;
 pub mod folders;
+mod json;
 pub mod platform;
 pub mod release;
 pub mod snapshots;

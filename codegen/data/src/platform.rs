@@ -1,4 +1,4 @@
-//! The platforms whose wheels are read, by what the wheels' tags say.
+//! The platforms whose wheels are read, identified by the wheels' tags.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// A platform that TensorFlow has wheels for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Platform {
-    /// Linux on x86-64, which every release has.
+    /// Linux on x86-64; every release has a wheel for it.
     #[serde(rename = "x86_64-unknown-linux-gnu")]
     LinuxX86_64,
     /// Linux on 64-bit ARM.
@@ -18,11 +18,12 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// All of them.
+    /// All platforms.
     pub const ALL: [Self; 3] = [Self::LinuxX86_64, Self::LinuxAarch64, Self::MacosArm64];
 
-    /// The platform of a tag such as `manylinux_2_17_x86_64.manylinux2014_x86_64`.
-    pub fn of_tag(tag: &str) -> Option<Self> {
+    /// Returns the platform of a wheel's tag, such as `manylinux_2_17_x86_64.manylinux2014_x86_64`, or `None` if no
+    /// release is read for it.
+    pub fn from_wheel_tag(tag: &str) -> Option<Self> {
         let linux = tag.contains("manylinux");
         match () {
             () if linux && tag.ends_with("_x86_64") => Some(Self::LinuxX86_64),
@@ -32,7 +33,7 @@ impl Platform {
         }
     }
 
-    /// The compiler's name for it.
+    /// Returns the target triple, as compilers spell it.
     pub fn triple(self) -> &'static str {
         match self {
             Self::LinuxX86_64 => "x86_64-unknown-linux-gnu",
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_name_platforms() {
+    fn reads_platform_from_wheel_tag() {
         for (tag, platform) in [
             ("manylinux2010_x86_64", Some(Platform::LinuxX86_64)),
             (
@@ -65,7 +66,7 @@ mod tests {
             ("macosx_10_15_x86_64", None),
             ("win_amd64", None),
         ] {
-            assert_eq!(Platform::of_tag(tag), platform, "{tag}");
+            assert_eq!(Platform::from_wheel_tag(tag), platform, "{tag}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Releases as commands take them: a version, or `nightly`.
+//! Releases as arguments of commands: a version, or `nightly`.
 
 pub use sp_ir::Release;
 use std::fmt;
 use std::str::FromStr;
 
-/// A release on the command line.
+/// A release as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Requested {
+pub enum RequestedRelease {
     /// `nightly`: the newest nightly build.
     Nightly,
     /// A version.
     Version(Release),
 }
 
-impl FromStr for Requested {
+impl FromStr for RequestedRelease {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -24,7 +24,7 @@ impl FromStr for Requested {
     }
 }
 
-impl fmt::Display for Requested {
+impl fmt::Display for RequestedRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nightly => f.write_str("nightly"),

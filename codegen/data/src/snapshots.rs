@@ -1,5 +1,5 @@
-//! The snapshots that code and histories are made from, `<folder>/<api>/<release>.json`: the
-//! checkout's; elsewhere the binary's, and over them those that the user has imported.
+//! The snapshots that code and histories are generated from, `<folder>/<api>/<release>.json`. In a checkout they are
+//! the checkout's. Elsewhere they are the embedded ones; those that the user has imported take precedence.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,18 +17,18 @@ use crate::release::Release;
 use crate::suggest;
 use sp_system::parallel;
 
-/// Why snapshots cannot be read.
+/// Snapshots are absent or cannot be read.
 #[derive(Debug, Error, Diagnostic)]
-pub enum ReadError {
-    /// There are none of that release, or none at all.
-    #[error("there is no snapshot{} in {}", named(release), folder.display())]
+pub enum SnapshotReadError {
+    /// No snapshot of the release exists, or none at all.
+    #[error("no snapshot{} in {}", of_release(release), folder.display())]
     #[diagnostic(code(sp_gen::generate::no_snapshot), help("{help}"))]
-    None {
+    Absent {
         /// The folder.
         folder: PathBuf,
-        /// The release that was asked for.
+        /// The requested release.
         release: Option<Release>,
-        /// Releases that are close to it, and how to import one.
+        /// Releases with a similar name, and how to import one.
         help: String,
     },
     /// A file or folder cannot be read.
@@ -37,10 +37,10 @@ pub enum ReadError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file holds no snapshot.
+    /// A file is not a snapshot.
     #[error("{}: {reason}", path.display())]
     #[diagnostic(
         code(sp_gen::generate::malformed),
@@ -49,125 +49,140 @@ pub enum ReadError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: SnapshotError,
     },
 }
 
-fn named(release: &Option<Release>) -> String {
+fn of_release(release: &Option<Release>) -> String {
     release.map_or_else(String::new, |release| format!(" of {release}"))
 }
 
-/// A snapshot that is not read yet.
+/// The location of a snapshot.
 enum Source {
     Disk(PathBuf),
-    Carried(&'static str, &'static str),
+    Embedded(&'static str, &'static str),
 }
 
-/// By API, then by release.
+/// Snapshots by API, then by release.
 type Sources = BTreeMap<(String, Release), Source>;
 
-/// Every API in every release up to `release`, or in all of them, as `place` has them. Sorted by
-/// API, then by release.
+/// Returns every API in every release up to `last`, or in all known releases. They are sorted by API, then by release.
 ///
 /// # Errors
-/// As [`read`].
-pub fn of(place: &DataFolders, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let sources = match release {
-        Some(release) => sources_with(place, release)?,
-        None => sources(place)?,
+/// Returns an error if no snapshot of `last` exists, or none at all, or if one cannot be read.
+pub fn read_history(
+    folders: &DataFolders,
+    last: Option<Release>,
+) -> Result<Vec<Api>, SnapshotReadError> {
+    let sources = match last {
+        Some(last) => sources_with(folders, last)?,
+        None => all_sources(folders)?,
     };
-    parse(sources, &place.snapshots, release)
+    read_sources(sources, &folders.snapshots, last)
 }
 
-/// What there is of the releases up to `release`, which itself need not be there.
-///
-/// # Errors
-/// Where one cannot be read.
-pub fn until(place: &DataFolders, release: Release) -> Result<Vec<Api>, ReadError> {
-    load(sources_with(place, release)?, release)
-}
-
-/// Every API in every release up to `release`, or in all of them, from `folder` alone.
-///
-/// # Errors
-/// Where there is none of `release`, or none at all, or one cannot be read.
-pub fn read(folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    parse(stored(folder)?, folder, release)
-}
-
-/// Every API of one release, or nothing where there are none of it.
-///
-/// # Errors
-/// Where one cannot be read.
-pub fn at(place: &DataFolders, release: Release) -> Result<Option<Vec<Api>>, ReadError> {
-    let sources = sources_with(place, release)?.into_iter();
-    let of_it = sources.filter(|((_, one), _)| *one == release.key());
-    let apis = of_it.map(|(_, source)| snapshot(&source));
-    let mut apis = apis.collect::<Result<Vec<_>, _>>()?;
-    apis.retain(|api| holds(api, release));
-    Ok((!apis.is_empty()).then_some(apis))
-}
-
-/// Every API of the newest known release that is not newer than `release`, or of the newest one.
+/// Returns every API in every known release up to `last`, which need not have snapshots itself.
 ///
 /// # Errors
 /// Returns an error if a snapshot cannot be read.
-pub fn newest(place: &DataFolders, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let newest = newest_release(place, release)?;
-    let apis = newest.map(|newest| at(place, newest)).transpose()?;
-    Ok(apis.flatten().unwrap_or_default())
+pub fn read_up_to(folders: &DataFolders, last: Release) -> Result<Vec<Api>, SnapshotReadError> {
+    read_sources_up_to(sources_with(folders, last)?, last)
 }
 
-/// The newest known release that is not newer than `release`, or the newest one.
+/// Returns every API in every release of `folder` up to `last`, or in all of them. Embedded snapshots are not read.
+///
+/// # Errors
+/// Returns an error if no snapshot of `last` exists, or none at all, or if one cannot be read.
+pub fn read_folder(folder: &Path, last: Option<Release>) -> Result<Vec<Api>, SnapshotReadError> {
+    read_sources(stored_sources(folder)?, folder, last)
+}
+
+/// Returns every API of `release`, or `None` if it has no snapshots.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn read_release(
+    folders: &DataFolders,
+    release: Release,
+) -> Result<Option<Vec<Api>>, SnapshotReadError> {
+    let apis = read_matching(folders, release, |_| true)?;
+    Ok((!apis.is_empty()).then_some(apis))
+}
+
+/// Returns those of the APIs `names` that have a snapshot of `release`.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn read_apis(
+    folders: &DataFolders,
+    release: Release,
+    names: &[&str],
+) -> Result<Vec<Api>, SnapshotReadError> {
+    read_matching(folders, release, |api| names.contains(&api))
+}
+
+fn read_matching(
+    folders: &DataFolders,
+    release: Release,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Api>, SnapshotReadError> {
+    let mut apis = Vec::new();
+    for ((api, key), source) in sources_with(folders, release)? {
+        if key == release.key() && is_wanted(&api) {
+            apis.push(read_source(&source)?);
+        }
+    }
+    apis.retain(|api| is_version(api, release));
+    Ok(apis)
+}
+
+/// Returns every API of the newest known release, or of the newest one up to `last`.
+///
+/// # Errors
+/// Returns an error if a snapshot cannot be read.
+pub fn read_newest(
+    folders: &DataFolders,
+    last: Option<Release>,
+) -> Result<Vec<Api>, SnapshotReadError> {
+    let newest = newest_release(folders, last)?;
+    let apis = newest.map(|newest| read_release(folders, newest));
+    Ok(apis.transpose()?.flatten().unwrap_or_default())
+}
+
+/// Returns the newest known release, or the newest one up to `last`; `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if the folder of snapshots cannot be read.
 pub fn newest_release(
-    place: &DataFolders,
-    release: Option<Release>,
-) -> Result<Option<Release>, ReadError> {
-    let is_older = |one: &Release| release.is_none_or(|release| *one <= release.minor());
-    Ok(releases(place)?.into_iter().rev().find(is_older))
+    folders: &DataFolders,
+    last: Option<Release>,
+) -> Result<Option<Release>, SnapshotReadError> {
+    let is_included = |known: &Release| last.is_none_or(|last| *known <= last.minor());
+    Ok(releases(folders)?.into_iter().rev().find(is_included))
 }
 
-/// Every API of the newest known release that is older than `release`, of those in the binary too.
+/// Returns every API of the newest known release that is older than `release`. Embedded snapshots are always
+/// considered.
 ///
 /// # Errors
 /// Returns an error if a snapshot cannot be read.
-pub fn before(place: &DataFolders, release: Release) -> Result<Vec<Api>, ReadError> {
-    let mut sources = carried();
-    sources.extend(stored(&place.snapshots)?);
-    let is_older = |one: &&Release| one.minor() < release.minor();
-    let newest = sources
-        .keys()
-        .map(|(_, one)| one)
-        .filter(is_older)
-        .max()
-        .copied();
-    let of_it = sources
-        .into_iter()
-        .filter(|((_, one), _)| Some(*one) == newest);
-    of_it.map(|(_, source)| snapshot(&source)).collect()
+pub fn read_newest_before(
+    folders: &DataFolders,
+    release: Release,
+) -> Result<Vec<Api>, SnapshotReadError> {
+    let mut sources = embedded_sources();
+    sources.extend(stored_sources(&folders.snapshots)?);
+    let known = sources.keys().map(|(_, key)| *key);
+    let newest = known.filter(|key| key.minor() < release.minor()).max();
+    let sources = sources.into_iter();
+    let chosen = sources.filter(|((_, key), _)| Some(*key) == newest);
+    chosen.map(|(_, source)| read_source(&source)).collect()
 }
 
-/// Those of `names` that one release has.
-///
-/// # Errors
-/// Where one cannot be read.
-pub fn some(place: &DataFolders, release: Release, names: &[&str]) -> Result<Vec<Api>, ReadError> {
-    let sources = sources_with(place, release)?.into_iter();
-    let wanted =
-        sources.filter(|((api, one), _)| *one == release.key() && names.contains(&api.as_str()));
-    let apis = wanted.map(|(_, source)| snapshot(&source));
-    let mut apis = apis.collect::<Result<Vec<_>, _>>()?;
-    apis.retain(|api| holds(api, release));
-    Ok(apis)
-}
-
-/// Returns true if the snapshot stored under the key of `release` is of that version. A minor release
-/// stands for whatever is stored.
-pub fn holds(api: &Api, release: Release) -> bool {
+/// Returns true if `api`, stored under the key of `release`, is of exactly that version. A minor release matches
+/// any version of it.
+pub fn is_version(api: &Api, release: Release) -> bool {
     let stored = api.preview.as_ref().and_then(|exact| exact.parse().ok());
     match release {
         Release { patch: None, .. } => true,
@@ -183,123 +198,126 @@ pub fn mark_preview(apis: &mut [Api], release: Release) {
         .for_each(|api| api.preview.clone_from(&preview));
 }
 
-/// The releases that have snapshots, oldest first.
+/// Returns the releases that have snapshots, oldest first.
 ///
 /// # Errors
-/// Where the folder of snapshots cannot be read.
-pub fn releases(place: &DataFolders) -> Result<Vec<Release>, ReadError> {
-    let releases: BTreeSet<Release> = sources(place)?.into_keys().map(|(_, one)| one).collect();
+/// Returns an error if the folder of snapshots cannot be read.
+pub fn releases(folders: &DataFolders) -> Result<Vec<Release>, SnapshotReadError> {
+    let keys = all_sources(folders)?.into_keys();
+    let releases: BTreeSet<Release> = keys.map(|(_, key)| key).collect();
     Ok(releases.into_iter().collect())
 }
 
-/// Returns the snapshots of `place`, and those of `release` if it is a nightly build.
-fn sources_with(place: &DataFolders, release: Release) -> Result<Sources, ReadError> {
-    let mut sources = sources(place)?;
+/// Returns the snapshots in `folders`, and those of `release` if it is a nightly build.
+fn sources_with(folders: &DataFolders, release: Release) -> Result<Sources, SnapshotReadError> {
+    let mut sources = all_sources(folders)?;
     if let Some(nightlies) = DataFolders::nightlies().filter(|_| release.is_nightly()) {
-        let builds = stored(&nightlies.snapshots)?;
-        sources.extend(builds.into_iter().filter(|((_, one), _)| *one == release));
+        let builds = stored_sources(&nightlies.snapshots)?;
+        sources.extend(builds.into_iter().filter(|((_, key), _)| *key == release));
     }
     Ok(sources)
 }
 
-/// Returns the newest nightly build that is imported.
+/// Returns the newest imported nightly build, or `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if the folder of their snapshots cannot be read.
-pub fn newest_nightly() -> Result<Option<Release>, ReadError> {
-    let Some(place) = DataFolders::nightlies() else {
+pub fn newest_nightly() -> Result<Option<Release>, SnapshotReadError> {
+    let Some(folders) = DataFolders::nightlies() else {
         return Ok(None);
     };
-    Ok(releases(&place)?.pop())
+    Ok(releases(&folders)?.pop())
 }
 
-/// Returns true if the binary carries snapshots of that version.
-pub fn is_carried(release: Release) -> bool {
-    let of_it = carried().into_iter();
-    let mut of_it = of_it.filter(|((_, one), _)| *one == release.key());
-    of_it.any(|(_, source)| snapshot(&source).is_ok_and(|api| holds(&api, release)))
+/// Returns true if snapshots of exactly that version are embedded in the binary.
+pub fn is_embedded(release: Release) -> bool {
+    let sources = embedded_sources().into_iter();
+    let mut sources = sources.filter(|((_, key), _)| *key == release.key());
+    sources.any(|(_, source)| read_source(&source).is_ok_and(|api| is_version(&api, release)))
 }
 
-fn sources(place: &DataFolders) -> Result<Sources, ReadError> {
-    let mut sources = match place.inherits {
-        true => carried(),
+fn all_sources(folders: &DataFolders) -> Result<Sources, SnapshotReadError> {
+    let mut sources = match folders.extends_embedded {
+        true => embedded_sources(),
         false => Sources::new(),
     };
-    sources.extend(stored(&place.snapshots)?);
+    sources.extend(stored_sources(&folders.snapshots)?);
     Ok(sources)
 }
 
-fn parse(sources: Sources, folder: &Path, release: Option<Release>) -> Result<Vec<Api>, ReadError> {
-    let releases = || sources.keys().map(|(_, release)| *release);
-    let last = release.map(Release::key).or(releases().max());
-    let known: BTreeSet<Release> = releases().collect();
-    match last.filter(|last| releases().any(|release| release == *last)) {
-        Some(last) => {
-            let apis = load(sources, last)?;
-            let is_last = |api: &&Api| api.release == last.to_string();
-            let is_held = |release| apis.iter().filter(is_last).all(|api| holds(api, release));
-            match release.is_none_or(is_held) {
-                true => Ok(apis),
-                false => Err(none(folder, release, &known)),
-            }
-        }
-        None => Err(none(folder, release, &known)),
+/// Reads `sources` up to `last`, which must be among them. `folder` is for messages.
+fn read_sources(
+    sources: Sources,
+    folder: &Path,
+    last: Option<Release>,
+) -> Result<Vec<Api>, SnapshotReadError> {
+    let known: BTreeSet<Release> = sources.keys().map(|(_, key)| *key).collect();
+    let key = last.map(Release::key).or(known.last().copied());
+    let Some(key) = key.filter(|key| known.contains(key)) else {
+        return Err(absent(folder, last, &known));
+    };
+    let apis = read_sources_up_to(sources, key)?;
+    let is_last = |api: &&Api| api.release == key.to_string();
+    let has_version = |last| apis.iter().filter(is_last).all(|api| is_version(api, last));
+    match last.is_none_or(has_version) {
+        true => Ok(apis),
+        false => Err(absent(folder, last, &known)),
     }
 }
 
-fn none(folder: &Path, release: Option<Release>, known: &BTreeSet<Release>) -> ReadError {
+fn absent(folder: &Path, release: Option<Release>, known: &BTreeSet<Release>) -> SnapshotReadError {
     let wanted = release.map_or_else(String::new, |release| release.to_string());
     let known: Vec<String> = known.iter().map(Release::to_string).collect();
-    let how = "`sp-gen import tensorflow RELEASE` writes them";
+    let advice = "`sp-gen import tensorflow RELEASE` writes them";
     let names = known.iter().map(String::as_str);
-    ReadError::None {
+    SnapshotReadError::Absent {
         folder: folder.to_owned(),
         release,
-        help: suggest::before(&wanted, names, how),
+        help: suggest::with_suggestion(&wanted, names, advice),
     }
 }
 
-fn load(sources: Sources, last: Release) -> Result<Vec<Api>, ReadError> {
+fn read_sources_up_to(sources: Sources, last: Release) -> Result<Vec<Api>, SnapshotReadError> {
     let sources = sources.into_iter();
     let chosen = sources.filter(|((_, release), _)| *release <= last.key());
     let chosen: Vec<_> = chosen.map(|(_, source)| source).collect();
-    parallel::map(&chosen, snapshot).into_iter().collect()
+    parallel::map(&chosen, read_source).into_iter().collect()
 }
 
-fn carried() -> Sources {
+fn embedded_sources() -> Sources {
     let source = |(name, text): &(&'static str, &'static str)| {
         let path = Path::new(name);
-        Some((key(path)?, Source::Carried(name, text)))
+        Some((key(path)?, Source::Embedded(name, text)))
     };
     SNAPSHOTS.iter().filter_map(source).collect()
 }
 
-fn stored(folder: &Path) -> Result<Sources, ReadError> {
-    let mut found = Sources::new();
+fn stored_sources(folder: &Path) -> Result<Sources, SnapshotReadError> {
+    let mut sources = Sources::new();
     if !folder.exists() {
-        return Ok(found);
+        return Ok(sources);
     }
     for api in entries(folder)?.iter().filter(|path| path.is_dir()) {
         let snapshots = entries(api)?.into_iter();
-        found.extend(snapshots.filter_map(|path| Some((key(&path)?, Source::Disk(path)))));
+        sources.extend(snapshots.filter_map(|path| Some((key(&path)?, Source::Disk(path)))));
     }
-    Ok(found)
+    Ok(sources)
 }
 
-/// The API and release that `<api>/<release>.json` holds.
+/// Returns the API and the release of `<api>/<release>.json`, or `None` for any other path.
 fn key(path: &Path) -> Option<(String, Release)> {
     let api = path.parent()?.file_name()?.to_str()?;
-    Some((api.to_owned(), release_of(path)?))
+    Some((api.to_owned(), parse_file_name(path)?))
 }
 
-fn release_of(path: &Path) -> Option<Release> {
+fn parse_file_name(path: &Path) -> Option<Release> {
     let name = path.file_name()?.to_str()?;
     name.strip_suffix(".json")?.parse().ok()
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotReadError> {
     let read = || -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(folder)?.map(|entry| entry.map(|it| it.path()));
+        let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
         let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
         paths.sort();
         Ok(paths)
@@ -307,21 +325,21 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
     read().map_err(|source| unreadable(folder, source))
 }
 
-fn snapshot(source: &Source) -> Result<Api, ReadError> {
+fn read_source(source: &Source) -> Result<Api, SnapshotReadError> {
     let (path, text) = match source {
-        Source::Carried(name, text) => (Path::new(name), Cow::Borrowed(*text)),
+        Source::Embedded(name, text) => (Path::new(name), Cow::Borrowed(*text)),
         Source::Disk(path) => {
             let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
             (path.as_path(), Cow::Owned(text))
         }
     };
     let path = path.to_owned();
-    Api::from_json(&text).map_err(|reason| ReadError::Malformed { path, reason })
+    Api::from_json(&text).map_err(|reason| SnapshotReadError::Malformed { path, reason })
 }
 
-fn unreadable(path: &Path, source: io::Error) -> ReadError {
+fn unreadable(path: &Path, source: io::Error) -> SnapshotReadError {
     let path = path.to_owned();
-    ReadError::Unreadable { path, source }
+    SnapshotReadError::Unreadable { path, source }
 }
 
 #[cfg(test)]
@@ -343,31 +361,31 @@ mod tests {
     }
 
     #[test]
-    fn releases_are_sorted_by_number() {
+    fn sorts_releases_by_number() {
         let texts = [api("a", "2.9"), api("a", "2.21"), api("b", "2.21")];
         let folder = folder(&[
             ("a/2.9.json", &texts[0]),
             ("a/2.21.json", &texts[1]),
             ("b/2.21.json", &texts[2]),
         ]);
-        let apis = read(folder.path(), None).unwrap();
+        let apis = read_folder(folder.path(), None).unwrap();
         let names: Vec<_> = apis
             .iter()
-            .map(|it| (it.name.as_str(), it.release.as_str()))
+            .map(|api| (api.name.as_str(), api.release.as_str()))
             .collect();
         assert_eq!(names, [("a", "2.9"), ("a", "2.21"), ("b", "2.21")]);
-        let old = read(folder.path(), Some("2.9".parse().unwrap())).unwrap();
+        let old = read_folder(folder.path(), Some("2.9".parse().unwrap())).unwrap();
         assert_eq!(old.len(), 1);
     }
 
     #[test]
-    fn reads_a_preview_under_its_own_version_or_its_minor_only() {
+    fn reads_preview_as_its_own_version_or_its_minor_release() {
         let text = api("a", "2.22").replace(
             "\"items\"",
             "\"preview\": true, \"exact\": \"2.22.0rc0\", \"items\"",
         );
         let folder = folder(&[("a/2.22.json", &text)]);
-        let read = |release: &str| read(folder.path(), Some(release.parse().unwrap()));
+        let read = |release: &str| read_folder(folder.path(), Some(release.parse().unwrap()));
         assert!(read("2.22").is_ok() && read("2.22.0rc0").is_ok());
         for other in ["2.22.0", "2.22.0rc1"] {
             let error = read(other).unwrap_err().to_string();
@@ -379,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_broken_is_named() {
+    fn names_absent_release_and_malformed_file() {
         let folder = folder(&[("a/2.21.json", "{")]);
-        let broken = read(folder.path(), None).unwrap_err().to_string();
+        let broken = read_folder(folder.path(), None).unwrap_err().to_string();
         assert!(broken.contains("2.21.json"), "{broken}");
-        let nowhere = read(&folder.path().join("none"), None).unwrap_err();
+        let nowhere = read_folder(&folder.path().join("none"), None).unwrap_err();
         assert!(nowhere.to_string().contains("no snapshot in"), "{nowhere}");
-        let missing = read(folder.path(), Some("2.5".parse().unwrap())).unwrap_err();
+        let missing = read_folder(folder.path(), Some("2.5".parse().unwrap())).unwrap_err();
         assert!(
             missing.to_string().contains("no snapshot of 2.5"),
             "{missing}"

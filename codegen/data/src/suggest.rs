@@ -1,20 +1,23 @@
-//! Known names that are close to one that is not known.
+//! Suggestions for a misspelled name.
 
 use similar::get_close_matches;
 use std::collections::BTreeSet;
 
-/// The most names that are suggested.
+/// Largest number of suggested names.
 const COUNT: usize = 3;
 
 /// Returns the names in `known` that are close to `wanted` regardless of case, the closest first; else those that
 /// contain it.
-pub fn close<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn find_close_names<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Vec<&'a str> {
     let known: BTreeSet<&str> = known.into_iter().collect();
     let known: Vec<&str> = known.into_iter().collect();
     let folded: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
     let wanted = wanted.to_lowercase();
-    let pool: Vec<&str> = folded.iter().map(String::as_str).collect();
-    let matches = get_close_matches(wanted.as_str(), &pool, COUNT, 0.6);
+    let candidates: Vec<&str> = folded.iter().map(String::as_str).collect();
+    let matches = get_close_matches(wanted.as_str(), &candidates, COUNT, 0.6);
     let is_same = |index: usize, name: &str| folded[index] == name;
     let indices = 0..known.len();
     let mut found: Vec<&str> = Vec::new();
@@ -34,7 +37,7 @@ pub fn close<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
 
 /// Returns "did you mean `a` or `b`?", or `None` if no name is close.
 pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let close = close(wanted, known);
+    let close = find_close_names(wanted, known);
     let quoted: Vec<String> = close.iter().map(|name| format!("`{name}`")).collect();
     let (last, others) = quoted.split_last()?;
     Some(match others {
@@ -43,8 +46,8 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
     })
 }
 
-/// Returns the question of [`did_you_mean`], if there is one, before `text`.
-pub fn before<'a>(
+/// Returns `text`, preceded by the line of [`did_you_mean`] if a name is close.
+pub fn with_suggestion<'a>(
     wanted: &str,
     known: impl IntoIterator<Item = &'a str>,
     text: impl Into<String>,
@@ -62,20 +65,20 @@ mod tests {
 
     #[test]
     fn finds_close_name_regardless_of_case() {
-        assert_eq!(close("kernals", ["kernels", "ops"]), ["kernels"]);
+        assert_eq!(find_close_names("kernals", ["kernels", "ops"]), ["kernels"]);
         assert_eq!(
-            close("sp_devise", ["SP_Device", "SP_Stream"]),
+            find_close_names("sp_devise", ["SP_Device", "SP_Stream"]),
             ["SP_Device"]
         );
         assert_eq!(
-            close("executor", ["stream_executor", "ops"]),
+            find_close_names("executor", ["stream_executor", "ops"]),
             ["stream_executor"]
         );
-        assert_eq!(close("zzz", ["kernels"]), [""; 0]);
+        assert_eq!(find_close_names("zzz", ["kernels"]), [""; 0]);
     }
 
     #[test]
-    fn asks_for_one_or_several_names() {
+    fn suggests_one_or_several_names() {
         let known = ["2.7", "2.17"];
         assert_eq!(
             did_you_mean("2.7x", ["2.7"]).unwrap(),

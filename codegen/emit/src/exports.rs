@@ -95,14 +95,14 @@ impl<'a> Exports<'a> {
         let first_of = |known: &BTreeSet<Release>| known.first().copied();
         let starts_later = oldest_table.as_ref().and_then(first_of) < first_of(&known);
         if *exporting == known && starts_later {
-            return format!("in all known releases ({})", runs::write(&known, &known));
+            return format!("in all known releases ({})", runs::format(&known, &known));
         }
         let text = |(first, last): (Release, Release)| match () {
             () if first == last => format!("in {first}"),
             () if Some(&last) == known.last() => format!("from {first} on"),
             () => format!("from {first} to {last}"),
         };
-        let runs = runs::of(exporting, &known).into_iter();
+        let runs = runs::from_set(exporting, &known).into_iter();
         runs.map(text).collect::<Vec<_>>().join(" and ")
     }
 
@@ -219,7 +219,7 @@ impl<'a> Exports<'a> {
         let name = static_name(first);
         let exports = self.tables.iter().zip(exporting).map(|(table, exporting)| {
             let wheels = wheel_set_name(table);
-            let spans = runs::of(exporting, &releases_of(table));
+            let spans = runs::from_set(exporting, &releases_of(table));
             let spans = spans.iter().map(|(first, last)| {
                 let (first, last) = (arguments(*first), arguments(*last));
                 quote!(((#first), (#last)))
@@ -255,7 +255,7 @@ fn wheel_set(table: &Table) -> TokenStream {
 }
 
 fn releases_of(table: &Table) -> BTreeSet<Release> {
-    table.wheels().keys().copied().collect()
+    table.wheel_names().keys().copied().collect()
 }
 
 /// Returns `TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU`.

@@ -10,7 +10,7 @@ use super::lock::{Lock, LockedRelease};
 use super::store::{self, Store};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_parse::closure::Headers;
+use sp_parse::api_headers::Headers;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -70,7 +70,7 @@ impl Fetched {
         let (release, folders) = (self.summary.release, &self.folders);
         let _file_lock = ExclusiveLock::acquire(&folders.lock)?;
         // Another process may have added releases since the lock was read.
-        let lock = Lock::read(&folders.lock, folders.inherits)?;
+        let lock = Lock::read(&folders.lock, folders.extends_embedded)?;
         let mut own_lock = Lock::read(&folders.lock, false)?;
         let new_lock = match compare_with_lock(&lock, release, &new.entry, &folders.lock)? {
             LockStatus::Locked => None,

@@ -32,8 +32,8 @@ use lock::{Lock, LockedRelease, header_hashes};
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
-use sp_parse::closure::{self, Closure};
-use sp_parse::source::{Identity, Moved, Source};
+use sp_parse::api_headers::{self, ApiHeaders};
+use sp_parse::source::{Identity, Source, Traffic};
 use std::path::{Path, PathBuf};
 use store::Store;
 use wheel::Wheel;
@@ -65,7 +65,7 @@ pub struct ImportSummary {
     /// Number of headers.
     pub headers: usize,
     /// Bytes and requests, without those of pip.
-    pub transferred: Moved,
+    pub transferred: Traffic,
     /// True if the import adds the release to the lock.
     pub is_new: bool,
     /// True if the wheel was fetched whole and the index states no sha256.
@@ -90,7 +90,7 @@ pub fn fetch(
     index: &Index,
     progress: &mut dyn Progress,
 ) -> Result<Fetched, FetchError> {
-    let lock = Lock::read(&request.folders.lock, request.folders.inherits)?;
+    let lock = Lock::read(&request.folders.lock, request.folders.extends_embedded)?;
     let exact = lock.resolve(request.release);
     // The lock may have a pre-release of a minor release whose final release exists by now.
     let exact = exact.filter(|exact| request.require_locked || request.release.admits(*exact));
@@ -114,7 +114,7 @@ fn read_stored(request: &ImportRequest, lock: &Lock, exact: Release) -> Option<F
         origin: None,
         include: store.include_root(exact),
         headers: headers.len(),
-        transferred: Moved::default(),
+        transferred: Traffic::default(),
         is_new: false,
         is_unverified: false,
     };
@@ -138,18 +138,18 @@ fn read_source(
     let release = check_release(request, &identity, exact, source.as_ref())?;
     progress.stage(
         "reading headers",
-        Some(closure::roots(source.as_ref()).0.len()),
+        Some(api_headers::find_roots(source.as_ref()).0.len()),
     );
-    let closure = closure::of(source.as_mut(), &mut |name| progress.step(name))?;
+    let closure = api_headers::find(source.as_mut(), &mut |name| progress.step(name))?;
     let store = Store::new(request.folders.store.clone());
     let mut summary = ImportSummary {
         release,
         origin: Some(source.origin()),
         include: store.include_root(release),
         headers: closure.headers.len(),
-        transferred: source.moved(),
+        transferred: source.traffic(),
         is_new: false,
-        is_unverified: source.is_unstated(),
+        is_unverified: source.is_unverified(),
     };
     let entry = lock_entry(release, identity, &closure);
     let new = match check_lock(lock, release, &entry, request)? {
@@ -261,7 +261,7 @@ fn check_release(
 }
 
 /// Returns the entry of a release for the lock.
-fn lock_entry(release: Release, identity: Identity, closure: &Closure) -> LockedRelease {
+fn lock_entry(release: Release, identity: Identity, closure: &ApiHeaders) -> LockedRelease {
     let package = index::package_for(release);
     LockedRelease {
         package: identity.package.unwrap_or_else(|| package.to_owned()),
@@ -269,7 +269,7 @@ fn lock_entry(release: Release, identity: Identity, closure: &Closure) -> Locked
         python: identity.python,
         platform: identity.platform,
         headers: header_hashes(&closure.headers),
-        left_out: closure.left_out.clone(),
+        left_out: closure.excluded.clone(),
     }
 }
 
@@ -334,7 +334,7 @@ mod tests {
                     lock: data.join("sources.toml"),
                     snapshots: data.join("ir"),
                     symbols: data.join("symbols"),
-                    inherits: false,
+                    extends_embedded: false,
                 },
             };
             Self { scratch, request }

@@ -75,7 +75,7 @@ fn parse_file_name(prefix: &str, url: &str) -> Option<Result<WheelLink, String>>
     let (version, tags) = name.strip_prefix(prefix)?.split_once('-')?;
     let mut tags = tags.rsplit('-');
     let (platform, _abi, python) = (tags.next()?, tags.next()?, tags.next()?);
-    let platform = Platform::of_tag(platform)?;
+    let platform = Platform::from_wheel_tag(platform)?;
     let release = version.parse().map_err(|_| version.to_owned());
     Some(release.map(|release| WheelLink {
         url: url.to_owned(),

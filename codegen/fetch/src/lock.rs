@@ -5,7 +5,7 @@ use super::error::FetchError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sp_data::release::Release;
-use sp_parse::closure::Headers;
+use sp_parse::api_headers::Headers;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;

@@ -167,7 +167,7 @@ fn reads_zip64_like_zip() {
 #[test]
 fn does_not_panic_on_changed_bytes() {
     for large in [false, true] {
-        let library = sp_library::sample::library(&["TF_A", "TF_B"], true, 16);
+        let library = sp_library::sample::elf_library(&["TF_A", "TF_B"], true, 16);
         let bytes = zipped(&[(OPS, b"int x;"), (CC, &library)], large);
         for at in 0..bytes.len() {
             for value in [0, 0x7f, 0xff] {

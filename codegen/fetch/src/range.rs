@@ -7,7 +7,7 @@
 //! The server is not trusted. Another range than the requested one is an error, and so is a file length that is too
 //! large or changes. No request is for more than [`MAX_REQUEST_LENGTH`] bytes.
 
-use sp_parse::source::Moved;
+use sp_parse::source::Traffic;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -80,7 +80,7 @@ struct BlockCache {
     insertion_order: VecDeque<u64>,
     next_index: u64,
     read_ahead: u64,
-    transferred: Moved,
+    transferred: Traffic,
 }
 
 impl RangeReader {
@@ -97,7 +97,7 @@ impl RangeReader {
             insertion_order: VecDeque::new(),
             next_index: 0,
             read_ahead: 1,
-            transferred: Moved::default(),
+            transferred: Traffic::default(),
         };
         let length = file.get(0..1)?.length;
         if length == 0 || length > MAX_FILE_LENGTH {
@@ -113,7 +113,7 @@ impl RangeReader {
     }
 
     /// Returns the bytes and requests so far.
-    pub fn transferred(&self) -> Moved {
+    pub fn transferred(&self) -> Traffic {
         self.file.borrow().transferred
     }
 
@@ -329,7 +329,7 @@ pub(super) mod tests {
         reader.read_exact(&mut [0; 100]).unwrap();
         assert_eq!(
             reader.transferred(),
-            Moved {
+            Traffic {
                 bytes: BLOCK + 1,
                 requests: 2
             }

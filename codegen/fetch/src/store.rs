@@ -5,8 +5,8 @@
 use super::error::FetchError;
 use super::lock::{Lock, LockedRelease, header_hashes};
 use sp_data::release::Release;
-use sp_parse::closure::Headers;
-use sp_parse::source::stays_inside;
+use sp_parse::api_headers::Headers;
+use sp_parse::source::is_safe_relative_path;
 use sp_system::temporary::{delay_signals, removed_on_signal};
 use std::fs;
 use std::io::{self, Write};
@@ -97,7 +97,7 @@ pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
 
 fn write_headers(folder: &Path, headers: &Headers) -> io::Result<()> {
     for (name, bytes) in headers {
-        if !stays_inside(name) {
+        if !is_safe_relative_path(name) {
             return Err(io::Error::other(format!(
                 "`{name}` is a path outside of the store"
             )));

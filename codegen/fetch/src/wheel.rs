@@ -14,7 +14,8 @@ use super::url::Url;
 use sha2::{Digest, Sha256};
 use sp_parse::source::SourceError;
 use sp_parse::source::{
-    HEADER_MOST, Identity, Moved, Source, identity_of, open_file, stays_inside,
+    Identity, MAX_HEADER_BYTES, Source, Traffic, is_safe_relative_path, open_regular_file,
+    parse_identity,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -37,7 +38,7 @@ pub struct Wheel<R> {
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
     /// Bytes and requests of a wheel that was downloaded whole.
-    downloaded: Option<Moved>,
+    downloaded: Option<Traffic>,
     is_unverified: bool,
     /// Bytes of headers that may still be read.
     remaining: u64,
@@ -50,7 +51,7 @@ impl Wheel<BufReader<File>> {
     /// Returns an error if the file cannot be read or is not a wheel of TensorFlow.
     pub fn open(path: &Path) -> Result<Self, FetchError> {
         let origin = path.display().to_string();
-        let file = open_file(path).map_err(|error| read_error(&origin, &error))?;
+        let file = open_regular_file(path).map_err(|error| read_error(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
     }
 
@@ -61,7 +62,7 @@ impl Wheel<BufReader<File>> {
     pub fn open_verified(path: &Path, link: &WheelLink) -> Result<Self, FetchError> {
         if let Some(stated) = &link.sha256 {
             let origin = path.display().to_string();
-            let file = open_file(path).map_err(|error| read_error(&origin, &error))?;
+            let file = open_regular_file(path).map_err(|error| read_error(&origin, &error))?;
             let found = sha256(file).map_err(|error| read_error(&origin, &error))?;
             if found != *stated {
                 return Err(FetchError::WheelHashMismatch {
@@ -83,7 +84,7 @@ impl Wheel<File> {
     pub fn from_download(link: &WheelLink, download: Download) -> Result<Self, FetchError> {
         let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
         let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
-        wheel.downloaded = Some(Moved {
+        wheel.downloaded = Some(Traffic {
             bytes: download.length,
             requests: 1,
         });
@@ -174,7 +175,7 @@ impl<R: Read + Seek> Wheel<R> {
         let member = self.archive.by_index(index);
         let member = member.map_err(|error| unreadable(origin, error))?;
         let name = member.name().map(|name| name.escape_default().to_string());
-        let limit = HEADER_MOST.min(self.remaining);
+        let limit = MAX_HEADER_BYTES.min(self.remaining);
         let mut bytes = Vec::new();
         let read = member.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
@@ -216,7 +217,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
             self.read_dist_info("METADATA")?,
             self.read_dist_info("WHEEL")?,
         );
-        Ok(identity_of(&metadata, &wheel))
+        Ok(parse_identity(&metadata, &wheel))
     }
 
     fn names(&self) -> &BTreeSet<String> {
@@ -229,7 +230,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
         self.read_member(index)
     }
 
-    fn expect(&mut self, names: &[&str]) -> Result<(), FetchError> {
+    fn prefetch(&mut self, names: &[&str]) -> Result<(), FetchError> {
         let Some(remote) = &self.remote else {
             return Ok(());
         };
@@ -249,7 +250,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .map_err(|error| FetchError::from_server(&self.origin, error))
     }
 
-    fn moved(&self) -> Moved {
+    fn traffic(&self) -> Traffic {
         self.remote
             .as_ref()
             .map(RangeReader::transferred)
@@ -257,7 +258,7 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .unwrap_or_default()
     }
 
-    fn is_unstated(&self) -> bool {
+    fn is_unverified(&self) -> bool {
         self.is_unverified
     }
 }
@@ -273,7 +274,7 @@ fn index_members<R: Read + Seek>(
     let mut members = BTreeMap::new();
     for (index, name) in archive.file_names().enumerate() {
         let name = name.map_err(|error| unreadable(origin, error))?;
-        if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
+        if !is_safe_relative_path(name.strip_suffix('/').unwrap_or(&name)) {
             return Err(FetchError::MemberOutsideRoot {
                 origin: origin.to_owned(),
                 member: name.escape_default().to_string(),
@@ -383,7 +384,7 @@ mod tests {
 
     #[test]
     fn rejects_header_over_size_limit() {
-        let large = vec![b'x'; HEADER_MOST as usize + 1];
+        let large = vec![b'x'; MAX_HEADER_BYTES as usize + 1];
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
         let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
         assert!(matches!(
@@ -469,13 +470,13 @@ mod tests {
         ]);
         let length = bytes.len() as u64;
         let mut wheel = Wheel::from_transport("x.whl".into(), serve(bytes, true)).unwrap();
-        wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
+        wheel.prefetch(&["tensorflow/c/ops.h"]).unwrap();
         assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));
         assert!(
-            wheel.moved().bytes < length / 4,
+            wheel.traffic().bytes < length / 4,
             "{:?} of {length}",
-            wheel.moved()
+            wheel.traffic()
         );
     }
 }

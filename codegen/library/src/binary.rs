@@ -1,11 +1,11 @@
-//! A shared library that is read in parts, and the numbers in it. Every read is checked against the
-//! bytes that are there: a truncated or crafted library is an error, never a panic.
+//! A shared library that is read in ranges, and the numbers in it. Every read is checked against the available bytes:
+//! a truncated or crafted library is an error, never a panic.
 
 use miette::Diagnostic;
 use std::ops::Range;
 use thiserror::Error;
 
-/// A shared library is malformed, or of a kind that is not read.
+/// A shared library is malformed, or of an unsupported format.
 #[derive(Debug, Error, Diagnostic)]
 #[error("cannot read the symbols of {library}: {detail}")]
 #[diagnostic(
@@ -13,63 +13,72 @@ use thiserror::Error;
     help("nothing was written; sp-gen reads 64-bit ELF and Mach-O libraries")
 )]
 pub struct LibraryError {
-    /// The library and where it is.
+    /// The library and its location.
     pub library: String,
     /// Description of the problem.
     pub detail: String,
 }
 
-/// The most bytes that are held of a range which is read through.
-pub const PART: u64 = 1 << 20;
+/// Largest part, in bytes, that [`Binary::stream_range`] holds in memory.
+pub const PART_BYTES: u64 = 1 << 20;
 
-/// What a library exports.
+/// The symbols of a library.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exports {
-    /// The names that were asked for, sorted.
+    /// The names that the filter accepts, sorted.
     pub names: Vec<String>,
-    /// The versions that it defines for its symbols, such as `tensorflow`.
+    /// The symbol versions that the library defines, such as `tensorflow`.
     pub versions: Vec<String>,
 }
 
-/// Which names are asked for.
-pub type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+/// Returns true for the names to read.
+pub type NameFilter<'a> = &'a dyn Fn(&str) -> bool;
 
-/// A library somewhere.
+/// A library that can be read in ranges.
 pub trait Binary {
-    /// The error of reading it; a malformed library is one.
+    /// The error of reading the library.
     type Error: From<LibraryError>;
-    /// Its name for messages.
+    /// Returns the name of the library, for messages.
     fn name(&self) -> String;
-    /// How long it says it is.
+    /// Returns the stated length in bytes; the library may end before it.
     fn length(&self) -> u64;
-    /// The bytes of some ranges, read in one pass where they are sorted; what lies behind the end is
-    /// missing from them.
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Self::Error>;
-
-    /// One range.
-    fn part(&mut self, range: Range<u64>) -> Result<Vec<u8>, Self::Error> {
-        let mut parts = self.read(std::slice::from_ref(&range))?;
-        Ok(parts.pop().unwrap_or_default())
-    }
-
-    /// Shows `see` the bytes of a range in order, in parts of bounded length.
+    /// Returns the bytes of `ranges`; sorted ranges are read in one pass. A range that reaches beyond the end is cut.
     ///
     /// # Errors
     /// Returns an error if the library cannot be read.
-    fn stream(&mut self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) -> Result<(), Self::Error> {
-        let mut at = range.start;
-        while at < range.end {
-            let part = self.part(at..range.end.min(at + PART))?;
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Self::Error>;
+
+    /// Returns the bytes of one range, cut at the end of the library.
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be read.
+    fn read_range(&mut self, range: Range<u64>) -> Result<Vec<u8>, Self::Error> {
+        let mut parts = self.read_ranges(std::slice::from_ref(&range))?;
+        Ok(parts.pop().unwrap_or_default())
+    }
+
+    /// Calls `visit` with the bytes of a range in order, in parts of at most [`PART_BYTES`].
+    ///
+    /// # Errors
+    /// Returns an error if the library cannot be read.
+    fn stream_range(
+        &mut self,
+        range: Range<u64>,
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Self::Error> {
+        let mut offset = range.start;
+        while offset < range.end {
+            let part = self.read_range(offset..range.end.min(offset + PART_BYTES))?;
             if part.is_empty() {
                 break;
             }
-            at += part.len() as u64;
-            see(&part);
+            offset += part.len() as u64;
+            visit(&part);
         }
         Ok(())
     }
 
-    /// The error of a library that is none.
+    /// Returns the error for a malformed library.
     fn malformed(&self, detail: &str) -> Self::Error {
         LibraryError {
             library: self.name(),
@@ -79,27 +88,38 @@ pub trait Binary {
     }
 }
 
-/// A little-endian number at an offset.
-pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let found = bytes.get(at..at.checked_add(2)?)?;
-    Some(u16::from_le_bytes(found.try_into().ok()?))
+/// Returns the parts of `bytes` in `ranges`, each cut at the end: [`Binary::read_ranges`] of a library in memory.
+pub fn copy_ranges(bytes: &[u8], ranges: &[Range<u64>]) -> Vec<Vec<u8>> {
+    let clamp = |offset: u64| usize::try_from(offset).map_or(bytes.len(), |it| it.min(bytes.len()));
+    let copy = |range: &Range<u64>| {
+        let end = clamp(range.end);
+        bytes[clamp(range.start).min(end)..end].to_vec()
+    };
+    ranges.iter().map(copy).collect()
 }
 
-/// A little-endian number at an offset.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let found = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(found.try_into().ok()?))
+/// Returns the little-endian `u16` at `offset`, or `None` if the bytes end before it does.
+pub fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    array_at(bytes, offset).map(u16::from_le_bytes)
 }
 
-/// A little-endian number at an offset.
-pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    let found = bytes.get(at..at.checked_add(8)?)?;
-    Some(u64::from_le_bytes(found.try_into().ok()?))
+/// Returns the little-endian `u32` at `offset`, or `None` if the bytes end before it does.
+pub fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    array_at(bytes, offset).map(u32::from_le_bytes)
 }
 
-/// A NUL-terminated name at an offset; nothing where the bytes end before it does.
-pub fn name_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let rest = bytes.get(at..)?;
+/// Returns the little-endian `u64` at `offset`, or `None` if the bytes end before it does.
+pub fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    array_at(bytes, offset).map(u64::from_le_bytes)
+}
+
+fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
+    bytes.get(offset..)?.first_chunk().copied()
+}
+
+/// Returns the NUL-terminated name at `offset`, or `None` if the bytes end before it does.
+pub fn name_at(bytes: &[u8], offset: usize) -> Option<&[u8]> {
+    let rest = bytes.get(offset..)?;
     let end = rest.iter().position(|byte| *byte == 0)?;
     Some(&rest[..end])
 }
@@ -109,12 +129,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_behind_the_end_are_none() {
+    fn rejects_numbers_and_names_beyond_the_end() {
         let bytes = [1, 0, 2, 0];
         assert_eq!(u16_at(&bytes, 2), Some(2));
         assert_eq!(u32_at(&bytes, 1), None);
         assert_eq!(u64_at(&bytes, usize::MAX), None);
         assert_eq!(name_at(b"ab\0c", 0), Some(&b"ab"[..]));
         assert_eq!(name_at(b"ab\0c", 3), None);
+    }
+
+    #[test]
+    fn cuts_ranges_at_the_end() {
+        let parts = copy_ranges(b"abc", &[0..2, 2..9, 5..u64::MAX]);
+        assert_eq!(parts, [&b"ab"[..], b"c", b""]);
     }
 }

@@ -1,5 +1,5 @@
-//! Symbols of shared libraries, ELF and Mach-O. A library is read in parts, since the large ones are members of
-//! remote wheels.
+//! Symbols of shared libraries, ELF and Mach-O. A library is read in ranges, since large ones are members of remote
+//! wheels.
 
 pub mod binary;
 pub mod elf;

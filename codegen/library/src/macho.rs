@@ -1,39 +1,42 @@
-//! The export trie of a Mach-O library: 64 bits, little-endian, one architecture.
+//! The export trie of a Mach-O library (64 bits, little-endian, one architecture).
 
-use super::binary::{Binary, Exports, Wanted, name_at, u32_at};
+use super::binary::{Binary, Exports, NameFilter, name_at, u32_at};
 use std::ops::Range;
 
-const HEADER: u64 = 32;
-const COMMANDS_MOST: u64 = 1 << 20;
-const TRIE_MOST: u64 = 256 << 20;
-const DYLD_INFO: u32 = 0x22;
-const EXPORTS_TRIE: u32 = 0x33;
-/// Commands that a loader must know have this bit besides.
-const REQUIRED: u32 = 0x8000_0000;
+const HEADER_SIZE: u64 = 32;
+const MAX_COMMANDS_BYTES: u64 = 1 << 20;
+const MAX_TRIE_BYTES: u64 = 256 << 20;
+const LC_DYLD_INFO: u32 = 0x22;
+const LC_DYLD_EXPORTS_TRIE: u32 = 0x33;
+/// Bit of the commands that a loader must understand.
+const LC_REQ_DYLD: u32 = 0x8000_0000;
 
-/// Whether the bytes begin as such a library does.
+/// Returns true if the bytes begin as a 64-bit little-endian Mach-O file does.
 pub fn is_macho(head: &[u8]) -> bool {
     head.starts_with(&[0xcf, 0xfa, 0xed, 0xfe])
 }
 
-/// Reads the exports; C's names without their underscore.
+/// Reads the exports. The names of C are returned without their leading underscore.
+///
+/// # Errors
+/// Returns an error if the library cannot be read or is malformed.
 pub fn exports<B: Binary + ?Sized>(
     binary: &mut B,
-    wanted: Wanted<'_>,
+    wanted: NameFilter<'_>,
 ) -> Result<Exports, B::Error> {
-    let head = binary.part(0..HEADER)?;
+    let head = binary.read_range(0..HEADER_SIZE)?;
     let size = u32_at(&head, 20).map(u64::from).filter(|_| is_macho(&head));
-    let Some(size) = size.filter(|size| *size <= COMMANDS_MOST) else {
+    let Some(size) = size.filter(|size| *size <= MAX_COMMANDS_BYTES) else {
         return Err(binary.malformed("it has no 64-bit Mach-O header"));
     };
-    let commands = binary.part(HEADER..HEADER + size)?;
-    let Some(place) = trie_place(&commands) else {
-        return Err(binary.malformed("none of its load commands names its exports"));
+    let commands = binary.read_range(HEADER_SIZE..HEADER_SIZE + size)?;
+    let Some(range) = find_export_trie(&commands) else {
+        return Err(binary.malformed("none of its load commands names an export trie"));
     };
-    let trie = binary.part(place)?;
+    let trie = binary.read_range(range)?;
     let mut names = Vec::new();
-    if walk(&trie, wanted, &mut names).is_none() {
-        return Err(binary.malformed("its export trie leads out of itself"));
+    if read_trie(&trie, wanted, &mut names).is_none() {
+        return Err(binary.malformed("its export trie is malformed"));
     }
     names.sort();
     names.dedup();
@@ -43,64 +46,66 @@ pub fn exports<B: Binary + ?Sized>(
     })
 }
 
-fn trie_place(commands: &[u8]) -> Option<Range<u64>> {
-    let mut at = 0;
-    while let Some(command) = u32_at(commands, at) {
-        let place = match command & !REQUIRED {
-            DYLD_INFO => Some(40),
-            EXPORTS_TRIE => Some(8),
+/// Returns the range of the export trie in the file, from the first load command that names it.
+fn find_export_trie(commands: &[u8]) -> Option<Range<u64>> {
+    let mut command = 0;
+    while let Some(kind) = u32_at(commands, command) {
+        let field = match kind & !LC_REQ_DYLD {
+            LC_DYLD_INFO => Some(40),
+            LC_DYLD_EXPORTS_TRIE => Some(8),
             _ => None,
         };
-        if let Some(place) = place {
-            let offset = u64::from(u32_at(commands, at + place)?);
-            let size = u64::from(u32_at(commands, at + place + 4)?);
-            return Some(offset..offset + size.min(TRIE_MOST));
+        if let Some(field) = field {
+            let offset = u64::from(u32_at(commands, command + field)?);
+            let size = u64::from(u32_at(commands, command + field + 4)?);
+            return Some(offset..offset + size.min(MAX_TRIE_BYTES));
         }
-        let size = u32_at(commands, at + 4)? as usize;
-        at = at.checked_add(size.max(8))?;
+        let size = u32_at(commands, command + 4)? as usize;
+        command = command.checked_add(size.max(8))?;
     }
     None
 }
 
-/// Visits each node once at most as often as there are bytes, so that a crafted trie ends.
-fn walk(trie: &[u8], wanted: Wanted<'_>, found: &mut Vec<String>) -> Option<()> {
+/// Appends the wanted names in a trie. The number of visited nodes is bounded by the trie's length, so that the walk
+/// through a crafted trie ends.
+fn read_trie(trie: &[u8], wanted: NameFilter<'_>, names: &mut Vec<String>) -> Option<()> {
     if trie.is_empty() {
         return Some(());
     }
-    let mut left = trie.len();
-    let mut open = vec![(0_usize, Vec::new())];
-    while let Some((node, name)) = open.pop() {
-        left = left.checked_sub(1)?;
-        let mut at = node;
-        let terminal = uleb(trie, &mut at)?;
-        if terminal > 0 {
-            let text = std::str::from_utf8(&name).ok();
-            let plain = text.and_then(|text| text.strip_prefix('_'));
-            found.extend(plain.filter(|plain| wanted(plain)).map(str::to_owned));
+    let mut remaining_visits = trie.len();
+    let mut pending = vec![(0_usize, Vec::new())];
+    while let Some((node, name)) = pending.pop() {
+        remaining_visits = remaining_visits.checked_sub(1)?;
+        let mut offset = node;
+        let terminal_size = read_uleb128(trie, &mut offset)?;
+        if terminal_size > 0 {
+            let symbol = std::str::from_utf8(&name).ok();
+            let name = symbol.and_then(|symbol| symbol.strip_prefix('_'));
+            names.extend(name.filter(|name| wanted(name)).map(str::to_owned));
         }
-        at = at.checked_add(usize::try_from(terminal).ok()?)?;
-        let children = *trie.get(at)?;
-        at += 1;
+        offset = offset.checked_add(usize::try_from(terminal_size).ok()?)?;
+        let children = *trie.get(offset)?;
+        offset += 1;
         for _ in 0..children {
-            let label = name_at(trie, at)?;
-            at += label.len() + 1;
-            let child = usize::try_from(uleb(trie, &mut at)?).ok()?;
-            let longer = [name.as_slice(), label].concat();
-            // C++ names are most of a library and never asked for.
-            if !longer.starts_with(b"__Z") {
-                open.push((child, longer));
+            let label = name_at(trie, offset)?;
+            offset += label.len() + 1;
+            let child = usize::try_from(read_uleb128(trie, &mut offset)?).ok()?;
+            let child_name = [name.as_slice(), label].concat();
+            // Most names of a library are C++ names, which no caller wants.
+            if !child_name.starts_with(b"__Z") {
+                pending.push((child, child_name));
             }
         }
     }
     Some(())
 }
 
-/// A number in sevens of bits, the low ones first.
-fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
+/// Reads an unsigned LEB128 number at `offset` and advances `offset` past it.
+fn read_uleb128(bytes: &[u8], offset: &mut usize) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
+        let byte = *bytes.get(*offset)?;
+        *offset += 1;
         value |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(value);
@@ -112,9 +117,9 @@ fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Memory;
+    use crate::sample::MemoryLibrary;
 
-    /// `_TF_A`, `_TF_B` and `__Zx` behind some code.
+    /// Returns a library that exports `_TF_A`, `_TF_B` and `__Zx`.
     fn library() -> Vec<u8> {
         let mut trie = vec![0, 2];
         // Children of the root: "_TF_" at 17, "__Zx" at 30.
@@ -153,25 +158,28 @@ mod tests {
         bytes
     }
 
-    fn tf(name: &str) -> bool {
+    fn is_tensorflow(name: &str) -> bool {
         name.starts_with("TF_")
     }
 
     #[test]
-    fn names_come_without_their_underscore() {
-        let found = exports(&mut Memory::new(library()), &tf).unwrap();
+    fn strips_underscore_of_exported_names() {
+        let found = exports(&mut MemoryLibrary::new(library()), &is_tensorflow).unwrap();
         assert_eq!(found.names, ["TF_A", "TF_B"]);
     }
 
     #[test]
-    fn what_is_changed_or_cut_does_not_panic_and_ends() {
+    fn corrupted_or_truncated_library_never_panics() {
         let bytes = library();
         for at in 0..bytes.len() {
-            let _ = exports(&mut Memory::new(bytes[..at].to_vec()), &tf);
+            let _ = exports(
+                &mut MemoryLibrary::new(bytes[..at].to_vec()),
+                &is_tensorflow,
+            );
             for value in [0, 1, 0x11, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let _ = exports(&mut Memory::new(changed), &tf);
+                let _ = exports(&mut MemoryLibrary::new(changed), &is_tensorflow);
             }
         }
     }

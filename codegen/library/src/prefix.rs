@@ -1,209 +1,219 @@
-//! The dynamic symbols of an ELF library from its first bytes alone, for members of a wheel: what
-//! names the tables lies at the end, the tables lie at the front.
+//! The dynamic symbols of an ELF library, found in its first bytes alone. The dynamic section, which names the tables,
+//! is at the end of a library. The tables themselves are at the front, so a wheel's member need not be inflated whole.
 //!
-//! The tables are found by their shape and then proven: the hash table holds a hash of every exported
-//! name, and each that is looked at must agree. What cannot be proven is read the long way.
+//! The tables are found by their shape and then verified: the hash table has a hash of every exported name, and the
+//! hashes of a sample of names must agree. If they do not, the caller reads the dynamic section.
 
-use super::binary::{Binary, Exports, Wanted, name_at, u16_at, u32_at, u64_at};
-use super::elf::{SYMBOL, collect, is_elf, segments, versions};
+use super::binary::{Binary, Exports, NameFilter, name_at, u16_at, u32_at, u64_at};
+use super::elf::{SYMBOL_SIZE, defined_versions, exported_names, is_elf, segments};
 
-/// Where the first table may begin, behind the headers.
-const WINDOW: usize = 4096;
-/// Enough to see the first table; then as much as the tables say.
-const FIRST: u64 = 1 << 20;
-/// Beyond this the tables are not at the front. Those of TensorFlow 2.21 end at 100 MiB.
-const MOST: u64 = 256 << 20;
-/// Names of libraries and versions that stand behind the symbols' names.
-const BEHIND: usize = 16 << 10;
+/// The first table begins within this distance after the program headers.
+const SEARCH_BYTES: usize = 4096;
+/// Length of the first read, which contains the start of the first table.
+const INITIAL_BYTES: u64 = 1 << 20;
+/// Largest prefix that is read. The tables of TensorFlow 2.21 end at 100 MiB.
+const MAX_PREFIX_BYTES: u64 = 256 << 20;
+/// Space for the names of libraries and versions, which follow the symbols' names.
+const TRAILING_NAMES_BYTES: usize = 16 << 10;
+/// Number of names, at most, whose hashes are compared.
+const SAMPLED_NAMES: usize = 4096;
 
-/// The exports, or nothing where the tables are not at the front.
+/// Reads the exports, or returns `None` if the tables are not found at the front.
+///
+/// # Errors
+/// Returns an error if the library cannot be read.
 pub fn exports<B: Binary + ?Sized>(
     binary: &mut B,
-    wanted: Wanted<'_>,
+    wanted: NameFilter<'_>,
 ) -> Result<Option<Exports>, B::Error> {
-    let (mut length, most) = (FIRST, MOST.min(binary.length()));
+    let (mut length, limit) = (INITIAL_BYTES, MAX_PREFIX_BYTES.min(binary.length()));
     loop {
-        length = length.min(most);
-        let bytes = binary.part(0..length)?;
-        match locate(&bytes) {
-            Located::More(wish) if length < most => length = wish.max(length * 2),
-            Located::At(tables) if length < most.min(tables.end()) => length = tables.end(),
-            Located::At(tables) => return Ok(tables.exports(&bytes, wanted)),
-            Located::More(_) | Located::Nowhere => return Ok(None),
+        length = length.min(limit);
+        let bytes = binary.read_range(0..length)?;
+        match find_tables(&bytes) {
+            Search::Truncated(needed) if length < limit => length = needed.max(length * 2),
+            Search::Found(tables) if length < limit.min(tables.end()) => length = tables.end(),
+            Search::Found(tables) => return Ok(tables.exports(&bytes, wanted)),
+            Search::Truncated(_) | Search::Absent => return Ok(None),
         }
     }
 }
 
-enum Located {
-    /// Here; proven as far as the bytes go.
-    At(Tables),
-    /// The bytes end too early to tell; this many might do.
-    More(u64),
-    Nowhere,
+/// The result of a search for the tables.
+enum Search {
+    /// The tables, verified as far as the bytes reach.
+    Found(Tables),
+    /// The bytes end before the tables can be verified; an estimate of the length needed.
+    Truncated(u64),
+    Absent,
 }
 
 #[derive(Clone, Copy)]
 struct Tables {
     symbols: usize,
     count: usize,
-    names: usize,
-    /// Where the last symbol's name begins.
-    last: usize,
+    strings: usize,
+    /// Offset of the last symbol's name.
+    last_name: usize,
 }
 
 impl Tables {
-    /// How many bytes hold all of it, a long last name and the versions.
+    /// Returns a length that contains the tables, a long last name and the versions.
     fn end(&self) -> u64 {
-        (self.last + 2 * self.count + BEHIND) as u64
+        (self.last_name + 2 * self.count + TRAILING_NAMES_BYTES) as u64
     }
 
-    fn exports(self, bytes: &[u8], wanted: Wanted<'_>) -> Option<Exports> {
-        let names = bytes.get(self.names..)?;
+    fn exports(self, bytes: &[u8], wanted: NameFilter<'_>) -> Option<Exports> {
+        let strings = bytes.get(self.strings..)?;
+        let symbols = bytes.get(self.symbols..)?;
         Some(Exports {
-            names: collect(bytes.get(self.symbols..)?, self.count, names, wanted)?,
-            versions: self.versions(bytes, names).unwrap_or_default(),
+            names: exported_names(symbols, self.count, strings, wanted)?,
+            versions: self.versions(bytes, strings).unwrap_or_default(),
         })
     }
 
-    /// The definitions of versions stand between the symbols and the names, or behind the names.
-    fn versions(self, bytes: &[u8], names: &[u8]) -> Option<Vec<String>> {
-        let before = self.symbols + (SYMBOL + 2) * self.count;
-        let behind = self.last + 2 * self.count;
-        let near = [before, behind].into_iter().flat_map(|from| {
-            let from = from.next_multiple_of(4).saturating_sub(8);
-            (from..from + BEHIND).step_by(4)
+    /// Returns the defined versions. Their table is between the symbols and the names, or after the names.
+    fn versions(self, bytes: &[u8], strings: &[u8]) -> Option<Vec<String>> {
+        let after_symbols = self.symbols + (SYMBOL_SIZE + 2) * self.count;
+        let after_names = self.last_name + 2 * self.count;
+        let candidates = [after_symbols, after_names].into_iter().flat_map(|start| {
+            let start = start.next_multiple_of(4).saturating_sub(8);
+            (start..start + TRAILING_NAMES_BYTES).step_by(4)
         });
-        let mut near = near.filter(|at| is_base_definition(bytes, *at));
-        versions(bytes.get(near.next()?..)?, names)
+        let mut tables = candidates.filter(|offset| is_base_definition(bytes, *offset));
+        defined_versions(bytes.get(tables.next()?..)?, strings)
     }
 }
 
-/// Version 1, the base flag, index 1, one name, which stands behind the entry.
-fn is_base_definition(bytes: &[u8], at: usize) -> bool {
-    let head = bytes.get(at..at.saturating_add(8));
-    head == Some(&[1, 0, 1, 0, 1, 0, 1, 0]) && u32_at(bytes, at + 12) == Some(20)
+/// Returns true for a version definition (`Elfxx_Verdef`) of version 1 with the base flag, index 1 and one name, which
+/// follows the entry.
+fn is_base_definition(bytes: &[u8], offset: usize) -> bool {
+    let head = bytes.get(offset..offset.saturating_add(8));
+    head == Some(&[1, 0, 1, 0, 1, 0, 1, 0]) && u32_at(bytes, offset + 12) == Some(20)
 }
 
-fn locate(bytes: &[u8]) -> Located {
+fn find_tables(bytes: &[u8]) -> Search {
     let headers = segments(bytes).filter(|_| is_elf(bytes));
     let Some((end, _)) = headers else {
-        return Located::Nowhere;
+        return Search::Absent;
     };
-    let from = end.next_multiple_of(8);
-    let mut located = Located::Nowhere;
-    for at in (from..from.saturating_add(WINDOW)).step_by(8) {
-        for found in [hash_first(bytes, at), symbols_first(bytes, at)] {
+    let start = end.next_multiple_of(8);
+    let mut result = Search::Absent;
+    for offset in (start..start.saturating_add(SEARCH_BYTES)).step_by(8) {
+        for found in [hash_first(bytes, offset), symbols_first(bytes, offset)] {
             match found {
-                Located::At(tables) => return Located::At(tables),
-                Located::More(_) => located = found,
-                Located::Nowhere => {}
+                Search::Found(tables) => return Search::Found(tables),
+                Search::Truncated(_) => result = found,
+                Search::Absent => {}
             }
         }
     }
-    located
+    result
 }
 
-/// The order of GNU's linkers: hash table, symbols, names.
-fn hash_first(bytes: &[u8], at: usize) -> Located {
-    let hash = match Hash::read(bytes, at) {
-        Walk::Read(hash) => hash,
-        Walk::Cut(wish) => return Located::More(wish),
-        Walk::None => return Located::Nowhere,
+/// Searches for the order of GNU's linkers: hash table, symbols, names.
+fn hash_first(bytes: &[u8], offset: usize) -> Search {
+    let hash = match HashTable::read(bytes, offset) {
+        HashSearch::Found(hash) => hash,
+        HashSearch::Truncated(needed) => return Search::Truncated(needed),
+        HashSearch::Absent => return Search::Absent,
     };
     let symbols = hash.end.next_multiple_of(8);
-    let names = symbols + SYMBOL * hash.count;
-    prove(bytes, &hash, symbols, names)
+    let strings = symbols + SYMBOL_SIZE * hash.count;
+    verify(bytes, &hash, symbols, strings)
 }
 
-/// The order of lld: symbols, versions, hash table, names.
-fn symbols_first(bytes: &[u8], at: usize) -> Located {
-    if !is_null(bytes, at) || !is_plausible(bytes, at + SYMBOL) {
-        return Located::Nowhere;
+/// Searches for the order of lld: symbols, versions, hash table, names.
+fn symbols_first(bytes: &[u8], symbols: usize) -> Search {
+    if !is_null_symbol(bytes, symbols) || !is_plausible_symbol(bytes, symbols + SYMBOL_SIZE) {
+        return Search::Absent;
     }
-    let run = (0..)
-        .take_while(|index| is_plausible(bytes, at + SYMBOL * index))
+    let count = (0..)
+        .take_while(|index| is_plausible_symbol(bytes, symbols + SYMBOL_SIZE * index))
         .count();
-    if run < 2 {
-        return Located::Nowhere;
+    if count < 2 {
+        return Search::Absent;
     }
-    if at + SYMBOL * (run + 1) > bytes.len() {
-        return Located::More(4 * bytes.len() as u64);
+    if symbols + SYMBOL_SIZE * (count + 1) > bytes.len() {
+        return Search::Truncated(4 * bytes.len() as u64);
     }
-    // Up to the hash table: a version for each symbol, and the versions' names.
-    let from = (at + SYMBOL * (run - 1)).next_multiple_of(4);
-    let to = at + SYMBOL * run + 2 * run + BEHIND;
-    let mut located = Located::Nowhere;
-    for place in (from..to).step_by(4) {
-        match Hash::read(bytes, place) {
-            Walk::Read(hash) if hash.count <= run + 1 => {
-                if let Located::At(tables) = prove(bytes, &hash, at, hash.end) {
-                    return Located::At(tables);
+    // A version for each symbol, and the versions' names, precede the hash table.
+    let start = (symbols + SYMBOL_SIZE * (count - 1)).next_multiple_of(4);
+    let end = symbols + SYMBOL_SIZE * count + 2 * count + TRAILING_NAMES_BYTES;
+    let mut result = Search::Absent;
+    for offset in (start..end).step_by(4) {
+        match HashTable::read(bytes, offset) {
+            HashSearch::Found(hash) if hash.count <= count + 1 => {
+                if let Search::Found(tables) = verify(bytes, &hash, symbols, hash.end) {
+                    return Search::Found(tables);
                 }
             }
-            Walk::Cut(wish) => located = Located::More(wish),
-            Walk::Read(_) | Walk::None => {}
+            HashSearch::Truncated(needed) => result = Search::Truncated(needed),
+            HashSearch::Found(_) | HashSearch::Absent => {}
         }
     }
-    match to > bytes.len() {
-        true => Located::More(to as u64),
-        false => located,
+    match end > bytes.len() {
+        true => Search::Truncated(end as u64),
+        false => result,
     }
 }
 
 /// A GNU hash table.
-struct Hash {
-    /// The first symbol it knows.
+struct HashTable {
+    /// Index of the first hashed symbol.
     first: usize,
-    /// How many symbols the library has.
+    /// Number of symbols in the library.
     count: usize,
     chains: usize,
     end: usize,
 }
 
-enum Walk {
-    Read(Hash),
-    /// It may be one that ends behind the bytes.
-    Cut(u64),
-    None,
+/// The result of reading a hash table.
+enum HashSearch {
+    Found(HashTable),
+    /// The bytes end before the table may end; an estimate of the length needed.
+    Truncated(u64),
+    Absent,
 }
 
-impl Hash {
-    fn read(bytes: &[u8], at: usize) -> Walk {
-        let word = |index: usize| u32_at(bytes, at + 4 * index).map(|word| word as usize);
+impl HashTable {
+    fn read(bytes: &[u8], offset: usize) -> HashSearch {
+        let word = |index: usize| u32_at(bytes, offset + 4 * index).map(|word| word as usize);
         let (Some(buckets), Some(first), Some(bloom), Some(shift)) =
             (word(0), word(1), word(2), word(3))
         else {
-            return Walk::None;
+            return HashSearch::Absent;
         };
-        let shaped = bloom.is_power_of_two() && bloom <= 1 << 24 && (1..64).contains(&shift);
-        if !shaped || buckets == 0 || buckets > 1 << 24 || first == 0 || first > 1 << 24 {
-            return Walk::None;
+        let has_bloom = bloom.is_power_of_two() && bloom <= 1 << 24 && (1..64).contains(&shift);
+        if !has_bloom || buckets == 0 || buckets > 1 << 24 || first == 0 || first > 1 << 24 {
+            return HashSearch::Absent;
         }
-        let table = at + 16 + 8 * bloom;
+        let table = offset + 16 + 8 * bloom;
         let chains = table + 4 * buckets;
         let mut last = 0;
         for index in 0..buckets {
             let Some(bucket) = u32_at(bytes, table + 4 * index) else {
-                // A crafted header must not ask for everything: the next step doubles at most.
-                return Walk::Cut(chains as u64);
+                // The estimate is small, so that a crafted header cannot cause a read of the whole file.
+                return HashSearch::Truncated(chains as u64);
             };
             let bucket = bucket as usize;
             if bucket != 0 && !(first..1 << 26).contains(&bucket) {
-                return Walk::None;
+                return HashSearch::Absent;
             }
             last = last.max(bucket);
         }
         if last == 0 {
-            return Walk::None;
+            return HashSearch::Absent;
         }
+        // The last entry of a chain has its lowest bit set.
         loop {
             match u32_at(bytes, chains + 4 * (last - first)) {
-                None => return Walk::Cut((chains + 4 * (last - first)) as u64 * 2),
+                None => return HashSearch::Truncated((chains + 4 * (last - first)) as u64 * 2),
                 Some(hash) if hash & 1 == 1 => break,
                 Some(_) => last += 1,
             }
         }
-        Walk::Read(Self {
+        HashSearch::Found(Self {
             first,
             count: last + 1,
             chains,
@@ -212,43 +222,45 @@ impl Hash {
     }
 }
 
-/// Holds the names against their hashes.
-fn prove(bytes: &[u8], hash: &Hash, symbols: usize, names: usize) -> Located {
-    const LOOKED_AT: usize = 4096;
-    if names > bytes.len() {
-        return Located::More(names as u64 * 2);
+/// Compares the hashes of a sample of names with those in the hash table.
+fn verify(bytes: &[u8], hash: &HashTable, symbols: usize, strings: usize) -> Search {
+    if strings > bytes.len() {
+        return Search::Truncated(strings as u64 * 2);
     }
-    if !is_null(bytes, symbols) {
-        return Located::Nowhere;
+    if !is_null_symbol(bytes, symbols) {
+        return Search::Absent;
     }
-    let name = |index: usize| u32_at(bytes, symbols + SYMBOL * index).map(|at| names + at as usize);
-    let mut last = 0;
+    let name_offset = |index: usize| {
+        let offset = u32_at(bytes, symbols + SYMBOL_SIZE * index);
+        offset.map(|offset| strings + offset as usize)
+    };
+    let mut last_name = 0;
     for index in 1..hash.count {
-        let Some(at) = name(index) else {
-            return Located::Nowhere;
+        let Some(offset) = name_offset(index) else {
+            return Search::Absent;
         };
-        last = last.max(at);
+        last_name = last_name.max(offset);
     }
-    let every = ((hash.count - hash.first) / LOOKED_AT).max(1);
-    let mut proven = 0;
-    for index in (hash.first..hash.count).step_by(every) {
-        let Some(text) = name(index).and_then(|at| name_at(bytes, at)) else {
-            // It stands behind the bytes.
+    let step = ((hash.count - hash.first) / SAMPLED_NAMES).max(1);
+    let mut verified = 0;
+    for index in (hash.first..hash.count).step_by(step) {
+        let Some(name) = name_offset(index).and_then(|offset| name_at(bytes, offset)) else {
+            // The bytes end before this name.
             continue;
         };
         let stored = u32_at(bytes, hash.chains + 4 * (index - hash.first));
-        if stored.map(|stored| stored | 1) != Some(gnu_hash(text) | 1) {
-            return Located::Nowhere;
+        if stored.map(|stored| stored | 1) != Some(gnu_hash(name) | 1) {
+            return Search::Absent;
         }
-        proven += 1;
+        verified += 1;
     }
-    match proven {
-        0 => Located::More(last as u64 + 1),
-        _ => Located::At(Tables {
+    match verified {
+        0 => Search::Truncated(last_name as u64 + 1),
+        _ => Search::Found(Tables {
             symbols,
             count: hash.count,
-            names,
-            last,
+            strings,
+            last_name,
         }),
     }
 }
@@ -258,19 +270,19 @@ fn gnu_hash(name: &[u8]) -> u32 {
     name.iter().fold(5381, step)
 }
 
-fn is_null(bytes: &[u8], at: usize) -> bool {
-    let entry = bytes.get(at..at.saturating_add(SYMBOL));
+fn is_null_symbol(bytes: &[u8], offset: usize) -> bool {
+    let entry = bytes.get(offset..offset.saturating_add(SYMBOL_SIZE));
     entry.is_some_and(|entry| entry.iter().all(|byte| *byte == 0))
 }
 
-/// Whether an entry may be a symbol: a known kind and binding, an address and a size that fit.
-fn is_plausible(bytes: &[u8], at: usize) -> bool {
-    let Some(entry) = bytes.get(at..at.saturating_add(SYMBOL)) else {
+/// Returns true if an entry may be a symbol: its kind and binding are known, its address and size are plausible.
+fn is_plausible_symbol(bytes: &[u8], offset: usize) -> bool {
+    let Some(entry) = bytes.get(offset..offset.saturating_add(SYMBOL_SIZE)) else {
         return false;
     };
     let kind = matches!(entry[4] & 15, 0..=3 | 6 | 10);
     let binding = matches!(entry[4] >> 4, 0..=2 | 10);
-    let fits = |at: usize| u64_at(entry, at).is_some_and(|value| value < 1 << 34);
+    let fits = |field: usize| u64_at(entry, field).is_some_and(|value| value < 1 << 34);
     let section = u16_at(entry, 6).is_some_and(|section| !(256..0xff00).contains(&section));
     kind && binding && section && entry[5] & 0x7c == 0 && fits(8) && fits(16)
 }
@@ -279,23 +291,22 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
     use crate::elf;
-    use crate::sample::Memory;
-    use crate::sample::library;
+    use crate::sample::{MemoryLibrary, elf_library};
 
-    fn tf(name: &str) -> bool {
+    fn is_tensorflow(name: &str) -> bool {
         name.starts_with("TF_")
     }
 
-    /// More names than the first read holds.
-    fn many() -> Vec<String> {
+    /// Returns more names than the first read contains.
+    fn many_names() -> Vec<String> {
         (0..60_000)
             .map(|number| format!("TF_Name{number}"))
             .collect()
     }
 
     #[test]
-    fn both_orders_are_found_from_the_front() {
-        let names = many();
+    fn finds_tables_in_the_orders_of_ld_and_lld() {
+        let names = many_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for (lld, names) in [
             (true, &names[..]),
@@ -304,32 +315,42 @@ mod tests {
             (false, &names[..40]),
         ] {
             let padding = 8 << 20;
-            let mut binary = Memory::new(library(names, lld, padding));
-            let long = elf::exports(&mut Memory::new(binary.bytes.clone()), &tf).unwrap();
-            let short = exports(&mut binary, &tf).unwrap().unwrap();
-            assert_eq!(short, long, "lld: {lld}, {} names", names.len());
+            let mut binary = MemoryLibrary::new(elf_library(names, lld, padding));
+            let expected = elf::exports(
+                &mut MemoryLibrary::new(binary.bytes.clone()),
+                &is_tensorflow,
+            )
+            .unwrap();
+            let found = exports(&mut binary, &is_tensorflow).unwrap().unwrap();
+            assert_eq!(found, expected, "lld: {lld}, {} names", names.len());
             assert!(binary.furthest < binary.length() - padding as u64 / 2);
         }
     }
 
     #[test]
-    fn a_name_that_does_not_hash_as_the_table_says_is_no_proof() {
-        let mut bytes = library(&["TF_A", "TF_B"], true, 2 << 20);
+    fn rejects_tables_with_wrong_hash() {
+        let mut bytes = elf_library(&["TF_A", "TF_B"], true, 2 << 20);
         let at = bytes.windows(5).position(|part| part == b"TF_A\0").unwrap();
         bytes[at] = b'X';
-        assert_eq!(exports(&mut Memory::new(bytes), &tf).unwrap(), None);
+        assert_eq!(
+            exports(&mut MemoryLibrary::new(bytes), &is_tensorflow).unwrap(),
+            None
+        );
     }
 
     #[test]
-    fn what_is_changed_or_cut_does_not_panic() {
+    fn corrupted_or_truncated_library_never_panics() {
         for lld in [false, true] {
-            let bytes = library(&["TF_A", "TF_B"], lld, 16);
+            let bytes = elf_library(&["TF_A", "TF_B"], lld, 16);
             for at in 0..bytes.len() {
-                let _ = exports(&mut Memory::new(bytes[..at].to_vec()), &tf);
+                let _ = exports(
+                    &mut MemoryLibrary::new(bytes[..at].to_vec()),
+                    &is_tensorflow,
+                );
                 for value in [0, 0x7f, 0xff] {
                     let mut changed = bytes.clone();
                     changed[at] = value;
-                    let _ = exports(&mut Memory::new(changed), &tf);
+                    let _ = exports(&mut MemoryLibrary::new(changed), &is_tensorflow);
                 }
             }
         }

@@ -1,25 +1,25 @@
-//! Libraries made for tests, of this crate and of those that depend on it.
+//! Synthetic libraries for the tests of this crate and of those that depend on it.
 
-use crate::binary::{Binary, LibraryError};
-use crate::elf::{DYNAMIC, LOAD, PROGRAM_HEADER, SYMBOL, tag};
+use crate::binary::{Binary, LibraryError, copy_ranges};
+use crate::elf::{PROGRAM_HEADER_SIZE, PT_DYNAMIC, PT_LOAD, SYMBOL_SIZE, tag};
 use std::ops::Range;
 
-/// A library in memory, and how far it was read.
-pub struct Memory {
-    /// Its contents.
+/// A library in memory that records how far it was read.
+pub struct MemoryLibrary {
+    /// The contents of the library.
     pub bytes: Vec<u8>,
-    /// The end of what was read so far.
+    /// The end of the furthest range read so far.
     pub furthest: u64,
 }
 
-impl Memory {
-    /// Returns a library of which nothing was read.
+impl MemoryLibrary {
+    /// Returns a library with these contents.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, furthest: 0 }
     }
 }
 
-impl Binary for Memory {
+impl Binary for MemoryLibrary {
     type Error = LibraryError;
 
     fn name(&self) -> String {
@@ -28,15 +28,11 @@ impl Binary for Memory {
     fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, LibraryError> {
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, LibraryError> {
         let length = self.length();
         let furthest = ranges.iter().map(|range| range.end.min(length)).max();
         self.furthest = self.furthest.max(furthest.unwrap_or(0));
-        let part = |range: &Range<u64>| {
-            let end = range.end.min(length);
-            self.bytes[range.start.min(end) as usize..end as usize].to_vec()
-        };
-        Ok(ranges.iter().map(part).collect())
+        Ok(copy_ranges(&self.bytes, ranges))
     }
 }
 
@@ -45,13 +41,13 @@ fn gnu_hash(name: &str) -> u32 {
     name.bytes().fold(5381, step)
 }
 
-/// A library that exports `names` and wants one symbol itself, laid out as `ld` does (hash table
-/// first) or as `lld` does (symbols first); its dynamic section lies behind `padding` bytes.
-pub fn library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
+/// Returns an ELF library that exports `names` and imports `TF_Undefined`. Its tables are in the order of `ld` (hash
+/// table first) or of `lld` (symbols first). `padding` bytes separate them from the dynamic section.
+pub fn elf_library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
     let mut strings = b"\0wanted\0VERSION\0base\0".to_vec();
-    let mut symbols = vec![0; SYMBOL];
+    let mut symbols = vec![0; SYMBOL_SIZE];
     let mut symbol = |strings: &mut Vec<u8>, name: &str, section: u16| {
-        let mut entry = vec![0; SYMBOL];
+        let mut entry = vec![0; SYMBOL_SIZE];
         entry[..4].copy_from_slice(&(strings.len() as u32).to_le_bytes());
         entry[4] = 0x12;
         entry[6..8].copy_from_slice(&section.to_le_bytes());
@@ -85,12 +81,12 @@ pub fn library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
         8,
         0,
     ]));
-    let (order, hash_at) = match lld {
+    let (order, hash_index) = match lld {
         true => (vec![&symbols, &versions, &definitions, &hash, &strings], 3),
         false => (vec![&hash, &symbols, &strings, &versions, &definitions], 0),
     };
-    let mut bytes = vec![0; 64 + 2 * PROGRAM_HEADER];
-    let mut places = Vec::new();
+    let mut bytes = vec![0; 64 + 2 * PROGRAM_HEADER_SIZE];
+    let mut offsets = Vec::new();
     for table in &order {
         bytes.resize(
             bytes
@@ -98,18 +94,19 @@ pub fn library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
                 .next_multiple_of(if table == &&strings && lld { 1 } else { 8 }),
             0,
         );
-        places.push(bytes.len() as u64);
+        offsets.push(bytes.len() as u64);
         bytes.extend(table.iter());
     }
     bytes.resize((bytes.len() + padding).next_multiple_of(8), 0xcc);
-    let at = |table: &Vec<u8>| places[order.iter().position(|one| *one == table).unwrap()];
+    let offset_of =
+        |table: &Vec<u8>| offsets[order.iter().position(|other| *other == table).unwrap()];
     let tags = [
-        (tag::GNU_HASH, places[hash_at]),
-        (tag::SYMTAB, at(&symbols)),
-        (tag::STRTAB, at(&strings)),
+        (tag::GNU_HASH, offsets[hash_index]),
+        (tag::SYMTAB, offset_of(&symbols)),
+        (tag::STRTAB, offset_of(&strings)),
         (tag::STRSZ, strings.len() as u64),
-        (tag::VERSYM, at(&versions)),
-        (tag::VERDEF, at(&definitions)),
+        (tag::VERSYM, offset_of(&versions)),
+        (tag::VERDEF, offset_of(&definitions)),
         (0, 0),
     ];
     let dynamic = bytes.len() as u64;
@@ -122,14 +119,17 @@ pub fn library(names: &[&str], lld: bool, padding: usize) -> Vec<u8> {
     bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
     bytes[32..40].copy_from_slice(&64_u64.to_le_bytes());
     bytes[56..58].copy_from_slice(&2_u16.to_le_bytes());
-    for (index, (kind, offset, size)) in [(LOAD, 0, length), (DYNAMIC, dynamic, length - dynamic)]
-        .into_iter()
-        .enumerate()
+    for (index, (kind, offset, size)) in [
+        (PT_LOAD, 0, length),
+        (PT_DYNAMIC, dynamic, length - dynamic),
+    ]
+    .into_iter()
+    .enumerate()
     {
-        let at = 64 + index * PROGRAM_HEADER;
-        bytes[at..at + 4].copy_from_slice(&kind.to_le_bytes());
-        for (place, value) in [(8, offset), (16, offset), (32, size)] {
-            bytes[at + place..at + place + 8].copy_from_slice(&u64::to_le_bytes(value));
+        let header = 64 + index * PROGRAM_HEADER_SIZE;
+        bytes[header..header + 4].copy_from_slice(&kind.to_le_bytes());
+        for (field, value) in [(8, offset), (16, offset), (32, size)] {
+            bytes[header + field..header + field + 8].copy_from_slice(&u64::to_le_bytes(value));
         }
     }
     bytes

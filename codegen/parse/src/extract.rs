@@ -1,15 +1,14 @@
-//! The pipeline: headers to declarations, declarations to facts, facts to IR.
+//! The pipeline from headers to the IR: it selects headers, reads their declarations, and adds the contract facts.
 //!
-//! One parse covers all APIs, since their headers include each other; each item goes to the API of
-//! the header that declares it. If that parse fails, each API is parsed alone, so that a header that
-//! cannot be read costs its own API only.
+//! One parse covers all APIs, since their headers include each other. Each item belongs to the API of the header that
+//! declares it. If that parse fails, each API is parsed alone, so that a header with an error affects its own API only.
 
+mod error;
 mod headers;
-mod names;
-mod pool;
-mod problem;
-mod read;
+mod parse;
+mod resolve;
 mod targets;
+mod unclaimed;
 
 #[cfg(test)]
 mod tests;
@@ -20,70 +19,64 @@ use std::thread;
 
 use sp_ir::{Api, Imports, Item, SCHEMA, Targets, Value};
 
-use crate::clang::{Comments, Library, Source};
-use crate::contract::{self, Items, Known, LeftOut, Notes};
-pub use headers::Stray;
-use pool::Pool;
-pub use problem::{ExtractError, Unread};
-use read::Read;
-pub use targets::{TARGETS, complete, complete_with, releases};
+use crate::clang::{Comments, Library, ParseInput};
+use crate::contract::{self, ExcludedHeaders, Items, KnownNames, Notes};
+pub use error::{ExtractError, UnreadableApi, UnreadableReason};
+use parse::Parsed;
+use resolve::Draft;
+pub use targets::{TARGETS, extract_all_targets, extract_all_targets_with, extract_releases};
+use unclaimed::UnclaimedItems;
 
-/// The headers to read, and the notes to read them with.
+/// The headers to extract, and the notes on them.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// The notes of all APIs.
     pub notes: &'a [Notes],
     /// The headers that belong to no API.
-    pub left_out: &'a LeftOut,
-    /// The names that notes may be about.
-    pub known: &'a Known,
+    pub excluded: &'a ExcludedHeaders,
+    /// The names to which notes may refer.
+    pub known: &'a KnownNames,
     /// The folder that `#include "tensorflow/c/..."` starts from.
     pub include_root: &'a Path,
     /// The release that the headers are of.
     pub release: &'a str,
-    /// The APIs to read with what their headers include; all APIs if empty.
+    /// The APIs to read, with the headers that theirs include; all APIs if empty.
     pub only: &'a [String],
 }
 
-/// The declarations of the headers under an include root.
+/// The APIs under an include root.
 #[derive(Debug, Default)]
 pub struct Extracted {
     /// The APIs, sorted by name. Those that [`Job::only`] does not name may be incomplete.
     pub apis: Vec<Api>,
     /// The APIs that cannot be read.
-    pub unread: Vec<Unread>,
-    /// The headers that look like C API and belong to none.
-    pub strays: Vec<Stray>,
+    pub unreadable: Vec<UnreadableApi>,
+    /// The headers of the C API that belong to no API in the notes and are not excluded.
+    pub unassigned: Vec<String>,
 }
 
 impl Extracted {
     /// Returns the APIs.
     ///
     /// # Errors
-    /// Returns the first of the APIs that cannot be read.
-    pub fn whole(self) -> Result<Vec<Api>, ExtractError> {
-        match self.unread.into_iter().next() {
-            Some(unread) => Err(unread.into()),
+    /// Returns the error of the first API that cannot be read.
+    pub fn into_apis(self) -> Result<Vec<Api>, ExtractError> {
+        match self.unreadable.into_iter().next() {
+            Some(unreadable) => Err(unreadable.into()),
             None => Ok(self.apis),
         }
     }
 
     /// Returns one line about the headers that match no API, or `None` if there are none.
-    pub fn stray_line(&self) -> Option<String> {
-        let names: Vec<&str> = self.strays.iter().map(|one| one.0.as_str()).collect();
-        (!names.is_empty()).then(|| {
-            format!(
-                "headers that match no API are not read ({}): {}",
-                names.len(),
-                names.join(", ")
-            )
-        })
+    pub fn format_unassigned(&self) -> Option<String> {
+        let (count, names) = (self.unassigned.len(), self.unassigned.join(", "));
+        (count > 0).then(|| format!("headers that match no API are not read ({count}): {names}"))
     }
 }
 
-/// Reads all APIs that the headers under `include_root` declare, for `target`, as `release`'s. A comment
-/// that differs from its reading in `baseline`, the snapshots of the newest known release, takes
-/// precedence over a note.
+/// Extracts all APIs that the headers under `include_root` declare, for `target`. The snapshots have the name `release`.
+/// A comment that differs from the one in `baseline`, the snapshots of the newest known release, takes precedence over a
+/// note.
 ///
 /// # Errors
 /// Returns an error if libclang is missing, the notes are wrong, or no API can be read.
@@ -93,14 +86,14 @@ pub fn extract(
     target: &str,
     baseline: Vec<Api>,
 ) -> Result<Extracted, ExtractError> {
-    // Loading it takes as long as all that is done before it is needed.
+    // Loading libclang takes as long as all work before its first use.
     thread::scope(|scope| {
         scope.spawn(Library::load);
-        let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+        let (notes, excluded) = (Notes::all()?, ExcludedHeaders::embedded()?);
         let job = Job {
             notes: &notes,
-            left_out: &left_out,
-            known: &Known::AtHand(baseline),
+            excluded: &excluded,
+            known: &KnownNames::AtHand(baseline),
             include_root,
             release,
             only: &[],
@@ -109,78 +102,76 @@ pub fn extract(
     })
 }
 
-/// Does one job for one target.
+/// Extracts the APIs of a job for one target.
 ///
 /// # Errors
-/// As [`extract`].
+/// Returns an error as [`extract`] does.
 pub fn extract_with(job: &Job<'_>, target: &str) -> Result<Extracted, ExtractError> {
     let selected = headers::select(job)?;
-    let source = Source {
+    let input = ParseInput {
         include_root: job.include_root.into(),
         headers: selected.headers,
         target: target.into(),
     };
-    let read = read::all(job.notes, &source, &read::with_comments)?;
-    let (extracted, _) = annotate_all(job, &source, read)?;
+    let parsed = parse::parse_apis(job.notes, &input, &parse::with_comments)?;
+    let (extracted, _) = annotate_all(job, &input, parsed)?;
     Ok(Extracted {
-        strays: selected.strays,
+        unassigned: selected.unassigned,
         ..extracted
     })
 }
 
-/// Makes APIs of declarations. The second result has the names that were found outside of the APIs'
-/// headers.
+/// Converts declarations to APIs. The second result has the names that were found outside of the APIs' headers.
 fn annotate_all(
     job: &Job<'_>,
-    source: &Source,
-    read: Read,
+    input: &ParseInput,
+    parsed: Parsed,
 ) -> Result<(Extracted, BTreeSet<String>), ExtractError> {
-    let Read {
+    let Parsed {
         declared,
-        mut unread,
-    } = read;
-    let (mut comments, mut pool) = (declared.comments, Pool::new(declared.items));
-    let is_unread = |api: &str, unread: &[Unread]| unread.iter().any(|one| one.api == api);
+        mut unreadable,
+    } = parsed;
+    let mut comments = declared.comments;
+    let mut unclaimed = UnclaimedItems::new(declared.items);
+    let is_readable =
+        |api: &str, unreadable: &[UnreadableApi]| unreadable.iter().all(|it| it.api != api);
     let mut drafts = Vec::new();
     for notes in job.notes {
-        let items = pool.take(notes, &claimed(job.notes, notes));
-        if !items.is_empty() && !is_unread(&notes.api, &unread) {
-            drafts.push(names::Draft::new(notes, items));
+        let items = unclaimed.take(notes, &claimed_by_others(job.notes, notes));
+        if !items.is_empty() && is_readable(&notes.api, &unreadable) {
+            drafts.push(Draft::new(notes, items));
         }
     }
-    let (lost, taken) = names::resolve(job, source, &mut drafts, &mut comments);
-    unread.extend(lost);
-    drafts.retain(|draft| !is_unread(&draft.notes.api, &unread));
+    let (unresolved, added) = resolve::resolve(job, input, &mut drafts, &mut comments);
+    unreadable.extend(unresolved);
+    drafts.retain(|draft| is_readable(&draft.notes.api, &unreadable));
     let mut apis = Vec::new();
     for draft in drafts {
-        apis.push(finish(job, draft, &comments)?);
+        apis.push(annotate(job, draft, &comments)?);
     }
-    if apis.is_empty() && !unread.is_empty() {
-        return Err(unread.swap_remove(0).into());
+    if apis.is_empty() && !unreadable.is_empty() {
+        return Err(unreadable.swap_remove(0).into());
     }
     apis.sort_by(|left, right| left.name.cmp(&right.name));
     let extracted = Extracted {
         apis,
-        unread,
-        strays: Vec::new(),
+        unreadable,
+        unassigned: Vec::new(),
     };
-    Ok((extracted, taken))
+    Ok((extracted, added))
 }
 
-fn finish(
-    job: &Job<'_>,
-    mut draft: names::Draft<'_>,
-    comments: &Comments,
-) -> Result<Api, ExtractError> {
+/// Adds the contract facts to a draft.
+fn annotate(job: &Job<'_>, mut draft: Draft<'_>, comments: &Comments) -> Result<Api, ExtractError> {
     let (notes, items) = (draft.notes, &mut draft.items);
     contract::annotate(items, comments, notes, job.known, job.release)?;
     Ok(Api {
         imports: draft.imports,
-        ..api(notes, draft.items, job.release)
+        ..new_api(notes, draft.items, job.release)
     })
 }
 
-fn api(notes: &Notes, items: Items, release: &str) -> Api {
+fn new_api(notes: &Notes, items: Items, release: &str) -> Api {
     Api {
         schema: SCHEMA,
         name: notes.api.clone(),
@@ -193,25 +184,23 @@ fn api(notes: &Notes, items: Items, release: &str) -> Api {
     }
 }
 
-/// What the other APIs name of the headers that they share.
-fn claimed(notes: &[Notes], mine: &Notes) -> BTreeSet<String> {
-    let others = notes.iter().filter(|one| one.api != mine.api);
+/// Returns the items of shared headers that the other APIs' notes name.
+fn claimed_by_others(notes: &[Notes], own: &Notes) -> BTreeSet<String> {
+    let others = notes.iter().filter(|other| other.api != own.api);
     others
-        .flat_map(|one| one.only.values().flatten().cloned())
+        .flat_map(|other| other.only.values().flatten().cloned())
         .collect()
 }
 
+/// Returns the API's own version, or `None` if its notes name no macros for it or the headers do not define them.
 fn version(notes: &Notes, items: &Items) -> Option<String> {
-    let parts: Vec<String> = notes
-        .version
-        .iter()
-        .filter_map(|name| match items.get(name) {
-            Some(Item::Constant(constant)) => match constant.value {
-                Value::Int(value) => Some(value.to_string()),
-                _ => None,
-            },
+    let number = |name: &String| match items.get(name)? {
+        Item::Constant(constant) => match constant.value {
+            Value::Int(value) => Some(value.to_string()),
             _ => None,
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join("."))
+        },
+        _ => None,
+    };
+    let numbers: Vec<String> = notes.version.iter().filter_map(number).collect();
+    (!numbers.is_empty()).then(|| numbers.join("."))
 }

@@ -1,6 +1,6 @@
 //! The `#include` lines of a header.
 
-/// One `#include`.
+/// An `#include` line.
 pub struct Include<'a> {
     /// The header's name as it is written.
     pub name: &'a str,
@@ -9,9 +9,9 @@ pub struct Include<'a> {
 }
 
 impl Include<'_> {
-    /// Returns true for a header of the C++ library: `<string>`, but not `<string.h>` or `<cstring>`.
+    /// Returns true for a header of the C++ standard library: `<string>`, but not `<string.h>` or `<cstring>`.
     pub fn is_cpp(&self) -> bool {
-        const OF_C: [&str; 12] = [
+        const C_HEADERS: [&str; 12] = [
             "cassert",
             "cerrno",
             "cfloat",
@@ -25,7 +25,7 @@ impl Include<'_> {
             "cstdlib",
             "cstring",
         ];
-        !self.quoted && !self.name.ends_with(".h") && !OF_C.contains(&self.name)
+        !self.quoted && !self.name.ends_with(".h") && !C_HEADERS.contains(&self.name)
     }
 }
 

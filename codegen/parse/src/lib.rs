@@ -1,12 +1,13 @@
-//! C headers to IR: `closure` selects the headers of a release, `clang` reads their declarations, `contract` adds
-//! what comments and notes state, `extract` is the whole pipeline.
+//! Reads C headers into the IR: `api_headers` selects the headers of a release, `clang` reads their declarations,
+//! `contract` adds the facts that comments and notes state, `extract` is the whole pipeline.
 
+pub mod api_headers;
 pub mod clang;
-pub mod closure;
 pub mod contract;
 pub mod extract;
+pub mod header_docs;
+mod identifier;
 pub mod include;
 pub mod source;
-pub mod upstream;
 
 pub use extract::extract;

@@ -1,6 +1,6 @@
-//! Where headers come from: a wheel (local or remote) or an installed TensorFlow.
+//! Sources of headers: a wheel (local or remote) or an installed TensorFlow.
 //!
-//! Either way a header's name is its path below the include root, and no name leads out of it.
+//! A header's name is its path below the include root. No name refers to a file outside of it.
 
 use miette::Diagnostic;
 use std::collections::BTreeSet;
@@ -9,15 +9,15 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// No C header comes near this; a crafted one could otherwise be read without end.
-pub const HEADER_MOST: u64 = 16 << 20;
-/// The most files and folders below an include root. That of 2.21 has 13 thousand.
-const ENTRIES_MOST: usize = 1 << 18;
+/// Largest header that is read, against crafted files. Real headers are far smaller.
+pub const MAX_HEADER_BYTES: u64 = 16 << 20;
+/// Largest number of files and folders below an include root. That of 2.21 has 13 thousand.
+const MAX_ENTRIES: usize = 1 << 18;
 
 /// Headers cannot be read.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SourceError {
-    /// There are no C headers where they are expected.
+    /// The wheel or folder has no C headers at the expected path.
     #[error("{origin} has no tensorflow/include/tensorflow/c")]
     #[diagnostic(
         code(sp_gen::import::headers_missing),
@@ -49,12 +49,12 @@ pub enum SourceError {
     Unreadable {
         /// The wheel or folder.
         origin: String,
-        /// Why not.
+        /// The system's error.
         detail: String,
     },
 }
 
-/// What a package says of itself in its dist-info.
+/// The package's metadata in its dist-info.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `tensorflow-cpu`
@@ -67,49 +67,59 @@ pub struct Identity {
     pub platform: Option<String>,
 }
 
-/// What was moved over the network.
+/// Amount of network traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// Bytes of bodies.
+pub struct Traffic {
+    /// Bytes of response bodies.
     pub bytes: u64,
-    /// HTTP requests.
+    /// Number of HTTP requests.
     pub requests: u32,
 }
 
 /// A readable set of headers.
 pub trait Source {
-    /// An error of this source; those of reading headers are among them.
+    /// The error of reading from this source.
     type Error: From<SourceError>;
-    /// A short name for messages.
+    /// Returns a short name for messages.
     fn origin(&self) -> String;
-    /// What it says it is.
+    /// Returns the package's metadata.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
     fn identity(&mut self) -> Result<Identity, Self::Error>;
-    /// The headers it has, by path below the include root.
+    /// Returns the names of the headers: their paths below the include root.
     fn names(&self) -> &BTreeSet<String>;
-    /// One of them.
+    /// Returns the contents of a header.
+    ///
+    /// # Errors
+    /// Returns an error if the header cannot be read or is too large.
     fn read(&mut self, name: &str) -> Result<Vec<u8>, Self::Error>;
-    /// Says which headers will be read soon, so that a remote source reads them together.
-    fn expect(&mut self, _names: &[&str]) -> Result<(), Self::Error> {
+    /// Announces headers that will be read next, so that a remote source fetches them together.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    fn prefetch(&mut self, _names: &[&str]) -> Result<(), Self::Error> {
         Ok(())
     }
-    /// What it cost so far.
-    fn moved(&self) -> Moved {
-        Moved::default()
+    /// Returns the network traffic so far.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
-    /// Returns true for a wheel that was fetched whole, and whose sha256 the index does not state.
-    fn is_unstated(&self) -> bool {
+    /// Returns true for a wheel that was fetched whole and whose sha256 the index does not state.
+    fn is_unverified(&self) -> bool {
         false
     }
 }
 
-/// Whether a name stays below the folder it is joined to.
-pub fn stays_inside(name: &str) -> bool {
-    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
-    name.split('/').all(plain)
+/// Returns true if a name, joined to a folder, is a path inside of that folder.
+pub fn is_safe_relative_path(name: &str) -> bool {
+    let is_plain =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    name.split('/').all(is_plain)
 }
 
-/// Reads `Name`/`Version` of METADATA and `Tag` of WHEEL.
-pub fn identity_of(metadata: &str, wheel: &str) -> Identity {
+/// Reads the `Name` and `Version` of METADATA and the `Tag` of WHEEL.
+pub fn parse_identity(metadata: &str, wheel: &str) -> Identity {
     let value = |text: &str, key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key))?;
         Some(line.trim_start_matches(':').trim().to_owned())
@@ -132,39 +142,46 @@ pub struct Installed {
 
 impl Installed {
     /// Opens an environment, a site-packages folder, a `tensorflow` folder or an include root.
+    ///
+    /// # Errors
+    /// Returns an error if `folder` has no include root, or if it cannot be read.
     pub fn open(folder: &Path) -> Result<Self, SourceError> {
         let include = include_root(folder).ok_or_else(|| SourceError::HeadersMissing {
             origin: folder.display().to_string(),
         })?;
-        Self::at(&include)
+        Self::open_root(&include)
     }
 
-    /// Opens an include root, whatever it holds.
-    pub fn at(include: &Path) -> Result<Self, SourceError> {
+    /// Opens an include root, whether or not it contains headers.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    pub fn open_root(include: &Path) -> Result<Self, SourceError> {
         let include = include.to_owned();
-        let mut walk = Walk {
+        let mut traversal = Traversal {
             root: &include,
-            above: Vec::new(),
+            ancestors: Vec::new(),
             entries: 0,
             names: BTreeSet::new(),
         };
-        walk.collect(&include)
+        traversal
+            .collect(&include)
             .map_err(|error| unreadable(&include, &error))?;
-        let names = walk.names;
+        let names = traversal.names;
         Ok(Self { include, names })
     }
 }
 
-/// What the package that has this include root says of itself; nothing where none does.
-pub fn identity_beside(include: &Path) -> Identity {
+/// Returns the metadata of the package that contains an include root; its fields are `None` if no package does.
+pub fn find_identity(include: &Path) -> Identity {
     let Some(folder) = dist_info(include) else {
         return Identity::default();
     };
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-    identity_of(&text("METADATA"), &text("WHEEL"))
+    parse_identity(&text("METADATA"), &text("WHEEL"))
 }
 
-/// `site-packages/tensorflow_cpu-2.21.0.dist-info`, beside the package.
+/// Returns the package's metadata folder beside it: `site-packages/tensorflow_cpu-2.21.0.dist-info`.
 fn dist_info(include: &Path) -> Option<PathBuf> {
     let site = include.parent()?.parent()?;
     let entries = fs::read_dir(site).ok()?.flatten();
@@ -184,7 +201,7 @@ impl Source for Installed {
     }
 
     fn identity(&mut self) -> Result<Identity, SourceError> {
-        Ok(identity_beside(&self.include))
+        Ok(find_identity(&self.include))
     }
 
     fn names(&self) -> &BTreeSet<String> {
@@ -194,14 +211,14 @@ impl Source for Installed {
     fn read(&mut self, name: &str) -> Result<Vec<u8>, SourceError> {
         let path = self.include.join(name);
         let mut bytes = Vec::new();
-        let file =
-            open_file(&path).and_then(|file| file.take(HEADER_MOST + 1).read_to_end(&mut bytes));
+        let file = open_regular_file(&path)
+            .and_then(|file| file.take(MAX_HEADER_BYTES + 1).read_to_end(&mut bytes));
         file.map_err(|error| unreadable(&path, &error))?;
-        match bytes.len() as u64 > HEADER_MOST {
+        match bytes.len() as u64 > MAX_HEADER_BYTES {
             true => Err(SourceError::MemberTooLarge {
                 origin: self.origin(),
                 member: name.to_owned(),
-                limit: HEADER_MOST,
+                limit: MAX_HEADER_BYTES,
             }),
             false => Ok(bytes),
         }
@@ -215,7 +232,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> SourceError {
     }
 }
 
-/// The packages that carry the headers: tensorflow itself and its per-platform builds.
+/// Returns true for the metadata folder of a package with headers: tensorflow or one of its per-platform builds.
 fn is_dist_info(path: &Path) -> bool {
     const PACKAGES: [&str; 7] = [
         "tensorflow",
@@ -236,27 +253,25 @@ fn is_dist_info(path: &Path) -> bool {
     package.is_some_and(|(package, _)| PACKAGES.contains(&package))
 }
 
-/// The include root that a folder is or has: of an environment, a site-packages folder, a
-/// `tensorflow` folder.
+/// Returns the include root that `folder` is or contains, or `None`. `folder` may be an environment, a site-packages
+/// folder or a `tensorflow` folder.
 pub fn include_root(folder: &Path) -> Option<PathBuf> {
-    let mut places = vec![
+    let mut candidates = vec![
         folder.to_owned(),
         folder.join("include"),
         folder.join("tensorflow/include"),
     ];
-    places.extend(environments(folder));
-    // XLA's headers alone are an include root too.
-    let marks = ["tensorflow/c", "xla/pjrt/c"].iter();
-    let holds = |mark: &&str| {
-        places
-            .iter()
-            .find(|place| place.join(mark).is_dir())
-            .cloned()
+    candidates.extend(environments(folder));
+    // A folder with XLA's headers alone is an include root too.
+    let subfolders = ["tensorflow/c", "xla/pjrt/c"].iter();
+    let find = |subfolder: &&str| {
+        let mut roots = candidates.iter();
+        roots.find(|root| root.join(subfolder).is_dir()).cloned()
     };
-    marks.filter_map(holds).next()
+    subfolders.filter_map(find).next()
 }
 
-/// `lib/python3.11/site-packages/tensorflow/include` of a virtual environment.
+/// Returns the include roots of a virtual environment: `lib/python3.11/site-packages/tensorflow/include`.
 fn environments(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join("lib"))
         .into_iter()
@@ -269,29 +284,31 @@ fn environments(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A walk through the folders below an include root.
-struct Walk<'a> {
+/// A traversal of the folders below an include root.
+struct Traversal<'a> {
     root: &'a Path,
-    /// The folders that lead to the current one, without symbolic links.
-    above: Vec<PathBuf>,
+    /// The canonical paths of the current folder and those above it.
+    ancestors: Vec<PathBuf>,
     entries: usize,
     names: BTreeSet<String>,
 }
 
-impl Walk<'_> {
-    /// Collects the files below `folder`. Pipes and devices, which have no end, are not collected, and a
-    /// symbolic link to a folder above is not followed.
+impl Traversal<'_> {
+    /// Collects the files below `folder`. Pipes and devices, which have no end, are not collected. A symbolic link to
+    /// a folder above is not followed.
     fn collect(&mut self, folder: &Path) -> io::Result<()> {
         let real = folder.canonicalize()?;
-        if self.above.contains(&real) {
+        if self.ancestors.contains(&real) {
             return Ok(());
         }
-        self.above.push(real);
+        self.ancestors.push(real);
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             self.entries += 1;
-            if self.entries > ENTRIES_MOST {
-                return Err(io::Error::other("it has more files than any include root"));
+            if self.entries > MAX_ENTRIES {
+                return Err(io::Error::other(
+                    "it has too many files for an include root",
+                ));
             }
             if path.is_dir() {
                 self.collect(&path)?;
@@ -299,7 +316,7 @@ impl Walk<'_> {
                 self.insert(&path);
             }
         }
-        self.above.pop();
+        self.ancestors.pop();
         Ok(())
     }
 
@@ -311,11 +328,11 @@ impl Walk<'_> {
     }
 }
 
-/// Opens a file that has an end: reading a pipe or a device could wait or continue without end.
-pub fn open_file(path: &Path) -> io::Result<File> {
+/// Opens a regular file. Any other file is an error: reading a pipe or a device may block or never end.
+pub fn open_regular_file(path: &Path) -> io::Result<File> {
     match path.metadata()?.is_file() {
         true => File::open(path),
-        false => Err(io::Error::other("it is not a file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -324,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_out_are_seen() {
+    fn rejects_names_outside_of_the_root() {
         for name in [
             "../x",
             "a/../../x",
@@ -336,16 +353,16 @@ mod tests {
             "a\\..\\b",
             "a/..",
         ] {
-            assert!(!stays_inside(name), "{name}");
+            assert!(!is_safe_relative_path(name), "{name}");
         }
         for name in ["a.h", "tensorflow/c/ops.h", "a/..b/c.h"] {
-            assert!(stays_inside(name), "{name}");
+            assert!(is_safe_relative_path(name), "{name}");
         }
     }
 
     #[test]
-    fn identity_is_read_from_dist_info() {
-        let found = identity_of(
+    fn reads_identity_from_dist_info() {
+        let found = parse_identity(
             "Metadata-Version: 2.4\nName: tensorflow_cpu\nVersion: 2.21.0\n",
             "Wheel-Version: 1.0\nTag: cp311-cp311-manylinux_2_27_x86_64\n",
         );
@@ -359,15 +376,15 @@ mod tests {
     fn rejects_headers_over_the_limit() {
         let scratch = tempfile::tempdir().unwrap();
         let header = File::create(scratch.path().join("x.h")).unwrap();
-        header.set_len(HEADER_MOST + 1).unwrap();
-        let mut source = Installed::at(scratch.path()).unwrap();
+        header.set_len(MAX_HEADER_BYTES + 1).unwrap();
+        let mut source = Installed::open_root(scratch.path()).unwrap();
         let read = source.read("x.h");
         assert!(matches!(read, Err(SourceError::MemberTooLarge { .. })));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_tree_with_loops_and_devices_ends() {
+    fn skips_symlink_loops_and_devices() {
         use std::os::unix::fs::symlink;
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("c");
@@ -379,12 +396,12 @@ mod tests {
         }
         symlink("/dev/zero", folder.join("zero.h")).unwrap();
         symlink("/nonexistent", folder.join("gone.h")).unwrap();
-        let found = Installed::at(scratch.path()).unwrap();
+        let found = Installed::open_root(scratch.path()).unwrap();
         assert_eq!(found.names(), &BTreeSet::from(["c/x.h".to_owned()]));
     }
 
     #[test]
-    fn an_installed_tensorflow_is_found_from_each_of_its_folders() {
+    fn finds_installed_tensorflow_from_each_of_its_folders() {
         let scratch = tempfile::tempdir().unwrap();
         let site = scratch.path().join("lib/python3.11/site-packages");
         let include = site.join("tensorflow/include");

@@ -1,5 +1,5 @@
-//! What several crates of sp-gen need of the operating system: temporary files that signals remove too, a Python
-//! that imports nothing from the current directory, and work on several threads.
+//! Operating system services that several crates of sp-gen share: temporary files that are also removed on a signal,
+//! a Python process that imports nothing from the current directory, and parallel iteration.
 
 pub mod parallel;
 pub mod python;

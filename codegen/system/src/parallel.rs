@@ -1,14 +1,15 @@
-//! Work on several threads, by rayon. Results are in the order of the items.
+//! Parallel iteration on rayon's thread pools. Results are in the order of the items.
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use std::sync::Once;
 
-/// libclang may parse on the thread that calls it, and needs as much stack as a main thread has.
+/// libclang may parse on the calling thread, and needs as much stack as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Returns the number of threads that [`map`] would use: 1 inside of another `map`, whose items occupy all processors.
-pub fn threads() -> usize {
+/// Returns the number of threads that [`map`] would use. Inside of another `map` it is 1: that one occupies all
+/// processors.
+pub fn thread_count() -> usize {
     match rayon::current_thread_index() {
         Some(_) => 1,
         None => {
@@ -18,15 +19,15 @@ pub fn threads() -> usize {
     }
 }
 
-/// Calls `work` for each of `items`, on as many threads as the machine has processors.
+/// Returns the results of `work` for each of `items`, computed on as many threads as the machine has processors.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    match threads() {
+    match thread_count() {
         1 => items.iter().map(work).collect(),
         _ => items.par_iter().with_max_len(1).map(work).collect(),
     }
 }
 
-/// As [`map`], on `threads` threads of its own: for work that waits more than it computes.
+/// Works as [`map`] does, on a new pool of `threads` threads: for work that waits more than it computes.
 pub fn map_on<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -37,12 +38,12 @@ pub fn map_on<T: Sync, R: Send>(
         .stack_size(STACK_BYTES);
     match pool.build() {
         Ok(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&work).collect()),
-        // The system has no more threads.
+        // The system can start no more threads.
         Err(_) => items.iter().map(work).collect(),
     }
 }
 
-/// Sets the stack size of the global pool before its first use. A pool that exists already stays as it is.
+/// Sets the stack size of the global pool before its first use. A pool that exists already keeps its size.
 fn set_stack_size() {
     static SET: Once = Once::new();
     SET.call_once(|| {
@@ -68,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn accepts_no_items() {
+    fn accepts_empty_slice() {
         assert!(map(&[] as &[u32], |item| *item).is_empty());
         assert!(map_on(2, &[] as &[u32], |item| *item).is_empty());
     }
 
     #[test]
-    fn nested_calls_run_on_one_thread() {
-        assert_eq!(map_on(2, &[(), ()], |()| threads()), [1, 1]);
+    fn nested_call_runs_on_one_thread() {
+        assert_eq!(map_on(2, &[(), ()], |()| thread_count()), [1, 1]);
     }
 }

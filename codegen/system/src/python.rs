@@ -1,7 +1,7 @@
 //! Runs the user's Python without importing anything from the current directory.
 //!
-//! `python -m` and `python -c` put the current directory first on `sys.path`, where a file named `pip.py`
-//! would be imported in place of pip. Two measures, because no single one serves Python 3.8 to 3.13:
+//! `python -m` and `python -c` put the current directory first on `sys.path`. A file `pip.py` there would be
+//! imported in place of pip. Two measures are needed, because no single one covers Python 3.8 to 3.13:
 //!
 //! - The working directory is an empty private one. This works in every release, and also for empty and
 //!   relative entries of `PYTHONPATH`.
@@ -19,26 +19,26 @@ use std::process::{Command, Output};
 /// Runs `program`, a path or a name to be looked up in `PATH`, to its end and returns its output.
 ///
 /// # Errors
-/// Returns an error if there is no private directory to run in, or if the program cannot be started.
+/// Returns an error if the private directory cannot be created, or if the program cannot be started.
 pub fn run(program: &Path, arguments: &[&str]) -> io::Result<Output> {
     let folder = private_folder()?;
     command(program, folder.path())?.args(arguments).output()
 }
 
-/// Returns a command that runs `program` in `folder`, which is a private one.
+/// Returns a command that runs `program` in `folder`, which must be a private one.
 ///
 /// # Errors
-/// Returns an error if the current directory, which a relative path starts at, cannot be read.
+/// Returns an error if `program` is a relative path and the current directory cannot be read.
 pub fn command(program: &Path, folder: &Path) -> io::Result<Command> {
     let mut command = Command::new(absolute(program)?);
     command.current_dir(folder).env("PYTHONSAFEPATH", "1");
     Ok(command)
 }
 
-/// An empty folder that is deleted when it is dropped.
+/// Creates an empty folder that only this user can read. It is deleted when it is dropped.
 ///
 /// # Errors
-/// Returns an error if it cannot be made.
+/// Returns an error if the folder cannot be created.
 pub fn private_folder() -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("sp-gen-python-");
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_in_an_empty_private_folder() {
+    fn runs_in_empty_private_folder() {
         let script = "import os, sys; print(os.listdir('.'), oct(os.stat('.').st_mode)[-3:])";
         match run(Path::new("python3"), &["-c", script]) {
             Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "[] 700"),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_a_relative_program_path_relative_to_the_caller() {
+    fn resolves_relative_program_path_against_current_directory() {
         let program = absolute(Path::new("environment/bin/python")).unwrap();
         assert!(program.is_absolute() && program.ends_with("environment/bin/python"));
         assert_eq!(

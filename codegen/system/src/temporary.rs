@@ -1,5 +1,5 @@
-//! Temporary files and folders, which a signal removes too: `tempfile` removes them when they are dropped, but a
-//! signal ends the process without dropping anything.
+//! Temporary files and folders that are also removed on a signal. `tempfile` removes them when they are dropped, but
+//! a signal ends the process without dropping anything.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
 static STATE: Mutex<State> = Mutex::new(State {
-    made: BTreeSet::new(),
+    created: BTreeSet::new(),
     delays: 0,
     is_ending: false,
 });
@@ -18,45 +18,50 @@ static STATE: Mutex<State> = Mutex::new(State {
 static NO_DELAY: Condvar = Condvar::new();
 
 struct State {
-    /// Everything made so far. A path stays after its file is gone: the names are random and not used again.
-    made: BTreeSet<PathBuf>,
+    /// Paths of all temporary files so far. A path stays in the set after its file is deleted: names are random and
+    /// not used again.
+    created: BTreeSet<PathBuf>,
     delays: usize,
-    /// True once temporary files are being removed; no more may be made.
+    /// True once a signal is removing the temporary files; no more may be created.
     is_ending: bool,
 }
 
-/// A file or folder that removes itself when it is dropped.
+/// A file or folder that is deleted when it is dropped.
 pub trait Temporary {
-    /// Its path.
-    fn place(&self) -> &Path;
+    /// Returns the path of the file or folder.
+    fn temporary_path(&self) -> &Path;
 }
 
 impl Temporary for TempDir {
-    fn place(&self) -> &Path {
+    fn temporary_path(&self) -> &Path {
         self.path()
     }
 }
 
 impl Temporary for NamedTempFile {
-    fn place(&self) -> &Path {
+    fn temporary_path(&self) -> &Path {
         self.path()
     }
 }
 
-/// Calls `make`, and returns what it made, which a signal now removes too.
+/// Calls `create` and registers the file or folder that it returns, so that a signal removes it.
 ///
 /// # Errors
-/// As `make`.
-pub fn removed_on_signal<T: Temporary>(make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+/// Returns the error of `create`.
+pub fn removed_on_signal<T: Temporary>(create: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let _delay = delay_signals();
-    let made = make()?;
-    let path = std::path::absolute(made.place());
-    let path = path.unwrap_or_else(|_| made.place().to_owned());
-    state().made.insert(path);
-    Ok(made)
+    let temporary = create()?;
+    let path = std::path::absolute(temporary.temporary_path());
+    let path = path.unwrap_or_else(|_| temporary.temporary_path().to_owned());
+    state().created.insert(path);
+    Ok(temporary)
 }
 
-/// A file to be renamed into its place. Temporary files are private by default; these are for everybody.
+/// Creates a temporary file in `folder`, to be renamed to its final name. All users can read it, while temporary files
+/// are private by default.
+///
+/// # Errors
+/// Returns an error if the file cannot be created.
 pub fn staged_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -64,11 +69,12 @@ pub fn staged_file(folder: &Path) -> io::Result<NamedTempFile> {
     removed_on_signal(|| builder.tempfile_in(folder))
 }
 
-/// As long as one is held, no signal ends the process: files are being written or exchanged.
+/// Guard that delays signals while files are written or renamed: no signal ends the process before it is dropped.
 #[derive(Debug)]
 pub struct Delay(());
 
-/// Returns the guard; guards may be nested. Does not return if a signal is ending the process.
+/// Returns a guard that delays signals; guards may be nested. Does not return if a signal is already ending the
+/// process.
 pub fn delay_signals() -> Delay {
     static WATCH: Once = Once::new();
     WATCH.call_once(watch_signals);
@@ -90,8 +96,8 @@ impl Drop for Delay {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove temporary files and call the registered function before they end the
-/// process. They still end it by the signal, as a shell expects.
+/// Starts a thread that handles SIGINT, SIGTERM and SIGHUP: it removes temporary files and calls the registered
+/// function. The process still ends by the signal, as a shell expects.
 #[cfg(unix)]
 fn watch_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -107,10 +113,11 @@ fn watch_signals() {
     });
 }
 
-/// The function of [`call_on_signal`].
+/// The function that [`call_on_signal`] registered.
 static ON_SIGNAL: OnceLock<fn()> = OnceLock::new();
 
-/// Registers a function to call when a signal ends the process, after temporary files are removed. The first one stays.
+/// Registers a function to call when a signal ends the process, after temporary files are removed. Later calls have no
+/// effect.
 pub fn call_on_signal(function: fn()) {
     let _ = ON_SIGNAL.set(function);
 }
@@ -122,16 +129,16 @@ fn before_exit() {
     }
 }
 
-/// Signals are those of Unix.
+/// Does nothing: only Unix has these signals.
 #[cfg(not(unix))]
 fn watch_signals() {}
 
-/// Waits until nothing is being written, then removes everything and lets nothing more be made.
+/// Waits until no [`Delay`] exists, then removes all temporary files and blocks the creation of more.
 fn remove_all() {
     let state = NO_DELAY.wait_while(state(), |state| state.delays > 0);
     let mut state = state.unwrap_or_else(PoisonError::into_inner);
     state.is_ending = true;
-    for path in &state.made {
+    for path in &state.created {
         let _ = match path.is_dir() {
             true => fs::remove_dir_all(path),
             false => fs::remove_file(path),

@@ -20,7 +20,7 @@ impl Binary for Bytes<'_> {
         self.0.len() as u64
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
         let clip = |at: u64| usize::try_from(at).map_or(self.0.len(), |at| at.min(self.0.len()));
         let part = |range: &Range<u64>| {
             let (from, to) = (clip(range.start), clip(range.end));

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_parse::source::{Source, stays_inside};
+use sp_parse::source::{Source, is_safe_relative_path};
 use sp_fetch::wheel::Wheel;
-use sp_parse::closure;
+use sp_parse::api_headers;
 use sp_fetch::symbols;
 use std::io::Cursor;
 
@@ -14,8 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let _ = wheel.identity();
-    if let Ok(found) = closure::of(&mut wheel, &mut |_| {}) {
-        assert!(found.headers.keys().all(|name| stays_inside(name)));
+    if let Ok(found) = api_headers::find(&mut wheel, &mut |_| {}) {
+        assert!(found.headers.keys().all(|name| is_safe_relative_path(name)));
     }
     for member in wheel.libraries() {
         if let Ok(mut library) = wheel.library(&member) {

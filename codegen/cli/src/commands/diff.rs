@@ -17,7 +17,7 @@ use sp_diff::plugin::PluginUsage;
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
-use sp_parse::extract::Unread;
+use sp_parse::extract::UnreadableApi;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,7 +118,7 @@ pub fn run(args: Args) -> Result {
 
 /// Reports the APIs that cannot be read and removes them from both sides. Returns true if there are none.
 fn separate_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) -> Result<bool> {
-    let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
+    let mut unread: Vec<UnreadableApi> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
     unread.retain(|unread| apis.is_empty() || apis.contains(&unread.api));
     let names: BTreeSet<String> = unread.iter().map(|unread| unread.api.clone()).collect();
     let reports = unread.into_iter().map(Report::from);
@@ -160,7 +160,7 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
             api: api.clone(),
             old: old.label.clone(),
             new: new.label.clone(),
-            help: suggest::before(api, known, list),
+            help: suggest::with_suggestion(api, known, list),
         }
         .into())
     })

@@ -15,14 +15,14 @@ use crate::disk::{self, FolderKind};
 use crate::lint;
 use crate::operand;
 use crate::scaffold::vendor;
-use sp_data::folders::{DataFolders, checkout};
-use sp_data::release::{Release, Requested};
+use sp_data::folders::{DataFolders, find_checkout};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 use sp_emit::{Files, emit, header};
 use sp_fetch::store::Store;
 use sp_parse::extract;
-use sp_parse::upstream;
+use sp_parse::header_docs;
 
 /// Number of lines printed of each file's diff.
 const DIFF_LINES: usize = 24;
@@ -43,7 +43,7 @@ pub struct Args {
     lang: Language,
     /// The newest release to include: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// Generate from the headers under this include root instead of snapshots; --release is their release
     /// [default: the newest with snapshots]
     #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
@@ -90,7 +90,7 @@ enum DocSource {
 pub fn run(args: Args) -> Result {
     let current_dir = std::env::current_dir().into_diagnostic()?;
     let folders = operand::readable_folders(&current_dir);
-    let out = match (&args.out, checkout(&current_dir)) {
+    let out = match (&args.out, find_checkout(&current_dir)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
         (None, None) => return Err(no_output_folder()),
@@ -154,25 +154,25 @@ fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
 /// Reads the APIs from snapshots, or parses them from headers.
 fn read_apis(args: &Args, release: Option<Release>, folders: &DataFolders) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
-        return Ok(snapshots::of(folders, release)?);
+        return Ok(snapshots::read_history(folders, release)?);
     };
     let newest = || snapshots::releases(folders).map(|all| all.into_iter().next_back());
     let release = release.map_or_else(newest, |release| Ok(Some(release)))?;
-    let baseline = snapshots::newest(folders, release)?;
+    let baseline = snapshots::read_newest(folders, release)?;
     let release = release.map_or_else(String::new, |release| release.key().to_string());
     let extracted = extract(root, &release, DEFAULT_TARGET, baseline)?;
     extracted
-        .stray_line()
+        .format_unassigned()
         .iter()
         .for_each(|line| note!("{line}"));
-    Ok(extracted.whole()?)
+    Ok(extracted.into_apis()?)
 }
 
 /// Returns the exported symbols of the releases that the crate includes.
 fn read_symbols(release: Option<Release>, folders: &DataFolders) -> Result<Symbols> {
-    let all = Symbols::at(folders)?;
+    let all = Symbols::load(folders)?;
     Ok(match release {
-        Some(release) => all.until(release),
+        Some(release) => all.up_to(release),
         None => all,
     })
 }
@@ -201,7 +201,7 @@ fn report_lints(apis: &[Api], symbols: &Symbols) {
 /// Rejects the checkout's generated/ as output folder: the committed crate includes all releases and has no comments
 /// of headers.
 fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
-    let committed = checkout(current_dir).map(|root| root.join("generated"));
+    let committed = find_checkout(current_dir).map(|root| root.join("generated"));
     if committed.is_some_and(|folder| is_same_folder(&folder, out)) {
         return Err(miette!(
             code = "sp_gen::generate::output_is_committed",
@@ -232,7 +232,7 @@ fn use_header_comments(
             folders.store.display()
         ));
     };
-    let count = upstream::annotate(apis, &name, &include)?;
+    let count = header_docs::annotate(apis, &name, &include)?;
     note!(
         "{}: used {count} comments of the headers",
         include.display()

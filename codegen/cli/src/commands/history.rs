@@ -8,7 +8,7 @@ use crate::console;
 use crate::diagnostic::{CommandOutcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
 use crate::operand;
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 
@@ -27,7 +27,7 @@ pub struct Args {
     name: Option<String>,
     /// The newest release to print: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -48,9 +48,9 @@ enum Format {
 pub fn run(args: Args) -> Result {
     let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
-    let apis = snapshots::of(&folders, release)?;
+    let apis = snapshots::read_history(&folders, release)?;
     let history = History::from_apis(&apis);
-    let exports = Exports::find(&apis, &Symbols::at(&folders)?);
+    let exports = Exports::find(&apis, &Symbols::load(&folders)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
         Format::Text => text(&history, &exports, &subject, console::paint()),

@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
 use snapshot::{SnapshotError, WrittenSnapshots};
 use sp_data::folders::DataFolders;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::symbols::Symbols;
 use sp_fetch::error::FetchError;
 use sp_fetch::index::{CPU_PACKAGE, Index};
@@ -20,7 +20,7 @@ use sp_fetch::store::Store;
 use sp_fetch::symbols::{self, SymbolTask};
 use sp_fetch::{Fetched, ImportRequest, ImportSummary, Progress, fetch, newest_nightly};
 use sp_parse::extract::Extracted;
-use sp_parse::source::Moved;
+use sp_parse::source::Traffic;
 use sp_system::parallel;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ enum Project {
 #[derive(Clone, Copy)]
 enum ReleaseChoice {
     All,
-    One(Requested),
+    One(RequestedRelease),
 }
 
 impl FromStr for ReleaseChoice {
@@ -134,7 +134,7 @@ fn write_release(
     })?;
     let write =
         || -> Result<WrittenSnapshots> { Ok(snapshot::write(&extracted, release, folders)?) };
-    let written = match is_new && !extracted.unread.is_empty() {
+    let written = match is_new && !extracted.unreadable.is_empty() {
         true => write().inspect(|_| {
             warning!("TensorFlow {release}: headers not stored, since some APIs cannot be read:")
         }),
@@ -273,8 +273,10 @@ fn requests(args: &Args, folders: &DataFolders, index: &Index) -> Result<Vec<Imp
     let mut releases = BTreeSet::new();
     for wanted in &args.releases {
         match wanted {
-            ReleaseChoice::One(Requested::Version(release)) => drop(releases.insert(*release)),
-            ReleaseChoice::One(Requested::Nightly) => {
+            ReleaseChoice::One(RequestedRelease::Version(release)) => {
+                releases.insert(*release);
+            }
+            ReleaseChoice::One(RequestedRelease::Nightly) => {
                 releases.insert(newest_nightly(args.from.as_deref(), index)?);
             }
             ReleaseChoice::All => releases.extend(all_releases(args.locked, folders, index)?),
@@ -299,7 +301,7 @@ fn requests(args: &Args, folders: &DataFolders, index: &Index) -> Result<Vec<Imp
 /// Returns the minor releases in the lock and, unless `locked`, those in the index. For a minor release without a final
 /// release, returns its locked pre-release.
 fn all_releases(locked: bool, folders: &DataFolders, index: &Index) -> Result<BTreeSet<Release>> {
-    let lock = Lock::read(&folders.lock, folders.inherits)?;
+    let lock = Lock::read(&folders.lock, folders.extends_embedded)?;
     let (finals, previews): (Vec<Release>, Vec<Release>) =
         lock.releases.keys().partition(|exact| exact.is_final());
     let mut all: BTreeSet<Release> = finals.into_iter().map(Release::minor).collect();
@@ -357,7 +359,7 @@ fn describe(
     for path in &written.removed {
         note!("  removed {}: the release has no such API", path.display());
     }
-    if let Some(line) = extracted.stray_line() {
+    if let Some(line) = extracted.format_unassigned() {
         note!("  {line}; list them in headers/apis");
     }
     if let Some((last, changes)) = &written.changes {
@@ -368,15 +370,15 @@ fn describe(
             "  the exported symbols are not known: `sp-gen import tensorflow {release} --symbols` imports them"
         );
     }
-    let unread = extracted.unread.into_iter().map(Report::from);
+    let unread = extracted.unreadable.into_iter().map(Report::from);
     report_failures(unread.collect()).map(drop)
 }
 
 /// Returns true if the exported symbols of a wheel of the release were imported.
 fn has_symbols(release: Release, folders: &DataFolders) -> Result<bool> {
-    let symbols = Symbols::at(folders)?;
+    let symbols = Symbols::load(folders)?;
     Ok(symbols
-        .cells()
+        .wheels()
         .iter()
         .any(|cell| cell.release == release.key()))
 }
@@ -392,7 +394,7 @@ fn report_changes(last: Release, changes: &[ApiChange]) {
     }
 }
 
-fn format_transfer(transferred: Moved, took: Duration) -> String {
+fn format_transfer(transferred: Traffic, took: Duration) -> String {
     if transferred.requests == 0 {
         return String::new();
     }

@@ -16,12 +16,12 @@ use crate::diagnostic::{CommandOutcome, Result};
 use crate::operand;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::snapshots;
 use sp_data::suggest;
 use sp_parse::clang::{DEFAULT_TARGET, Library};
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{Job, extract_with};
 
 const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ pub struct Args {
     /// The release whose snapshot is read [default: the newest final release]; with --headers, the release of the
     /// headers [default: the one that they state]
     #[arg(long, value_name = "R")]
-    release: Option<Requested>,
+    release: Option<RequestedRelease>,
     /// Parse the headers under this include root instead of reading a snapshot
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
@@ -158,7 +158,7 @@ fn select_release(args: &Args, folders: &DataFolders) -> Result<Release> {
 /// Returns the newest final release that has snapshots.
 fn newest_final(folders: &DataFolders) -> Result<Release> {
     for release in snapshots::releases(folders)?.into_iter().rev() {
-        let apis = snapshots::at(folders, release)?.unwrap_or_default();
+        let apis = snapshots::read_release(folders, release)?.unwrap_or_default();
         if apis.iter().all(|api| api.preview.is_none()) {
             return Ok(release);
         }
@@ -173,21 +173,21 @@ fn parse(root: &Path, args: &Args, release: Release, folders: &DataFolders) -> R
     let newest = snapshots::newest_release(folders, Some(release))?;
     let only: Vec<String> = args.api.iter().cloned().collect();
     let baseline = newest.map(|newest| match &args.api {
-        Some(api) => snapshots::some(folders, newest, &[api]),
-        None => snapshots::newest(folders, Some(newest)),
+        Some(api) => snapshots::read_apis(folders, newest, &[api]),
+        None => snapshots::read_newest(folders, Some(newest)),
     });
     let baseline = baseline.transpose()?.unwrap_or_default();
-    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
+    let (notes, excluded) = (Notes::all()?, ExcludedHeaders::embedded()?);
     let job = Job {
         notes: &notes,
-        left_out: &left_out,
-        known: &Known::AtHand(baseline),
+        excluded: &excluded,
+        known: &KnownNames::AtHand(baseline),
         include_root: root,
         release: &release.key().to_string(),
         only: &only,
     };
     let mut extracted = extract_with(&job, &args.target)?;
-    let mut unread = std::mem::take(&mut extracted.unread).into_iter();
+    let mut unread = std::mem::take(&mut extracted.unreadable).into_iter();
     if let Some(unread) = unread.find(|unread| only.is_empty() || only.contains(&unread.api)) {
         return Err(unread.into());
     }
@@ -197,13 +197,13 @@ fn parse(root: &Path, args: &Args, release: Release, folders: &DataFolders) -> R
 
 /// Returns every API of the release.
 fn read_all(release: Release, folders: &DataFolders) -> Result<Vec<Api>> {
-    let apis = snapshots::at(folders, release)?;
+    let apis = snapshots::read_release(folders, release)?;
     Ok(apis.ok_or_else(|| operand::unknown_release(release, folders))?)
 }
 
 /// Returns the snapshot of an API in the checkout or the cache, else the embedded one.
 fn find_snapshot(api: &str, release: Release, folders: &DataFolders) -> Result<Option<Api>> {
-    let apis = snapshots::some(folders, release, &[api])?;
+    let apis = snapshots::read_apis(folders, release, &[api])?;
     Ok(apis
         .into_iter()
         .next()
@@ -215,7 +215,7 @@ fn embedded_snapshot(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
     let api = Api::from_json(found?.1).ok()?;
-    snapshots::holds(&api, release).then_some(api)
+    snapshots::is_version(&api, release).then_some(api)
 }
 
 /// Returns the error for an API that the release does not have, or for a release without snapshots.
@@ -229,7 +229,7 @@ fn unknown_api(api: &str, release: Release, folders: &DataFolders) -> miette::Re
     UnknownApi {
         api: api.into(),
         release: release.to_string(),
-        help: suggest::before(api, known.iter().copied(), list),
+        help: suggest::with_suggestion(api, known.iter().copied(), list),
     }
     .into()
 }

@@ -6,7 +6,7 @@ use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_host::VerifyOptions;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub struct Args {
 
 /// The releases to check: one, or all if `None`.
 #[derive(Clone, Copy)]
-struct ReleaseFilter(Option<Requested>);
+struct ReleaseFilter(Option<RequestedRelease>);
 
 impl FromStr for ReleaseFilter {
     type Err = String;

@@ -4,7 +4,7 @@ use super::{Step, StepKind};
 use crate::verify::needs::{Closure, Library, Source};
 use sp_host::ENTRY_POINTS;
 use sp_library::elf;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub fn steps(path: &Path, machine: &str) -> Vec<Step> {
     let file = Step::ok(kind, &format!("{} bytes", bytes.len()));
     let mut steps = vec![file, architecture(&bytes, machine)];
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    match Closure::read(path, bytes, &wanted, Names::linked) {
+    match Closure::read(path, bytes, &wanted, LibraryNames::read_linked) {
         Ok(closure) => steps.extend([
             libraries(&closure.libraries),
             entry_points(&closure.names.exported),
@@ -122,7 +122,7 @@ fn entry_points(exported: &BTreeSet<String>) -> Step {
 mod tests {
     use super::*;
     use crate::doctor::Verdict;
-    use sp_library::sample::library;
+    use sp_library::sample::elf_library;
 
     fn verdicts(bytes: &[u8], machine: &str) -> Vec<(StepKind, Verdict)> {
         let folder = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn device() -> Vec<u8> {
-        let mut bytes = library(&["SE_InitPlugin"], false, 8);
+        let mut bytes = elf_library(&["SE_InitPlugin"], false, 8);
         bytes[18] = 62;
         bytes
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn fails_without_the_entry_point_of_a_device() {
         for names in [&["TF_InitGraph"][..], &[]] {
-            let found = verdicts(&library(names, false, 8), "x86_64");
+            let found = verdicts(&elf_library(names, false, 8), "x86_64");
             assert!(found.contains(&(StepKind::EntryPoints, Verdict::Failed)));
         }
     }

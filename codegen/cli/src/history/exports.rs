@@ -76,7 +76,7 @@ fn is_core_function(function: &Function) -> bool {
 fn exporters(symbols: &Symbols, symbol: &str) -> Vec<Exporter> {
     let known = symbols.availability(symbol);
     let mut found: BTreeMap<(String, Platform), Exporter> = BTreeMap::new();
-    for cell in symbols.cells() {
+    for cell in symbols.wheels() {
         let key = (cell.package.clone(), cell.platform);
         let exporter = found.entry(key).or_insert_with(|| Exporter {
             package: cell.package.clone(),

@@ -12,12 +12,12 @@ use sp_data::symbols::Symbols;
 
 static HISTORY: LazyLock<History> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
-    History::from_apis(&snapshots::read(&folder, None).unwrap())
+    History::from_apis(&snapshots::read_folder(&folder, None).unwrap())
 });
 
 static EXPORTS: LazyLock<Exports> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
-    let apis = snapshots::read(&folder, None).unwrap();
+    let apis = snapshots::read_folder(&folder, None).unwrap();
     Exports::find(&apis, &Symbols::embedded().unwrap())
 });
 

@@ -1,7 +1,7 @@
 //! The lint `function_unexported`: a header declares a function that a library should export, and no library does.
 
 use sp_data::release::Release;
-use sp_data::symbols::{Cell, Symbols};
+use sp_data::symbols::{Symbols, WheelKey};
 use sp_ir::{Api, Function, Item, Side};
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ pub struct Unexported {
     /// The release of the headers.
     pub release: String,
     /// The wheels that were read and do not export it.
-    pub absent: BTreeSet<Cell>,
+    pub absent: BTreeSet<WheelKey>,
     /// The wheels that export it.
-    pub exported: BTreeSet<Cell>,
+    pub exported: BTreeSet<WheelKey>,
 }
 
 /// Returns the functions that an API declares and that some wheel of its release does not export. Skips releases of
@@ -29,7 +29,7 @@ pub fn find_unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
     let Ok(release) = api.release.parse::<Release>() else {
         return Vec::new();
     };
-    let of_release = |cells: &mut dyn Iterator<Item = Cell>| -> BTreeSet<Cell> {
+    let of_release = |cells: &mut dyn Iterator<Item = WheelKey>| -> BTreeSet<WheelKey> {
         cells.filter(|cell| cell.release == release.key()).collect()
     };
     let functions = api.items.iter().filter_map(|(name, item)| match item {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use sp_data::embedded::SNAPSHOTS;
     use sp_data::platform::Platform;
-    use sp_data::symbols::table::{Column, Table};
+    use sp_data::symbols::table::{Table, WheelExports};
     use sp_ir::{Loc, SCHEMA, Signature, Type};
     use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ mod tests {
 
     fn symbols() -> Symbols {
         let library = BTreeSet::from(["cc".to_owned()]);
-        let column = |names: &[&str]| Column {
+        let column = |names: &[&str]| WheelExports {
             wheel: "x.whl".into(),
             functions: names
                 .iter()
@@ -168,11 +168,11 @@ mod tests {
             versions: BTreeMap::new(),
         };
         let mut linux = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
-        linux.put("2.20".parse().unwrap(), column(&["TF_A"]));
-        linux.put("2.21".parse().unwrap(), column(&["TF_A"]));
+        linux.insert("2.20".parse().unwrap(), column(&["TF_A"]));
+        linux.insert("2.21".parse().unwrap(), column(&["TF_A"]));
         let mut arm = Table::new("tensorflow", Platform::LinuxAarch64);
-        arm.put("2.21".parse().unwrap(), column(&["TF_A", "TF_B"]));
-        Symbols::of(vec![linux, arm])
+        arm.insert("2.21".parse().unwrap(), column(&["TF_A", "TF_B"]));
+        Symbols::from_tables(vec![linux, arm])
     }
 
     #[test]

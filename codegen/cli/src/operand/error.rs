@@ -8,7 +8,7 @@ use sp_ir::SnapshotError;
 use thiserror::Error;
 
 use sp_data::release::Release;
-use sp_data::snapshots::ReadError;
+use sp_data::snapshots::SnapshotReadError;
 use sp_data::symbols::SymbolsError;
 use sp_fetch::error::FetchError;
 use sp_parse::extract::ExtractError;
@@ -122,7 +122,7 @@ pub enum OperandError {
     /// The release's snapshots cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Snapshots(#[from] ReadError),
+    Snapshots(#[from] SnapshotReadError),
     /// The headers cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

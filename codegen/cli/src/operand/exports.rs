@@ -23,7 +23,7 @@ pub fn of_package(include: &Path, target: &str) -> Result<Option<Exports>> {
     let mut exports: Option<Exports> = None;
     for path in libraries(package) {
         let mut library = LibraryFile::open(&path)?;
-        if !elf::is_x86_64(&library.part(0..64)?) {
+        if !elf::is_x86_64(&library.read_range(0..64)?) {
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -76,7 +76,7 @@ impl LibraryFile {
         Ok(Self { path, file, length })
     }
 
-    fn read_range(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+    fn read_file_range(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         let end = range.end.min(self.length);
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(range.start))?;
@@ -97,8 +97,11 @@ impl Binary for LibraryFile {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
-        let parts = ranges.iter().map(|range| self.read_range(range));
+    fn read_ranges(
+        &mut self,
+        ranges: &[Range<u64>],
+    ) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
+        let parts = ranges.iter().map(|range| self.read_file_range(range));
         let parts: io::Result<Vec<_>> = parts.collect();
         parts.map_err(|error| {
             FetchError::from(SourceError::Unreadable {

@@ -84,8 +84,12 @@ impl LockedHeaders {
     /// Returns true if the bytes have the sha256 of the locked header.
     fn matches(&self, name: &str, bytes: &[u8]) -> bool {
         let entry = self.entry.get_or_init(|| {
-            let DataFolders { lock, inherits, .. } = &self.folders;
-            let entry = Lock::read_release(lock, *inherits, self.release);
+            let DataFolders {
+                lock,
+                extends_embedded,
+                ..
+            } = &self.folders;
+            let entry = Lock::read_release(lock, *extends_embedded, self.release);
             entry.unwrap_or_else(|error| {
                 warning!("headers of {} are not quoted: {error}", self.release);
                 None
@@ -112,7 +116,7 @@ mod tests {
             lock: scratch.path().join("sources.toml"),
             snapshots: scratch.path().join("ir"),
             symbols: scratch.path().join("symbols"),
-            inherits: false,
+            extends_embedded: false,
         };
         let include = folders.store.join("2.3.1/include");
         fs::create_dir_all(&include).unwrap();

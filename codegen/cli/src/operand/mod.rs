@@ -22,10 +22,10 @@ use crate::console::note;
 use error::OPERANDS;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
-use sp_data::release::Requested;
+use sp_data::release::RequestedRelease;
 use sp_data::suggest;
 use sp_diff::Surface;
-use sp_parse::extract::Unread;
+use sp_parse::extract::UnreadableApi;
 use sp_parse::source::include_root;
 
 /// Returns the data folders for a command that runs in `folder` and only reads. Without a cache folder, only the data in
@@ -49,7 +49,7 @@ pub struct Operand {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OperandKind {
-    Release(Requested),
+    Release(RequestedRelease),
     Snapshot(PathBuf),
     SnapshotFolder(PathBuf),
     Wheel(PathBuf),
@@ -65,7 +65,7 @@ pub struct LoadedSide {
     /// The headers that a report can quote.
     pub headers: Headers,
     /// The APIs whose headers cannot be read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadableApi>,
     /// True if headers were parsed, and not snapshots read. Then only [`ReadOptions::apis`] are complete, unless that is
     /// empty.
     pub is_parsed: bool,
@@ -186,7 +186,7 @@ fn missing(text: String) -> OperandError {
         .iter()
         .filter_map(|(file, _)| file.split_once('/'));
     let releases = files.filter_map(|(_, file)| file.strip_suffix(".json"));
-    let help = suggest::before(&text, releases, OPERANDS);
+    let help = suggest::with_suggestion(&text, releases, OPERANDS);
     OperandError::Missing { text, help }
 }
 

@@ -6,7 +6,7 @@ use super::{Headers, LoadedSide, OperandError, ReadOptions, Result};
 use crate::console::note;
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
-use sp_data::release::{Release, Requested};
+use sp_data::release::{Release, RequestedRelease};
 use sp_data::{snapshots, suggest, symbols};
 use sp_diff::Surface;
 use sp_diff::surface::Exports;
@@ -15,17 +15,17 @@ use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::extract::TARGETS;
 
 /// Returns the requested release. `nightly` is the newest imported nightly build.
-pub fn resolve(requested: Requested) -> Result<Release> {
+pub fn resolve(requested: RequestedRelease) -> Result<Release> {
     match requested {
-        Requested::Version(release) => Ok(release),
-        Requested::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
+        RequestedRelease::Version(release) => Ok(release),
+        RequestedRelease::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
     }
 }
 
 /// Reads the snapshots of the minor release.
 pub fn read(label: &str, release: Release, options: ReadOptions<'_>) -> Result<LoadedSide> {
     check_snapshot_target(label, options.target)?;
-    let apis = snapshots::at(options.folders, release)?
+    let apis = snapshots::read_release(options.folders, release)?
         .ok_or_else(|| unknown_release(release, options.folders))?;
     let preview = apis.first().and_then(|api| api.preview.as_ref());
     if let Some(exact) = preview.filter(|exact| *exact != label) {
@@ -64,7 +64,7 @@ pub fn unknown_release(release: Release, folders: &DataFolders) -> OperandError 
     let names = known.iter().map(String::as_str);
     OperandError::UnknownRelease {
         release,
-        help: suggest::before(&release.to_string(), names, list),
+        help: suggest::with_suggestion(&release.to_string(), names, list),
     }
 }
 
@@ -75,7 +75,8 @@ fn exports(apis: &[Api], release: Release, options: ReadOptions<'_>) -> Result<O
         return Ok(None);
     }
     let platform = Platform::LinuxX86_64;
-    let Some(mut exports) = symbols::exported(options.folders, CPU_PACKAGE, platform, release)?
+    let Some(mut exports) =
+        symbols::exports_of_wheel(options.folders, CPU_PACKAGE, platform, release)?
     else {
         return Ok(None);
     };

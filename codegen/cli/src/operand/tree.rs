@@ -12,12 +12,12 @@ use sp_diff::Surface;
 use sp_fetch::error::FetchError;
 use sp_fetch::store::unpack;
 use sp_fetch::wheel::Wheel;
-use sp_parse::closure;
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
+use sp_parse::api_headers;
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
-use sp_parse::source::{Identity, Source, identity_beside};
+use sp_parse::source::{Identity, Source, find_identity};
 
 /// Reads the headers below `include`.
 pub fn read_include_root(
@@ -36,7 +36,7 @@ pub fn read_include_root(
     Ok(LoadedSide {
         surface,
         headers: Headers::in_folder(include.to_owned()),
-        unread: extracted.unread,
+        unread: extracted.unreadable,
         is_parsed: true,
     })
 }
@@ -44,7 +44,7 @@ pub fn read_include_root(
 /// Returns the release of the headers below `include`: from the package that contains them, from the folder's name in a
 /// store, or from the version macros.
 pub fn release_of_headers(include: &Path) -> Option<Release> {
-    release_of_package(&identity_beside(include))
+    release_of_package(&find_identity(include))
         .or_else(|| release_of_store_folder(include))
         .or_else(|| release_of_version_macros(include))
 }
@@ -53,7 +53,7 @@ pub fn release_of_headers(include: &Path) -> Option<Release> {
 pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<LoadedSide> {
     let mut wheel = Wheel::open(path)?;
     let release = release_of_package(&wheel.identity()?);
-    let closure = closure::of(&mut wheel, &mut |_| {})?;
+    let closure = api_headers::find(&mut wheel, &mut |_| {})?;
     let folder = unpack(&closure.headers).map_err(|error| {
         FetchError::from(SourceError::Unreadable {
             origin: label.into(),
@@ -70,7 +70,7 @@ pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<
     Ok(LoadedSide {
         surface,
         headers: Headers::unpacked(folder),
-        unread: extracted.unread,
+        unread: extracted.unreadable,
         is_parsed: true,
     })
 }
@@ -89,19 +89,19 @@ fn parse(
     if release.is_none() {
         note!("{label} does not state its release; it is read as {name}");
     }
-    let baseline = snapshots::newest(options.folders, release)?;
+    let baseline = snapshots::read_newest(options.folders, release)?;
     let notes = Notes::all().map_err(ExtractError::from)?;
-    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let excluded = ExcludedHeaders::embedded().map_err(ExtractError::from)?;
     let job = Job {
         notes: &notes,
-        left_out: &left_out,
-        known: &Known::AtHand(baseline),
+        excluded: &excluded,
+        known: &KnownNames::AtHand(baseline),
         include_root: include,
         release: &name,
         only: options.apis,
     };
     let mut extracted = extract_with(&job, options.target)?;
-    if let Some(line) = extracted.stray_line() {
+    if let Some(line) = extracted.format_unassigned() {
         note!("{label}: {line}");
     }
     if let Some(release) = release {

@@ -10,7 +10,7 @@ use sp_data::symbols::Symbols;
 use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -52,13 +52,13 @@ pub struct Function {
 /// Reads the names in the file and in the libraries in its folders.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
     let wanted = |name: &str| is_plugin_api_name(name) || is_cplusplus(name);
-    Closure::read(plugin, bytes, &wanted, Names::read)
+    Closure::read(plugin, bytes, &wanted, LibraryNames::read)
 }
 
 /// Returns the C++ symbols of TensorFlow that the file imports. Empty if it cannot be read.
 pub(super) fn cplusplus(plugin: &Path) -> BTreeSet<String> {
     let bytes = fs::read(plugin).ok();
-    let read = |bytes| Closure::read(plugin, bytes, &is_cplusplus, Names::linked).ok();
+    let read = |bytes| Closure::read(plugin, bytes, &is_cplusplus, LibraryNames::read_linked).ok();
     let closure = bytes.and_then(read);
     closure.map_or_else(BTreeSet::new, |closure| closure.unresolved())
 }
@@ -70,14 +70,14 @@ pub(super) fn from_closure(
     place: &DataFolders,
 ) -> Result<Requirements> {
     let (names, wanted) = (&closure.names, closure.unresolved());
-    let symbols = Symbols::at(place)?;
+    let symbols = Symbols::load(place)?;
     let function = |name: &String| Function {
         name: escape_control(name),
         api: declaring(apis, name),
         releases: exporting(&symbols, name),
         imported: wanted.contains(name),
     };
-    let all = wanted.union(&names.carried);
+    let all = wanted.union(&names.literals);
     let functions = all.filter(|name| is_plugin_api_name(name)).map(function);
     // A name in the data may be any string, unless a header declares a function of that name.
     let known = functions.filter(|it| it.imported || it.api.is_some());

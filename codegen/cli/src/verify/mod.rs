@@ -124,8 +124,8 @@ pub fn run_child() -> Result<()> {
     };
     let release: Release = release.parse().map_err(miette::Report::msg)?;
     let place = place()?;
-    let apis = snapshots::some(&place, release, &PLAYED_APIS)?;
-    let exports = exports(&Symbols::at(&place)?, release);
+    let apis = snapshots::read_apis(&place, release, &PLAYED_APIS)?;
+    let exports = exports(&Symbols::load(&place)?, release);
     let plugin = sp_host::child_plugin();
     let assumed = plugin.map_or_else(Default::default, |plugin| asks::cplusplus(&plugin));
     let played = sp_host::PlayedRelease::new(&apis).with_assumed_symbols(&assumed);
@@ -148,7 +148,7 @@ pub fn exports(symbols: &Symbols, release: Release) -> Option<Exports> {
     let table =
         tables.find(|table| table.package == PACKAGE && table.platform == Platform::LinuxX86_64)?;
     let release = release.key();
-    table.wheels().contains_key(&release).then(|| {
+    table.wheel_names().contains_key(&release).then(|| {
         let exported = |function: &str| {
             Some((
                 function.to_owned(),
@@ -182,7 +182,7 @@ pub fn verify(
     let path = plugin.canonicalize().into_diagnostic()?;
     // The snapshots of a nightly build are in the user's cache.
     let nightly = release.filter(|release| release.is_nightly());
-    let apis = snapshots::of(&place, nightly)?;
+    let apis = snapshots::read_history(&place, nightly)?;
     let history = played_history(&apis);
     let imports = closure.unresolved();
     let options = VerifyOptions {
@@ -215,7 +215,7 @@ fn previews(place: &DataFolders, releases: &[String]) -> Result<BTreeMap<String,
     for release in releases {
         let parsed = release.parse().map_err(miette::Report::msg)?;
         // All APIs of a release have the same version.
-        let apis = snapshots::some(place, parsed, &["stream_executor"])?;
+        let apis = snapshots::read_apis(place, parsed, &["stream_executor"])?;
         let exact = apis.into_iter().find_map(|api| api.preview);
         previews.extend(exact.map(|exact| (release.clone(), exact)));
     }
@@ -237,7 +237,7 @@ pub fn check_count(releases: usize) -> usize {
 pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<String>> {
     let mut known = snapshots::releases(place)?;
     if let Some(nightly) = asked.filter(|release| release.is_nightly()) {
-        known.extend(snapshots::at(place, nightly)?.map(|_| nightly));
+        known.extend(snapshots::read_release(place, nightly)?.map(|_| nightly));
     }
     let played = known
         .into_iter()
@@ -246,7 +246,8 @@ pub fn releases(place: &DataFolders, asked: Option<Release>) -> Result<Vec<Strin
     let chosen = match asked {
         None => all,
         Some(release)
-            if all.contains(&release.key()) && snapshots::at(place, release)?.is_some() =>
+            if all.contains(&release.key())
+                && snapshots::read_release(place, release)?.is_some() =>
         {
             vec![release.key()]
         }

@@ -5,9 +5,9 @@ use crate::diagnostic::Result;
 use serde::Serialize;
 use sp_host::escape_control;
 use sp_library::binary::LibraryError;
-use sp_library::binary::Wanted;
+use sp_library::binary::NameFilter;
 use sp_library::elf;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,14 +51,15 @@ pub enum Source {
     Missing,
 }
 
-/// A function that reads the names in a file: [`Names::read`] or [`Names::linked`].
-pub type Read = fn(&str, Vec<u8>, Wanted<'_>) -> std::result::Result<Names, LibraryError>;
+/// A function that reads the names in a file: [`LibraryNames::read`] or [`LibraryNames::read_linked`].
+pub type Read =
+    fn(&str, Vec<u8>, NameFilter<'_>) -> std::result::Result<LibraryNames, LibraryError>;
 
 /// A plugin with the libraries that it needs.
 #[derive(Debug, Default)]
 pub struct Closure {
     /// The names in the plugin and the libraries in its folders.
-    pub names: Names,
+    pub names: LibraryNames,
     /// The needed libraries, in the order of their discovery.
     pub libraries: Vec<Library>,
 }
@@ -71,13 +72,13 @@ impl Closure {
     pub fn read(
         plugin: &Path,
         bytes: Vec<u8>,
-        wanted: Wanted<'_>,
+        wanted: NameFilter<'_>,
         read_names: Read,
     ) -> Result<Self> {
         let mut closure = Self::default();
         let mut waiting = vec![(plugin.to_owned(), bytes)];
         while let Some((path, bytes)) = waiting.pop() {
-            let needs = elf::needs(&bytes).unwrap_or_default();
+            let needs = elf::read_dependencies(&bytes).unwrap_or_default();
             let name = escape_control(&path.display().to_string());
             closure.add(read_names(&name, bytes, wanted)?);
             for name in &needs.needed {
@@ -92,10 +93,10 @@ impl Closure {
         Ok(closure)
     }
 
-    fn add(&mut self, names: Names) {
+    fn add(&mut self, names: LibraryNames) {
         self.names.exported.extend(names.exported);
         self.names.imported.extend(names.imported);
-        self.names.carried.extend(names.carried);
+        self.names.literals.extend(names.literals);
     }
 
     /// Adds the library. Returns true if it is a new one.

@@ -5,7 +5,7 @@ use super::needs::{Closure, Source};
 use crate::diagnostic::Result;
 use sp_host::{ENTRY_POINTS, escape_control};
 use sp_library::elf;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 use std::collections::BTreeSet;
 use std::env::consts::ARCH;
 use std::fs;
@@ -31,7 +31,7 @@ pub(super) fn check(plugin: &Path, bytes: &[u8]) -> Result<()> {
 /// Returns the entry points that `dlsym` finds: those of the file and of the libraries that it needs.
 fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let wanted = |name: &str| ENTRY_POINTS.contains(&name);
-    let closure = Closure::read(plugin, bytes.to_vec(), &wanted, Names::linked)?;
+    let closure = Closure::read(plugin, bytes.to_vec(), &wanted, LibraryNames::read_linked)?;
     let own = closure.names.exported;
     if !own.is_empty() {
         return Ok(own);
@@ -40,7 +40,11 @@ fn entry_points(plugin: &Path, bytes: &[u8]) -> Result<BTreeSet<String>> {
     let machine = machine.filter(|library| library.source == Source::System);
     let exported = machine.filter_map(|library| {
         let bytes = fs::read(library.path.as_ref()?).ok()?;
-        Some(Names::linked(&library.name, bytes, &wanted).ok()?.exported)
+        Some(
+            LibraryNames::read_linked(&library.name, bytes, &wanted)
+                .ok()?
+                .exported,
+        )
     });
     Ok(exported.flatten().collect())
 }

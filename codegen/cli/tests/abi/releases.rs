@@ -16,7 +16,7 @@ pub fn root() -> PathBuf {
 
 /// Returns all releases.
 pub fn all() -> Vec<Surface> {
-    let apis = sp_data::snapshots::read(&root().join("generated/ir"), None).unwrap();
+    let apis = sp_data::snapshots::read_folder(&root().join("generated/ir"), None).unwrap();
     let number = |release: &str| -> u32 { release[2..].parse().unwrap() };
     let mut releases: Vec<String> = apis.iter().map(|api| api.release.clone()).collect();
     releases.sort_by_key(|release| number(release));

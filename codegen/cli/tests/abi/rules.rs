@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::releases::{TARGET, golden_file, root};
 use sp_diff::{Diff, RULES, Surface, Verdict, diff};
 use sp_parse::clang::Library;
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
-use sp_parse::extract::{Extracted, Job, complete_with};
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
+use sp_parse::extract::{Extracted, Job, extract_all_targets_with};
 
 fn folder() -> PathBuf {
     root().join("tests/abi")
@@ -37,16 +37,16 @@ fn side(rule: &str, side: &str) -> Option<Surface> {
     let text = read(folder().join("frame.h")) + &header + "}\n";
     fs::write(header_folder.join("pair.h"), text).unwrap();
     let notes = [Notes::parse("pair", &notes).unwrap()];
-    let (left_out, known) = (LeftOut::default(), Known::default());
-    let apis = complete_with(&Job {
+    let (excluded, known) = (ExcludedHeaders::default(), KnownNames::default());
+    let apis = extract_all_targets_with(&Job {
         notes: &notes,
-        left_out: &left_out,
+        excluded: &excluded,
         known: &known,
         include_root: include.path(),
         release: "2.21",
         only: &[],
     });
-    let apis = apis.and_then(Extracted::whole);
+    let apis = apis.and_then(Extracted::into_apis);
     let exports = fs::read_to_string(pair.join(format!("{side}.json"))).ok();
     Some(Surface {
         label: side.into(),

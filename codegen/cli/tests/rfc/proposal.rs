@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sp_diff::Surface;
 use sp_ir::Api;
-use sp_parse::contract::LeftOut;
-use sp_parse::contract::{Known, Notes};
+use sp_parse::contract::ExcludedHeaders;
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{Extracted, Job, TARGETS, extract_with};
 
 use crate::root;
@@ -59,18 +59,18 @@ impl Proposal {
         let include = root().join(format!("tests/rfc/{}/include", about.number));
         let releases = releases(&root().join("generated/ir"));
         let first = releases.iter().find(|(release, _)| release == about.first);
-        let known = Known::AtHand(first.unwrap().1.clone());
+        let known = KnownNames::AtHand(first.unwrap().1.clone());
         let notes = Notes::all().unwrap();
-        let left_out = LeftOut::default();
+        let excluded = ExcludedHeaders::default();
         let job = Job {
             notes: &notes,
-            left_out: &left_out,
+            excluded: &excluded,
             known: &known,
             include_root: &include,
             release: about.first,
             only: &[],
         };
-        let read = extract_with(&job, TARGETS[0]).and_then(Extracted::whole);
+        let read = extract_with(&job, TARGETS[0]).and_then(Extracted::into_apis);
         Self {
             about,
             proposed: read.unwrap_or_else(|error| panic!("RFC {}: {error:?}", about.number)),
@@ -116,7 +116,7 @@ impl Proposal {
 
 fn releases(folder: &Path) -> Vec<(String, Vec<Api>)> {
     let mut found: Vec<(String, Vec<Api>)> = Vec::new();
-    let mut apis = sp_data::snapshots::read(folder, None).unwrap();
+    let mut apis = sp_data::snapshots::read_folder(folder, None).unwrap();
     let number = |api: &Api| -> u32 { api.release[2..].parse().unwrap() };
     apis.sort_by_key(number);
     for api in apis {

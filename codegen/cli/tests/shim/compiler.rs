@@ -46,10 +46,11 @@ pub fn headers() -> PathBuf {
 /// Generates the headers from the releases up to `release`, or from all, and returns their folder.
 pub fn headers_of(release: Option<Release>) -> PathBuf {
     let generated = root().join("generated");
-    let apis = snapshots::read(&generated.join("ir"), release).expect("the snapshots are read");
-    let symbols = Symbols::read(&generated.join("symbols")).expect("the symbols are read");
+    let apis =
+        snapshots::read_folder(&generated.join("ir"), release).expect("the snapshots are read");
+    let symbols = Symbols::read_folder(&generated.join("symbols")).expect("the symbols are read");
     let symbols = match release {
-        Some(release) => symbols.until(release),
+        Some(release) => symbols.up_to(release),
         None => symbols,
     };
     let files = header::emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"));

@@ -269,7 +269,7 @@ fn assigns(host: &Host, exports: Option<&Exports>) {
 }
 
 fn exports(folders: &DataFolders, release: &str) -> Option<Exports> {
-    let symbols = Symbols::at(folders).expect("the symbols are read");
+    let symbols = Symbols::load(folders).expect("the symbols are read");
     verify::exports(&symbols, parsed(release))
 }
 
@@ -279,9 +279,8 @@ fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
             let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
-        None => {
-            snapshots::some(folders, parsed(release), &PLAYED_APIS).expect("the snapshots are read")
-        }
+        None => snapshots::read_apis(folders, parsed(release), &PLAYED_APIS)
+            .expect("the snapshots are read"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The fields that a release's libraries demand by a validation message, as data:
-//! `generated/demands/<minor>.json`. They are evidence for `presence` in the release's snapshots.
+//! The fields that a release's libraries require by a validation message: `generated/demands/<minor>.json`. They are
+//! evidence for `presence` in the release's snapshots.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,20 +12,21 @@ use thiserror::Error;
 
 use crate::embedded::DEMANDS;
 use crate::folders::DataFolders;
+use crate::json::to_line;
 use crate::release::Release;
 
-/// Counts up when keys change their meaning.
+/// Version of the format, incremented if keys change their meaning.
 const SCHEMA: u32 = 1;
 
-/// Struct to fields.
+/// Maps each struct to its demanded fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Demands(BTreeMap<String, BTreeSet<String>>);
 
-/// A file of demands cannot be used.
+/// A file of demands cannot be read, written or parsed.
 #[derive(Debug, Error, Diagnostic)]
 pub enum DemandsError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     #[diagnostic(code(sp_gen::demands::unreadable))]
     Unreadable {
@@ -34,7 +35,7 @@ pub enum DemandsError {
         /// The system's message.
         source: io::Error,
     },
-    /// It is not JSON of this form.
+    /// The file is not valid JSON of the current schema.
     #[error("{file}: {reason}")]
     #[diagnostic(
         code(sp_gen::demands::malformed),
@@ -57,9 +58,9 @@ struct File {
 }
 
 impl File {
-    /// Returns true if the wheel is of the version, of which a minor release stands for any. What a
-    /// pre-release demands is not known of the final release.
-    fn holds(&self, release: Release) -> bool {
+    /// Returns true if the file's wheel is of `release`; a minor release matches any version of it. The demands of a
+    /// pre-release are not those of the final release.
+    fn is_version(&self, release: Release) -> bool {
         let version = self.wheel.split('-').nth(1);
         let version = version.and_then(|version| version.parse::<Release>().ok());
         release.patch.is_none() || version.is_none_or(|version| version.stage == release.stage)
@@ -73,14 +74,14 @@ impl Demands {
         fields.insert(field.into());
     }
 
-    /// Takes over what another library demands.
+    /// Adds the demands of another library.
     pub fn extend(&mut self, other: Self) {
         for (structure, fields) in other.0 {
             self.0.entry(structure).or_default().extend(fields);
         }
     }
 
-    /// Returns true if nothing is demanded.
+    /// Returns true if no field is demanded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -92,59 +93,59 @@ impl Demands {
         })
     }
 
-    /// Reads what is known of a release, or returns `None` if its libraries were not read.
+    /// Reads the demands of a release, or returns `None` if its libraries were not read.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn read(place: &DataFolders, release: Release) -> Result<Option<Self>, DemandsError> {
+    pub fn read(folders: &DataFolders, release: Release) -> Result<Option<Self>, DemandsError> {
         let name = format!("{}.json", release.key());
-        let path = folder(place).join(&name);
+        let path = demands_folder(folders).join(&name);
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text, &path.display().to_string(), release),
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(DemandsError::Unreadable { path, source })
             }
-            Err(_) if place.inherits => Self::embedded(&name, release),
+            Err(_) if folders.extends_embedded => Self::read_embedded(&name, release),
             Err(_) => Ok(None),
         }
     }
 
-    fn embedded(name: &str, release: Release) -> Result<Option<Self>, DemandsError> {
+    fn read_embedded(name: &str, release: Release) -> Result<Option<Self>, DemandsError> {
         match DEMANDS.iter().find(|(file, _)| *file == name) {
             Some((file, text)) => Self::parse(text, file, release),
             None => Ok(None),
         }
     }
 
-    fn parse(text: &str, file: &str, release: Release) -> Result<Option<Self>, DemandsError> {
+    fn parse(text: &str, path: &str, release: Release) -> Result<Option<Self>, DemandsError> {
         let malformed = |reason: String| DemandsError::Malformed {
-            file: file.into(),
+            file: path.into(),
             reason,
         };
-        let read: File =
+        let file: File =
             serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-        match read.schema {
-            SCHEMA => Ok(read.holds(release).then_some(read.structs)),
+        match file.schema {
+            SCHEMA => Ok(file.is_version(release).then_some(file.structs)),
             other => Err(malformed(format!("schema {other}, expected {SCHEMA}"))),
         }
     }
 
-    /// Writes what a release's wheel demands.
+    /// Writes the demands of a release, read from `wheel`.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn write(
         &self,
-        place: &DataFolders,
+        folders: &DataFolders,
         release: Release,
         wheel: &str,
     ) -> Result<(), DemandsError> {
-        let folder = folder(place);
+        let folder = demands_folder(folders);
         let path = folder.join(format!("{}.json", release.key()));
         let write = || {
             fs::create_dir_all(&folder)?;
             let mut file = sp_system::temporary::staged_file(&folder)?;
-            file.write_all(self.text(wheel).as_bytes())?;
+            file.write_all(self.to_json(wheel).as_bytes())?;
             file.persist(&path).map(drop).map_err(|error| error.error)
         };
         write().map_err(|source| DemandsError::Unreadable {
@@ -153,22 +154,18 @@ impl Demands {
         })
     }
 
-    /// One struct a line.
-    fn text(&self, wheel: &str) -> String {
+    /// Returns the file's text, with one struct on each line.
+    fn to_json(&self, wheel: &str) -> String {
         let rows = self.0.iter();
-        let rows = rows.map(|(name, fields)| format!("{}: {}", json(name), json(fields)));
+        let rows = rows.map(|(name, fields)| format!("{}: {}", to_line(name), to_line(fields)));
         let rows = rows.collect::<Vec<_>>().join(",\n");
-        let wheel = json(wheel);
+        let wheel = to_line(wheel);
         format!("{{\"schema\": {SCHEMA}, \"wheel\": {wheel},\n\"structs\": {{\n{rows}\n}}}}\n")
     }
 }
 
-fn folder(place: &DataFolders) -> PathBuf {
-    place.symbols.with_file_name("demands")
-}
-
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("names always serialize")
+fn demands_folder(folders: &DataFolders) -> PathBuf {
+    folders.symbols.with_file_name("demands")
 }
 
 #[cfg(test)]
@@ -176,10 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn demands_of_a_pre_release_are_not_those_of_the_final_release() {
+    fn ignores_demands_of_pre_release_for_final_release() {
         let mut demands = Demands::default();
         demands.insert("SP_S", "open");
-        let text = demands.text("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
+        let text = demands.to_json("tensorflow_cpu-2.22.0rc0-cp311-cp311-x.whl");
         let read = |release: &str| Demands::parse(&text, "2.22.json", release.parse().unwrap());
         assert_eq!(read("2.22.0rc0").unwrap(), Some(demands.clone()));
         assert_eq!(read("2.22").unwrap(), Some(demands));
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_another_schema_and_what_is_no_table() {
+    fn rejects_other_schema_and_malformed_text() {
         let release = || "2.21".parse().unwrap();
         for text in ["", "{}", r#"{"schema": 2, "wheel": "", "structs": {}}"#] {
             let read = Demands::parse(text, "2.21.json", release());

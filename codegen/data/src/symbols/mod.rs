@@ -1,7 +1,7 @@
-//! Which library of which package exports a function, by release and platform, as data.
+//! The libraries that export each function, by release, package and platform.
 //!
-//! Availability is a set of (release, package, platform), gaps allowed; a cell that was not read is
-//! not known, which is not the same as "not exported".
+//! Availability is a set of wheels, with gaps. For a wheel that was not read the availability is unknown, which is not
+//! the same as "not exported".
 
 pub mod runs;
 pub mod table;
@@ -17,9 +17,9 @@ use std::{fs, io};
 use table::Table;
 use thiserror::Error;
 
-/// Where a function may be exported: one wheel.
+/// Identifies a wheel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
+pub struct WheelKey {
     /// The minor release.
     pub release: Release,
     /// `tensorflow-cpu`
@@ -28,34 +28,34 @@ pub struct Cell {
     pub platform: Platform,
 }
 
-/// What all tables say.
+/// All tables of symbols.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbols {
     tables: Vec<Table>,
 }
 
-/// Where one function is exported.
+/// The wheels that export a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Availability {
-    /// The libraries that export it, where any does.
-    pub exported: BTreeMap<Cell, BTreeSet<String>>,
-    /// Wheels that were read and do not export it.
-    pub absent: BTreeSet<Cell>,
+    /// The libraries that export the function, by wheel; without the wheels where none does.
+    pub exported: BTreeMap<WheelKey, BTreeSet<String>>,
+    /// Wheels that were read and do not export the function.
+    pub absent: BTreeSet<WheelKey>,
 }
 
-/// A table of symbols cannot be used.
+/// A table of symbols cannot be read, written or parsed.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SymbolsError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     #[diagnostic(code(sp_gen::symbols::unreadable))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is no table.
+    /// The file is not a table of symbols.
     #[error("{file}: {reason}")]
     #[diagnostic(
         code(sp_gen::symbols::malformed),
@@ -64,13 +64,16 @@ pub enum SymbolsError {
     Malformed {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Symbols {
-    /// The tables in the binary.
+    /// Returns the tables that are embedded in the binary.
+    ///
+    /// # Errors
+    /// Returns an error if a table is malformed.
     pub fn embedded() -> Result<Self, SymbolsError> {
         let tables = SYMBOLS.iter().map(|(file, text)| Table::parse(text, file));
         Ok(Self {
@@ -78,29 +81,36 @@ impl Symbols {
         })
     }
 
-    /// What a place has: the checkout's tables; elsewhere the binary's, and over them the user's.
-    pub fn at(place: &DataFolders) -> Result<Self, SymbolsError> {
-        let mut known = Self::read(&place.symbols)?;
-        if place.inherits {
-            known.complete(Self::embedded()?);
+    /// Reads the tables in `folders`. If these extend the embedded tables, the user's tables take precedence.
+    ///
+    /// # Errors
+    /// Returns an error if a table cannot be read.
+    pub fn load(folders: &DataFolders) -> Result<Self, SymbolsError> {
+        let mut symbols = Self::read_folder(&folders.symbols)?;
+        if folders.extends_embedded {
+            symbols.add_absent(Self::embedded()?);
         }
-        Ok(known)
+        Ok(symbols)
     }
 
-    /// Takes in what these tables lack and others have.
-    fn complete(&mut self, others: Self) {
+    /// Adds the wheels of `others` that are absent from these tables.
+    fn add_absent(&mut self, others: Self) {
         for other in others.tables {
-            let is_it =
-                |one: &&mut Table| (&one.package, one.platform) == (&other.package, other.platform);
-            match self.tables.iter_mut().find(is_it) {
-                Some(table) => table.complete(&other),
+            let is_same = |table: &&mut Table| {
+                (&table.package, table.platform) == (&other.package, other.platform)
+            };
+            match self.tables.iter_mut().find(is_same) {
+                Some(table) => table.add_absent(&other),
                 None => self.tables.push(other),
             }
         }
     }
 
-    /// The tables in a folder, which need not exist.
-    pub fn read(folder: &Path) -> Result<Self, SymbolsError> {
+    /// Reads the tables in a folder, which need not exist.
+    ///
+    /// # Errors
+    /// Returns an error if a table cannot be read.
+    pub fn read_folder(folder: &Path) -> Result<Self, SymbolsError> {
         let mut tables = Vec::new();
         for package in entries(folder)? {
             for file in entries(&package)? {
@@ -115,111 +125,96 @@ impl Symbols {
         Ok(Self { tables })
     }
 
-    /// These tables.
-    pub fn of(tables: Vec<Table>) -> Self {
+    /// Returns symbols with these tables.
+    pub fn from_tables(tables: Vec<Table>) -> Self {
         Self { tables }
     }
 
-    /// What was known when `release` was the newest.
-    pub fn until(&self, release: Release) -> Self {
-        Self::of(
-            self.tables
-                .iter()
-                .filter_map(|it| it.until(release))
-                .collect(),
-        )
+    /// Returns the tables restricted to the releases up to `release`.
+    pub fn up_to(&self, release: Release) -> Self {
+        let tables = self.tables.iter();
+        Self::from_tables(tables.filter_map(|table| table.up_to(release)).collect())
     }
 
-    /// One table per package and platform.
+    /// Returns the tables: one per package and platform.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
 
-    /// Every wheel that was read.
-    pub fn cells(&self) -> BTreeSet<Cell> {
-        let cells = self.tables.iter().flat_map(Table::cells);
-        cells.collect()
+    /// Returns every wheel that was read.
+    pub fn wheels(&self) -> BTreeSet<WheelKey> {
+        self.tables.iter().flat_map(Table::wheels).collect()
     }
 
-    /// Every function that some wheel exports.
+    /// Returns every function that some wheel exports.
     pub fn functions(&self) -> BTreeSet<&str> {
         self.tables.iter().flat_map(Table::functions).collect()
     }
 
-    /// Where a function is exported.
+    /// Returns the wheels that export a function.
     pub fn availability(&self, function: &str) -> Availability {
-        let mut found = Availability::default();
+        let mut availability = Availability::default();
         for table in &self.tables {
             let libraries = table.libraries(function);
-            for cell in table.cells() {
-                match libraries.get(&cell.release) {
-                    Some(libraries) => drop(found.exported.insert(cell, libraries.clone())),
-                    None => drop(found.absent.insert(cell)),
+            for wheel in table.wheels() {
+                match libraries.get(&wheel.release) {
+                    Some(libraries) => drop(availability.exported.insert(wheel, libraries.clone())),
+                    None => drop(availability.absent.insert(wheel)),
                 }
             }
         }
-        found
+        availability
     }
 }
 
 impl Availability {
-    /// Whether some wheel that was read exports it.
+    /// Returns true if at least one wheel exports the function.
     pub fn is_exported(&self) -> bool {
         !self.exported.is_empty()
     }
 
-    /// Whether every wheel of a release does; nothing where none was read.
-    pub fn in_all_of(&self, release: Release) -> Option<bool> {
-        let of = |cell: &&Cell| cell.release == release.key();
-        let (yes, no) = (
-            self.exported.keys().filter(of).count(),
-            self.absent.iter().filter(of).count(),
-        );
-        (yes + no > 0).then_some(no == 0)
+    /// Returns the libraries of a wheel that export the function, or `None` if the wheel was not read.
+    pub fn libraries(&self, wheel: &WheelKey) -> Option<BTreeSet<String>> {
+        let known = self.exported.get(wheel).cloned();
+        known.or_else(|| self.absent.contains(wheel).then(BTreeSet::new))
     }
 
-    /// The libraries of one wheel that export it; nothing where that wheel was not read.
-    pub fn libraries(&self, cell: &Cell) -> Option<BTreeSet<String>> {
-        let known = self.exported.get(cell).cloned();
-        known.or_else(|| self.absent.contains(cell).then(BTreeSet::new))
-    }
-
-    /// The releases in which a package for a platform exports it.
+    /// Returns the releases whose wheel of `package` for `platform` exports the function.
     pub fn releases(&self, package: &str, platform: Platform) -> BTreeSet<Release> {
-        let here = |cell: &&Cell| cell.package == package && cell.platform == platform;
-        self.exported
-            .keys()
-            .filter(here)
-            .map(|cell| cell.release)
-            .collect()
+        let wheels = self.exported.keys();
+        let wheels = wheels.filter(|key| key.package == package && key.platform == platform);
+        wheels.map(|key| key.release).collect()
     }
 }
 
-/// What the wheel of one release exports, as `place` has it: function to libraries, none for those that
-/// only other releases export. Nothing where that wheel was not read.
-pub fn exported(
-    place: &DataFolders,
+/// Returns the libraries that export each function in one wheel, or `None` if that wheel was not read. A function that
+/// only other releases export has no libraries.
+///
+/// # Errors
+/// Returns an error if the table cannot be read.
+pub fn exports_of_wheel(
+    folders: &DataFolders,
     package: &str,
     platform: Platform,
     release: Release,
 ) -> Result<Option<BTreeMap<String, BTreeSet<String>>>, SymbolsError> {
     let name = format!("{package}/{platform}.json");
-    let path = place.symbols.join(&name);
-    let carried = SYMBOLS.iter().find(|(file, _)| *file == name);
+    let path = folders.symbols.join(&name);
+    let embedded = SYMBOLS.iter().find(|(file, _)| *file == name);
     match fs::read_to_string(&path) {
-        Ok(text) => table::exported(&text, &path.display().to_string(), release),
+        Ok(text) => table::exports_of_release(&text, &path.display().to_string(), release),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SymbolsError::Unreadable {
             path,
             source: error,
         }),
-        Err(_) => match carried.filter(|_| place.inherits) {
-            Some((file, text)) => table::exported(text, file, release),
+        Err(_) => match embedded.filter(|_| folders.extends_embedded) {
+            Some((file, text)) => table::exports_of_release(text, file, release),
             None => Ok(None),
         },
     }
 }
 
-/// What a folder has, sorted; nothing where there is none.
+/// Returns the entries of a folder, sorted and without hidden ones; an empty list if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, SymbolsError> {
     let unreadable = |source| SymbolsError::Unreadable {
         path: folder.to_owned(),
@@ -233,13 +228,13 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, SymbolsError> {
     for entry in entries {
         paths.push(entry.map_err(unreadable)?.path());
     }
-    let hidden = |path: &PathBuf| {
+    let is_hidden = |path: &PathBuf| {
         let name = path
             .file_name()
             .map(|name| name.to_string_lossy().into_owned());
         name.is_none_or(|name| name.starts_with('.'))
     };
-    paths.retain(|path| !hidden(path));
+    paths.retain(|path| !is_hidden(path));
     paths.sort();
     Ok(paths)
 }
@@ -251,55 +246,57 @@ mod tests {
     const CPU: &str = "tensorflow-cpu";
     const LINUX: Platform = Platform::LinuxX86_64;
 
-    fn cell(release: &str) -> Cell {
-        Cell {
+    fn wheel(release: &str) -> WheelKey {
+        WheelKey {
             release: release.parse().unwrap(),
             package: CPU.into(),
             platform: LINUX,
         }
     }
 
-    fn library(name: &str, release: &str) -> Option<BTreeSet<String>> {
+    fn libraries(name: &str, release: &str) -> Option<BTreeSet<String>> {
         Symbols::embedded()
             .unwrap()
             .availability(name)
-            .libraries(&cell(release))
+            .libraries(&wheel(release))
     }
 
-    fn only(name: &str) -> Option<BTreeSet<String>> {
+    fn single(name: &str) -> Option<BTreeSet<String>> {
         Some(BTreeSet::from([name.to_owned()]))
     }
 
     #[test]
-    fn grappler_moved_from_pywrap_to_the_cc_library() {
+    fn finds_library_of_function_by_release() {
         let name = "TF_GetNodesToPreserveListSize";
         assert_eq!(
-            library(name, "2.11"),
-            only("_pywrap_tensorflow_internal.so")
+            libraries(name, "2.11"),
+            single("_pywrap_tensorflow_internal.so")
         );
-        assert_eq!(library(name, "2.12"), only("libtensorflow_cc.so.2"));
+        assert_eq!(libraries(name, "2.12"), single("libtensorflow_cc.so.2"));
         assert_eq!(
-            library("TF_NewStatus", "2.21"),
-            only("libtensorflow_framework.so.2")
+            libraries("TF_NewStatus", "2.21"),
+            single("libtensorflow_framework.so.2")
         );
     }
 
     #[test]
-    fn the_experimental_kernel_functions_are_gone_from_2_19() {
+    fn reports_function_absent_in_releases_that_do_not_export_it() {
         let symbols = Symbols::embedded().unwrap();
         let found = symbols.availability("TF_AssignVariable");
         for release in ["2.19", "2.20", "2.21"] {
-            assert!(found.absent.contains(&cell(release)), "{release}");
+            assert!(found.absent.contains(&wheel(release)), "{release}");
         }
         assert!(found.is_exported());
     }
 
     #[test]
-    fn one_release_alone_is_read_as_its_table_says() {
+    fn exports_of_one_release_equal_its_column_of_the_table() {
         for (file, text) in SYMBOLS {
             let table = Table::parse(text, file).unwrap();
-            for release in table.wheels().keys() {
-                let found = table::exported(text, file, *release).unwrap().unwrap();
+            for release in table.wheel_names().keys() {
+                let found = table::exports_of_release(text, file, *release)
+                    .unwrap()
+                    .unwrap();
                 assert_eq!(found.len(), table.functions().count());
                 for (function, libraries) in found {
                     let known = table.libraries(&function).remove(release);
@@ -307,25 +304,28 @@ mod tests {
                 }
             }
             let unread = "2.3".parse().unwrap();
-            assert_eq!(table::exported(text, file, unread).unwrap(), None);
+            assert_eq!(table::exports_of_release(text, file, unread).unwrap(), None);
         }
     }
 
     #[test]
-    fn a_wheel_that_was_not_read_is_not_known() {
-        assert_eq!(library("TF_NewStatus", "2.3"), None);
-        assert_eq!(library("TF_NoSuchFunction", "2.21"), Some(BTreeSet::new()));
+    fn distinguishes_unread_wheel_from_unexported_function() {
+        assert_eq!(libraries("TF_NewStatus", "2.3"), None);
+        assert_eq!(
+            libraries("TF_NoSuchFunction", "2.21"),
+            Some(BTreeSet::new())
+        );
     }
 
     #[test]
-    fn what_is_committed_is_as_it_would_be_written() {
+    fn committed_tables_are_in_canonical_form() {
         for (file, text) in SYMBOLS {
-            assert_eq!(&Table::parse(text, file).unwrap().text(), text, "{file}");
+            assert_eq!(&Table::parse(text, file).unwrap().to_json(), text, "{file}");
         }
-        let cells = Symbols::embedded().unwrap().cells();
-        let linux = cells
+        let wheels = Symbols::embedded().unwrap().wheels();
+        let linux = wheels
             .iter()
-            .filter(|cell| cell.package == CPU && cell.platform == LINUX);
+            .filter(|wheel| wheel.package == CPU && wheel.platform == LINUX);
         assert!(linux.count() >= 18);
     }
 }

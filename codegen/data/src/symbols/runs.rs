@@ -1,26 +1,27 @@
-//! Sets of releases as runs: `2.4-2.11 2.13`, over the releases that a table knows.
+//! Sets of releases, written as runs of known releases: `2.4-2.11 2.13`.
 
 use crate::release::Release;
 use std::collections::BTreeSet;
 
-/// A set's runs, first and last release of each; one ends where a known release is missing.
-pub fn of(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> Vec<(Release, Release)> {
+/// Returns the first and last release of each run in `set`. A run ends before a release of `known` that is not in
+/// `set`.
+pub fn from_set(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> Vec<(Release, Release)> {
     let mut runs: Vec<(Release, Release)> = Vec::new();
-    let mut open = false;
+    let mut is_open = false;
     for release in known {
-        match (set.contains(release), runs.last_mut().filter(|_| open)) {
+        match (set.contains(release), runs.last_mut().filter(|_| is_open)) {
             (true, Some(run)) => run.1 = *release,
             (true, None) => runs.push((*release, *release)),
             (false, _) => {}
         }
-        open = set.contains(release);
+        is_open = set.contains(release);
     }
     runs
 }
 
-/// Writes a set as runs.
-pub fn write(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
-    let texts: Vec<String> = of(set, known)
+/// Returns the runs in `set` as text.
+pub fn format(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
+    let texts: Vec<String> = from_set(set, known)
         .iter()
         .map(|(first, last)| match first == last {
             true => first.to_string(),
@@ -30,8 +31,8 @@ pub fn write(set: &BTreeSet<Release>, known: &BTreeSet<Release>) -> String {
     texts.join(" ")
 }
 
-/// Reads a set; nothing where the text is none or names a release that is not known.
-pub fn read(text: &str, known: &BTreeSet<Release>) -> Option<BTreeSet<Release>> {
+/// Parses a set, or returns `None` if the text is malformed or names a release that is not in `known`.
+pub fn parse(text: &str, known: &BTreeSet<Release>) -> Option<BTreeSet<Release>> {
     let mut set = BTreeSet::new();
     for run in text.split_whitespace() {
         let (first, last) = run.split_once('-').unwrap_or((run, run));
@@ -53,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_over_what_is_known() {
+    fn runs_span_known_releases_only() {
         let known = set(&["2.4", "2.5", "2.9", "2.10", "2.11"]);
         for (names, text) in [
             (&["2.4", "2.5", "2.9"][..], "2.4-2.9"),
@@ -61,16 +62,16 @@ mod tests {
             (&["2.5", "2.10", "2.11"], "2.5 2.10-2.11"),
             (&[], ""),
         ] {
-            assert_eq!(write(&set(names), &known), text);
-            assert_eq!(read(text, &known), Some(set(names)));
+            assert_eq!(format(&set(names), &known), text);
+            assert_eq!(parse(text, &known), Some(set(names)));
         }
     }
 
     #[test]
-    fn what_is_no_run_is_refused() {
+    fn rejects_malformed_runs_and_unknown_releases() {
         let known = set(&["2.4", "2.5"]);
         for text in ["2.5-2.4", "2.3", "2.4-", "x", "2.4-2.6"] {
-            assert_eq!(read(text, &known), None, "{text}");
+            assert_eq!(parse(text, &known), None, "{text}");
         }
     }
 }

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::Finding;
 use reachable::{FunctionIndex, reachable_names};
 use sp_library::binary::LibraryError;
-use sp_library::names::Names;
+use sp_library::names::LibraryNames;
 
 /// The functions and APIs that a plugin uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -85,7 +85,7 @@ impl PluginUsage {
             source,
         })?;
         let is_known = |name: &str| functions.is_entry_point(name).is_some();
-        let names = Names::read(&path.display().to_string(), bytes, &is_known)?;
+        let names = LibraryNames::read(&path.display().to_string(), bytes, &is_known)?;
         let usage = Self::from_names(path, &functions, &names, apis);
         match usage.apis.is_empty() {
             true => Err(PluginError::Unrelated {
@@ -99,7 +99,7 @@ impl PluginUsage {
     fn from_names<'a>(
         path: &Path,
         functions: &FunctionIndex,
-        names: &Names,
+        names: &LibraryNames,
         apis: impl Iterator<Item = &'a Api> + Clone,
     ) -> Self {
         let select = |names: &BTreeSet<String>, is_entry_point: bool| -> BTreeSet<String> {
@@ -108,7 +108,7 @@ impl PluginUsage {
         };
         let entry_points = select(&names.exported, true);
         let imports = select(&names.imported, false);
-        let lookups: BTreeSet<String> = select(&names.carried, false)
+        let lookups: BTreeSet<String> = select(&names.literals, false)
             .difference(&imports)
             .cloned()
             .collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use sp_data::platform::Platform;
-use sp_data::symbols::table::{Column, Table};
+use sp_data::symbols::table::{Table, WheelExports};
 
 /// Returns an API whose function `TF_Make` transfers ownership and has a replacement.
 fn api_with_function() -> Api {
@@ -23,15 +23,15 @@ fn api_with_function() -> Api {
     api("demo", vec![("TF_Make", Item::Function(function))])
 }
 
-fn column(functions: &[&str]) -> Column {
+fn column(functions: &[&str]) -> WheelExports {
     let library = || std::collections::BTreeSet::from(["cc".to_owned()]);
-    Column {
+    WheelExports {
         wheel: "x.whl".into(),
         functions: functions
             .iter()
             .map(|it| ((*it).to_owned(), library()))
             .collect(),
-        ..Column::default()
+        ..WheelExports::default()
     }
 }
 
@@ -43,11 +43,11 @@ fn symbols() -> Symbols {
         ("2.6", &["TF_Make"]),
         ("2.7", &[]),
     ] {
-        cpu.put(release.parse().unwrap(), column(functions));
+        cpu.insert(release.parse().unwrap(), column(functions));
     }
     let mut full = Table::new("tensorflow", Platform::MacosArm64);
-    full.put("2.7".parse().unwrap(), column(&["TF_Make"]));
-    Symbols::of(vec![full, cpu])
+    full.insert("2.7".parse().unwrap(), column(&["TF_Make"]));
+    Symbols::from_tables(vec![full, cpu])
 }
 
 #[test]

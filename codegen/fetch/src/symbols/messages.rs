@@ -18,14 +18,14 @@ const MAX_MESSAGE_LENGTH: usize = 256;
 /// # Errors
 /// Returns an error if the library cannot be read.
 pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<Demands>, B::Error> {
-    let head = library.part(0..4096)?;
-    let Some(ranges) = elf::read_only(&head) else {
+    let head = library.read_range(0..4096)?;
+    let Some(ranges) = elf::read_only_ranges(&head) else {
         return Ok(None);
     };
     let mut found = Demands::default();
     for range in coalesce(ranges) {
         let mut scanner = Scanner::new(&mut found);
-        library.stream(range, &mut |part| scanner.feed(part))?;
+        library.stream_range(range, &mut |part| scanner.feed(part))?;
     }
     Ok(Some(found))
 }
@@ -98,7 +98,7 @@ fn is_name(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sp_library::sample::{Memory, library};
+    use sp_library::sample::{MemoryLibrary, elf_library};
 
     fn scan_parts(parts: &[&[u8]]) -> Vec<(String, String)> {
         let mut found = Demands::default();
@@ -155,16 +155,16 @@ mod tests {
 
     #[test]
     fn does_not_panic_on_truncated_or_changed_libraries() {
-        let bytes = library(&["TF_A"], true, 64);
+        let bytes = elf_library(&["TF_A"], true, 64);
         for at in 0..bytes.len() {
-            let _ = scan(&mut Memory::new(bytes[..at].to_vec()));
+            let _ = scan(&mut MemoryLibrary::new(bytes[..at].to_vec()));
             for value in [0, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let _ = scan(&mut Memory::new(changed));
+                let _ = scan(&mut MemoryLibrary::new(changed));
             }
         }
-        assert_eq!(scan(&mut Memory::new(b"MZ".to_vec())).unwrap(), None);
+        assert_eq!(scan(&mut MemoryLibrary::new(b"MZ".to_vec())).unwrap(), None);
     }
 
     #[test]

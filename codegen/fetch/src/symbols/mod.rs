@@ -13,11 +13,11 @@ use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
 use sp_data::platform::Platform;
 use sp_data::release::Release;
-use sp_data::symbols::table::{Column, Table};
+use sp_data::symbols::table::{Table, WheelExports};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_library::binary::{Binary, Exports};
 use sp_library::{elf, macho, prefix};
-use sp_parse::source::{Identity, Moved, Source};
+use sp_parse::source::{Identity, Source, Traffic};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
@@ -88,7 +88,7 @@ pub struct WheelSymbols {
     /// Number of fields that core's messages demand; 0 if they were not searched for.
     pub demands: usize,
     /// Bytes and requests.
-    pub transferred: Moved,
+    pub transferred: Traffic,
 }
 
 /// Returns the wheels whose symbols are read for a release: one, or four for a recent release.
@@ -125,7 +125,7 @@ pub fn import(
     match &request.from {
         Some(wheel) => read_wheel(task, Wheel::open(wheel)?, progress),
         None => {
-            let lock = Lock::read(&request.folders.lock, request.folders.inherits)?;
+            let lock = Lock::read(&request.folders.lock, request.folders.extends_embedded)?;
             let exact = lock.resolve(request.release);
             let exact = exact.filter(|exact| request.release.admits(*exact));
             let python = exact.and_then(|exact| lock.releases[&exact].python.clone());
@@ -168,7 +168,7 @@ fn read_wheel<R: Read + Seek>(
         Some(libraries.len()),
     );
     let (mut column, mut fingerprints, mut counts) =
-        (Column::default(), BTreeSet::new(), Vec::new());
+        (WheelExports::default(), BTreeSet::new(), Vec::new());
     // The messages are in core's sources, which are the same for every package and platform.
     let has_messages =
         platform == Platform::LinuxX86_64 && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
@@ -199,7 +199,7 @@ fn read_wheel<R: Read + Seek>(
         libraries: counts,
         functions,
         demands: count,
-        transferred: wheel.moved(),
+        transferred: wheel.traffic(),
     })
 }
 
@@ -218,7 +218,7 @@ fn check_identity<R: Read + Seek>(
     let platform = identity
         .platform
         .as_deref()
-        .and_then(Platform::of_tag)
+        .and_then(Platform::from_wheel_tag)
         .ok_or_else(unknown)?;
     let package = identity.package.clone().ok_or_else(unknown)?;
     let version = identity.version.clone().unwrap_or_default();
@@ -247,7 +247,7 @@ pub fn is_plugin_api_name(name: &str) -> bool {
 /// # Errors
 /// Returns an error if the library cannot be read.
 pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error> {
-    let magic = library.part(0..4)?;
+    let magic = library.read_range(0..4)?;
     if macho::is_macho(&magic) {
         return macho::exports(library, &is_plugin_api_name);
     }
@@ -257,7 +257,7 @@ pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error>
     }
 }
 
-fn add_library(column: &mut Column, library: &str, exports: Exports) {
+fn add_library(column: &mut WheelExports, library: &str, exports: Exports) {
     if exports.names.is_empty() {
         return;
     }
@@ -280,20 +280,20 @@ fn write_table(
     release: Release,
     package: &str,
     platform: Platform,
-    column: Column,
+    column: WheelExports,
 ) -> Result<(), SymbolImportError> {
     let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
-    let known = Symbols::at(&request.folders)?;
+    let known = Symbols::load(&request.folders)?;
     let is_same = |table: &&Table| table.package == package && table.platform == platform;
     let table = known.tables().iter().find(is_same).cloned();
     let mut table = table.unwrap_or_else(|| Table::new(package, platform));
-    table.put(release, column);
+    table.insert(release, column);
     let folder = request.folders.symbols.join(package);
     let path = folder.join(format!("{platform}.json"));
     let write = || {
         std::fs::create_dir_all(&folder)?;
         let mut file = sp_system::temporary::staged_file(&folder)?;
-        file.write_all(table.text().as_bytes())?;
+        file.write_all(table.to_json().as_bytes())?;
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
     write().map_err(|source| {
@@ -313,7 +313,7 @@ fn file_name(path: &str) -> &str {
 mod tests {
     use super::*;
     use sp_data::folders::DataFolders;
-    use sp_library::sample::library;
+    use sp_library::sample::elf_library;
     use std::fs::File;
     use std::path::PathBuf;
     use zip::write::SimpleFileOptions;
@@ -356,7 +356,7 @@ mod tests {
                 lock: folder.join("sources.toml"),
                 snapshots: folder.join("ir"),
                 symbols: folder.join("symbols"),
-                inherits: false,
+                extends_embedded: false,
             },
         };
         SymbolTask {
@@ -374,19 +374,19 @@ mod tests {
             &[
                 (
                     "tensorflow/libtensorflow_framework.so.2",
-                    library(&["TF_A", "_ZN"], true, 99),
+                    elf_library(&["TF_A", "_ZN"], true, 99),
                 ),
                 (
                     "tensorflow/libtensorflow_cc.so.2",
-                    library(&["TF_B", "PJRT_C"], false, 99),
+                    elf_library(&["TF_B", "PJRT_C"], false, 99),
                 ),
                 (
                     "tensorflow/libtensorflow_cc.so",
-                    library(&["TF_B", "PJRT_C"], false, 99),
+                    elf_library(&["TF_B", "PJRT_C"], false, 99),
                 ),
                 (
                     "tensorflow/python/_pywrap_tfe.so",
-                    library(&["TF_No"], false, 99),
+                    elf_library(&["TF_No"], false, 99),
                 ),
             ],
         );
@@ -398,7 +398,7 @@ mod tests {
         .unwrap();
         assert_eq!(found.functions, 3);
         assert_eq!(found.libraries.len(), 2, "{found:?}");
-        let symbols = Symbols::read(&scratch.path().join("symbols")).unwrap();
+        let symbols = Symbols::read_folder(&scratch.path().join("symbols")).unwrap();
         assert_eq!(
             symbols.functions(),
             BTreeSet::from(["PJRT_C", "TF_A", "TF_B"])
@@ -410,11 +410,11 @@ mod tests {
     fn writes_fields_that_messages_demand() {
         let scratch = tempfile::tempdir().unwrap();
         let framework = with_text(
-            library(&["TF_A"], true, 999),
+            elf_library(&["TF_A"], true, 999),
             b"\0'open' field in SP_S must be set.\0",
         );
         let other = with_text(
-            library(&["TF_B"], false, 999),
+            elf_library(&["TF_B"], false, 999),
             b"\0'run' field in TP_T must be set.\0",
         );
         let members = [

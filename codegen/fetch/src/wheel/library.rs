@@ -2,7 +2,7 @@
 
 use super::{Wheel, unreadable};
 use crate::error::FetchError;
-use sp_library::binary::{Binary, PART};
+use sp_library::binary::{Binary, PART_BYTES};
 use sp_parse::source::SourceError;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -73,7 +73,7 @@ impl<R: Read + Seek> Binary for WheelLibrary<'_, R> {
         self.length
     }
 
-    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
+    fn read_ranges(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, FetchError> {
         let origin = &self.wheel.origin;
         let read_error = |error| unreadable(origin, ZipError::Io(error));
         let mut member = self
@@ -112,7 +112,7 @@ impl<R: Read + Seek> Binary for WheelLibrary<'_, R> {
     }
 
     /// Decompresses the member once. A call of `read` for each part would begin at the start of the member each time.
-    fn stream(
+    fn stream_range(
         &mut self,
         range: Range<u64>,
         consume: &mut dyn FnMut(&[u8]),
@@ -123,7 +123,7 @@ impl<R: Read + Seek> Binary for WheelLibrary<'_, R> {
         let mut member = member.map_err(|error| unreadable(origin, error))?;
         io::copy(&mut member.by_ref().take(range.start), &mut io::sink()).map_err(read_error)?;
         let mut rest = member.take(range.end.saturating_sub(range.start));
-        let mut part = vec![0; PART as usize];
+        let mut part = vec![0; PART_BYTES as usize];
         loop {
             match rest.read(&mut part).map_err(read_error)? {
                 0 => return Ok(()),

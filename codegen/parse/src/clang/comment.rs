@@ -1,29 +1,29 @@
-//! Attaches comments to declarations by where they stand.
+//! Attaches comments to declarations by their positions.
 //!
-//! Clang's own attachment loses the trailing comment of a member that spans lines, and the leading
-//! one where a member has both. Here a declaration has the block of whole-line comments that ends
-//! on the line above it, and the comment behind it with the lines that go on in its column.
+//! Clang's own attachment loses the trailing comment of a member that spans lines, and the leading one of a member that
+//! has both. Here a declaration has two comments. The leading one is the block of whole-line comments that ends on the
+//! line above it. The trailing one follows it on its last line, and may continue on the next lines in the same column.
 
 use std::collections::{BTreeMap, HashMap};
 
 use clang_sys::{CXCursor_EnumConstantDecl, CXCursor_FieldDecl};
 use sp_ir::{Item, Loc};
 
+use super::comment_lexer::{self, SourceComment};
 use super::cursor::Cursor;
-use super::decl::{self, Node, Wanted};
-use super::lexis::{self, Remark};
+use super::decl::{self, Node, Selection};
 use super::unit::Unit;
 
-/// One comment, without its slashes and stars.
+/// A comment, without its slashes and stars.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// The text; lines are joined by `\n`.
+    /// The text. Lines are joined by `\n`.
     pub text: String,
-    /// Its first line.
+    /// Location of its first line.
     pub loc: Loc,
 }
 
-/// The comments of every item, by member, and those at the head of every header.
+/// The comments of items, by member, and those at the head of headers.
 #[derive(Debug, Default)]
 pub struct Comments {
     items: BTreeMap<String, BTreeMap<String, Vec<Comment>>>,
@@ -31,26 +31,26 @@ pub struct Comments {
 }
 
 impl Comments {
-    /// Those of an item, or of its member where `member` is not empty: the leading, then the
-    /// trailing one.
-    pub fn of(&self, item: &str, member: &str) -> &[Comment] {
+    /// Returns the comments of an item, or of its member if `member` is not empty: the leading one, then the trailing
+    /// one.
+    pub fn get(&self, item: &str, member: &str) -> &[Comment] {
         let members = self.items.get(item);
         let comments = members.and_then(|members| members.get(member));
         comments.map_or(&[], Vec::as_slice)
     }
 
-    /// Takes over an item's comments and its members' from `other`.
-    pub fn take(&mut self, item: &str, other: &mut Self) {
+    /// Moves the comments of an item and of its members from `other` to `self`.
+    pub fn take_item(&mut self, item: &str, other: &mut Self) {
         self.items.remove(item);
         self.items.extend(other.items.remove_entry(item));
     }
 
-    /// Takes over the heads of `other`'s headers.
+    /// Moves the comments at the head of headers from `other` to `self`.
     pub(super) fn take_heads(&mut self, other: &mut Self) {
         self.heads.append(&mut other.heads);
     }
 
-    /// Returns the comments that stand before the first declaration of a header.
+    /// Returns the comments before the first declaration of a header.
     pub fn head(&self, header: &str) -> &[Comment] {
         self.heads.get(header).map_or(&[], Vec::as_slice)
     }
@@ -67,196 +67,209 @@ impl Comments {
     }
 }
 
-/// Finds the comments of what is declared at `places`; where it is two things, of the last.
+/// Collects the comments of the items at `locs`. If two items are declared on one line, the last one gets the comments.
 pub fn collect<'p>(
-    pages: &mut Pages,
+    files: &mut CommentedFiles,
     nodes: &[Node],
-    places: impl Iterator<Item = (&'p String, &'p Loc)>,
+    locs: impl Iterator<Item = (&'p String, &'p Loc)>,
 ) -> Comments {
-    let mut found = Comments {
-        heads: heads(pages, nodes),
+    let mut comments = Comments {
+        heads: heads(files, nodes),
         ..Comments::default()
     };
-    let by_place: HashMap<(&str, u32), &String> = places
+    let by_line: HashMap<(&str, u32), &String> = locs
         .map(|(name, loc)| ((loc.file.as_str(), loc.line), name))
         .collect();
     for node in nodes {
-        let Some(name) = by_place.get(&(&*node.header, node.line)) else {
+        let Some(name) = by_line.get(&(&*node.header, node.line)) else {
             continue;
         };
-        pages.attach(node.cursor, name, "", &mut found);
-        let is_member =
-            |one: &&Cursor| matches!(one.kind(), CXCursor_FieldDecl | CXCursor_EnumConstantDecl);
-        for member in node.inside.iter().filter(is_member) {
-            pages.attach(*member, name, &member.name(), &mut found);
+        files.attach(node.cursor, name, "", &mut comments);
+        let is_member = |child: &&Cursor| {
+            matches!(child.kind(), CXCursor_FieldDecl | CXCursor_EnumConstantDecl)
+        };
+        for member in node.children.iter().filter(is_member) {
+            files.attach(*member, name, &member.name(), &mut comments);
         }
     }
-    found
+    comments
 }
 
-/// Returns the comments before the first declaration of each header whose items are wanted.
-fn heads(pages: &mut Pages, nodes: &[Node]) -> BTreeMap<String, Vec<Comment>> {
+/// Returns the comments before the first declaration of each header whose items are selected.
+fn heads(files: &mut CommentedFiles, nodes: &[Node]) -> BTreeMap<String, Vec<Comment>> {
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
-    let wanted = nodes.iter().filter(|node| node.wanted == Wanted::Items);
-    for node in wanted.filter(|node| decl::is_declaration(node.cursor)) {
+    let selected = nodes.iter().filter(|node| node.selection == Selection::All);
+    for node in selected.filter(|node| decl::is_declaration(node.cursor)) {
         let line = first.entry(&node.header).or_insert(node.line);
         *line = node.line.min(*line);
     }
-    let head = |(header, line): (&str, u32)| (header.into(), pages.open(header).head(line));
+    let head = |(header, line): (&str, u32)| (header.into(), files.open(header).head(line));
     first.into_iter().map(head).collect()
 }
 
-/// Sets the section of every field that stands under a banner (`/*** STREAM CALLBACKS ***/`).
-pub fn attach_sections(pages: &mut Pages, items: &mut BTreeMap<String, Item>) {
+/// Sets the section of each field after a banner (`/*** STREAM CALLBACKS ***/`).
+pub fn attach_sections(files: &mut CommentedFiles, items: &mut BTreeMap<String, Item>) {
     for item in items.values_mut() {
         let Item::Struct(item) = item else { continue };
-        let page = pages.open(&item.loc.file);
+        let file = files.open(&item.loc.file);
         for field in &mut item.fields {
-            field.section = page.section(item.loc.line, field.loc.line);
+            field.section = file.section(item.loc.line, field.loc.line);
         }
     }
 }
 
-/// The pages read so far, by header.
-pub struct Pages<'u> {
+/// The headers of a unit with their comments, read when they are first needed.
+pub struct CommentedFiles<'u> {
     unit: &'u Unit,
-    read: HashMap<String, Page>,
+    files: HashMap<String, CommentedFile>,
 }
 
-impl<'u> Pages<'u> {
-    /// None yet.
+impl<'u> CommentedFiles<'u> {
+    /// Returns the headers of a unit; none is read yet.
     pub fn new(unit: &'u Unit) -> Self {
         Self {
             unit,
-            read: HashMap::new(),
+            files: HashMap::new(),
         }
     }
 
-    fn open(&mut self, header: &str) -> &Page {
-        if !self.read.contains_key(header) {
-            let page = Page::new(header, &self.unit.text(header));
-            self.read.insert(header.into(), page);
+    fn open(&mut self, header: &str) -> &CommentedFile {
+        if !self.files.contains_key(header) {
+            let file = CommentedFile::new(header, &self.unit.text(header));
+            self.files.insert(header.into(), file);
         }
-        &self.read[header]
+        &self.files[header]
     }
 
-    fn attach(&mut self, cursor: Cursor, item: &str, member: &str, to: &mut Comments) {
+    fn attach(&mut self, cursor: Cursor, item: &str, member: &str, comments: &mut Comments) {
         let Some(extent) = cursor.extent() else {
             return;
         };
         let Some(header) = self.unit.header(extent.start.file) else {
             return;
         };
-        let page = self.open(&header);
-        let comments = page
+        let file = self.open(&header);
+        let attached = file
             .leading(extent.start.line)
             .into_iter()
-            .chain(page.trailing(extent.end.line, extent.end.column));
-        for comment in comments {
-            if !to.of(item, member).contains(&comment) {
-                to.add(item, member, comment);
+            .chain(file.trailing(extent.end.line, extent.end.column));
+        for comment in attached {
+            if !comments.get(item, member).contains(&comment) {
+                comments.add(item, member, comment);
             }
         }
     }
 }
 
-/// The comments of one header.
-struct Page {
+/// The comments of one header, in order.
+struct CommentedFile {
     header: String,
-    notes: Vec<Note>,
+    comments: Vec<PlacedComment>,
 }
 
-struct Note {
+struct PlacedComment {
     text: String,
     first: u32,
     last: u32,
     column: u32,
-    place: Standing,
+    placement: Placement,
 }
 
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Standing {
+enum Placement {
     /// Alone on its lines.
-    Whole,
-    /// Behind code.
-    Behind,
-    /// Alone on its line, going on with one behind code.
-    Continued,
+    WholeLine,
+    /// After code on its first line.
+    Trailing,
+    /// Alone on its line, in the column of the trailing comment above it.
+    Continuation,
     /// `/*** TITLE ***/`
     Banner,
 }
 
-impl Page {
+impl CommentedFile {
     fn new(header: &str, text: &str) -> Self {
-        let mut notes: Vec<Note> = Vec::new();
-        for remark in lexis::remarks(text) {
-            let place = standing(&remark, notes.last());
-            notes.push(Note {
-                text: remark.text.into(),
-                first: remark.first,
-                last: remark.last,
-                column: remark.column,
-                place,
+        let mut comments: Vec<PlacedComment> = Vec::new();
+        for comment in comment_lexer::find_comments(text) {
+            let placement = placement(&comment, comments.last());
+            comments.push(PlacedComment {
+                text: comment.text.into(),
+                first: comment.first,
+                last: comment.last,
+                column: comment.column,
+                placement,
             });
         }
         Self {
             header: header.into(),
-            notes,
+            comments,
         }
     }
 
-    /// The block that ends on the line above `line`.
+    /// Returns the index of the first comment at or after `line`.
+    fn index_at(&self, line: u32) -> usize {
+        self.comments
+            .partition_point(|comment| comment.first < line)
+    }
+
+    /// Returns the block of comments that ends on the line above `line`.
     fn leading(&self, line: u32) -> Option<Comment> {
-        let end = self.notes.partition_point(|note| note.first < line);
+        let end = self.index_at(line);
         let mut start = end;
-        let mut expected = line;
+        let mut next_line = line;
         while start > 0 {
-            let note = &self.notes[start - 1];
-            if note.place != Standing::Whole || note.last + 1 != expected {
+            let comment = &self.comments[start - 1];
+            let is_adjacent = comment.last + 1 == next_line;
+            if comment.placement != Placement::WholeLine || !is_adjacent {
                 break;
             }
-            expected = note.first;
+            next_line = comment.first;
             start -= 1;
         }
-        self.comment(&self.notes[start..end])
+        self.join(&self.comments[start..end])
     }
 
-    /// The comments that stand alone on their lines above `line`.
+    /// Returns the whole-line comments above `line`.
     fn head(&self, line: u32) -> Vec<Comment> {
-        let end = self.notes.partition_point(|note| note.first < line);
-        let whole = |note: &&Note| note.place == Standing::Whole;
-        let notes = self.notes[..end].iter().filter(whole);
-        notes
-            .filter_map(|note| self.comment(std::slice::from_ref(note)))
+        let comments = self.comments[..self.index_at(line)].iter();
+        comments
+            .filter(|comment| comment.placement == Placement::WholeLine)
+            .filter_map(|comment| self.join(std::slice::from_ref(comment)))
             .collect()
     }
 
-    /// The comment behind the code that ends at `line`, `column`.
+    /// Returns the comment after the code that ends at `line`, `column`.
     fn trailing(&self, line: u32, column: u32) -> Option<Comment> {
-        let from = self.notes.partition_point(|note| note.first < line);
-        let on_line = self.notes[from..]
+        let first = self.index_at(line);
+        let mut on_line = self.comments[first..]
             .iter()
-            .take_while(|note| note.first == line);
-        let behind = |note: &Note| note.place == Standing::Behind && note.column >= column;
-        let start = from + on_line.into_iter().position(behind)?;
-        let more = self.notes[start + 1..].iter();
-        let count = more
-            .take_while(|note| note.place == Standing::Continued)
+            .take_while(|comment| comment.first == line);
+        let is_after = |comment: &PlacedComment| {
+            comment.placement == Placement::Trailing && comment.column >= column
+        };
+        let start = first + on_line.position(is_after)?;
+        let following = self.comments[start + 1..].iter();
+        let count = following
+            .take_while(|comment| comment.placement == Placement::Continuation)
             .count();
-        self.comment(&self.notes[start..=start + count])
+        self.join(&self.comments[start..=start + count])
     }
 
+    /// Returns the title of the last banner between two lines.
     fn section(&self, after: u32, before: u32) -> Option<String> {
-        let from = self.notes.partition_point(|note| note.first <= after);
-        let to = self.notes.partition_point(|note| note.first < before);
-        let mut notes = self.notes.get(from..to)?.iter();
-        let last = notes.rfind(|note| note.place == Standing::Banner)?;
-        title(&last.text).map(String::from)
+        let range = self.index_at(after + 1)..self.index_at(before);
+        let mut comments = self.comments.get(range)?.iter();
+        let banner = comments.rfind(|comment| comment.placement == Placement::Banner)?;
+        title(&banner.text).map(String::from)
     }
 
-    fn comment(&self, notes: &[Note]) -> Option<Comment> {
-        let first = notes.first()?;
-        let lines: Vec<String> = notes.iter().flat_map(|note| clean(&note.text)).collect();
+    /// Joins adjacent comments to one.
+    fn join(&self, comments: &[PlacedComment]) -> Option<Comment> {
+        let first = comments.first()?;
+        let lines = comments
+            .iter()
+            .flat_map(|comment| strip_marks(&comment.text));
+        let lines: Vec<String> = lines.collect();
         Some(Comment {
             text: lines.join("\n").trim().to_string(),
             loc: Loc {
@@ -267,23 +280,25 @@ impl Page {
     }
 }
 
-fn standing(remark: &Remark, before: Option<&Note>) -> Standing {
-    if remark.behind {
-        return Standing::Behind;
+fn placement(comment: &SourceComment, previous: Option<&PlacedComment>) -> Placement {
+    if comment.follows_code {
+        return Placement::Trailing;
     }
-    let goes_on = before.is_some_and(|note| {
-        matches!(note.place, Standing::Behind | Standing::Continued)
-            && note.column == remark.column
-            && note.last + 1 == remark.first
+    let is_continuation = previous.is_some_and(|previous| {
+        matches!(
+            previous.placement,
+            Placement::Trailing | Placement::Continuation
+        ) && previous.column == comment.column
+            && previous.last + 1 == comment.first
     });
-    match title(remark.text) {
-        _ if goes_on => Standing::Continued,
-        Some(_) => Standing::Banner,
-        None => Standing::Whole,
+    match title(comment.text) {
+        _ if is_continuation => Placement::Continuation,
+        Some(_) => Placement::Banner,
+        None => Placement::WholeLine,
     }
 }
 
-/// The title in a banner.
+/// Returns the title in a banner, or `None` for any other comment.
 fn title(text: &str) -> Option<&str> {
     let inner = text
         .strip_prefix("/***")?
@@ -293,7 +308,8 @@ fn title(text: &str) -> Option<&str> {
     (!inner.is_empty() && !inner.contains('\n')).then_some(inner)
 }
 
-fn clean(text: &str) -> Vec<String> {
+/// Returns the lines of a comment without slashes, stars and indentation.
+fn strip_marks(text: &str) -> Vec<String> {
     let body = match text.strip_prefix("/*") {
         Some(block) => block.trim_end_matches("*/").trim_start_matches('*'),
         None => text.trim_start_matches('/'),

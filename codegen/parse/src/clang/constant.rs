@@ -1,8 +1,8 @@
-//! Macros and constants with a value: clang evaluates the numbers, names stay names.
+//! Macros and constants with a value. Clang evaluates numbers; a macro that stands for a name stays a name.
 //!
-//! For each macro the parse gets a line `enum { spgen_eval_X = (X) };`, and the value is read off the
-//! enumerator. Which macros there are is guessed from the text; what the guess misses costs a second
-//! parse. Constants and enumerators have their values in the first.
+//! For each macro the parse contains a line `enum { spgen_eval_X = (X) };`, and the enumerator has the value. The names
+//! of the macros are guessed from the text; those that the guess misses need a second parse. Constants and enumerators
+//! have their values without that.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,41 +10,44 @@ use clang_sys::*;
 use sp_ir::{Alias, Constant, Item, Loc, Type, Value};
 
 use super::cursor::{Cursor, Token};
-use super::decl::{Node, Wanted};
+use super::decl::{Node, Selection};
 use super::literal;
 use super::struct_size::Sizes;
-use super::unit::{ParseError, Source, Unit};
+use super::unit::{ParseError, ParseInput, Unit};
+use crate::identifier::split_identifier;
 
+/// Prefix of the enumerators that evaluate macros.
 const EVALUATED: &str = "spgen_eval_";
 
-/// What clang made of each expression.
+/// The value of each evaluated name.
 pub type Values = HashMap<String, i64>;
 
-/// A named value that is not a size.
-pub struct Named {
+/// A macro, constant or enumerator with a value, which is not a struct's size.
+pub struct NamedConstant {
     name: String,
     meaning: Meaning,
     loc: Loc,
 }
 
 enum Meaning {
+    /// A number that clang evaluates.
     Number,
     Known(i64),
     Text(String),
-    /// What some declaration may say.
+    /// The name of a declaration, possibly of another parse.
     Name(String),
 }
 
-impl Named {
-    /// Its name and where it stands.
-    pub fn place(&self) -> (&String, &Loc) {
+impl NamedConstant {
+    /// Returns the name and the location.
+    pub fn name_and_loc(&self) -> (&String, &Loc) {
         (&self.name, &self.loc)
     }
 }
 
-/// The tokens of a macro's body; nothing where it takes arguments. Clang forgets that of a macro that
-/// is undefined later on, so the parenthesis decides: it stands right behind the name.
-pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
+/// Returns the tokens of a macro's body, or `None` if the macro takes arguments. Clang does not report arguments of a
+/// macro that is undefined later, so a parenthesis directly after the name decides.
+pub fn macro_body(cursor: Cursor) -> Option<Vec<Token>> {
     if cursor.kind() != CXCursor_MacroDefinition || cursor.is_function_like() {
         return None;
     }
@@ -57,15 +60,18 @@ pub fn body(cursor: Cursor) -> Option<Vec<Token>> {
     (!takes_arguments && !tokens.is_empty()).then(|| tokens.split_off(1))
 }
 
-/// Finds the constants of the wanted headers, sizes aside.
-pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<Named> {
+/// Finds the constants in the selected headers, without the sizes.
+pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<NamedConstant> {
     let mut numbers = BTreeSet::new();
-    let mut found = Vec::new();
-    for node in nodes.iter().filter(|node| node.wanted != Wanted::Nothing) {
-        let is_mine = matches!(node.wanted, Wanted::Items | Wanted::Describable);
+    let mut constants = Vec::new();
+    let selected = nodes
+        .iter()
+        .filter(|node| node.selection != Selection::Nothing);
+    for node in selected {
+        let is_own = matches!(node.selection, Selection::All | Selection::Describable);
         if node.cursor.kind() == CXCursor_EnumDecl {
-            let values = is_mine.then(|| enumerators(node, sizes));
-            found.extend(values.into_iter().flatten());
+            let values = is_own.then(|| constants_of_enum(node, sizes));
+            constants.extend(values.into_iter().flatten());
             continue;
         }
         let Some(meaning) = meaning(node.cursor, &numbers) else {
@@ -78,20 +84,20 @@ pub fn find(nodes: &[Node], sizes: &Sizes) -> Vec<Named> {
         if matches!(meaning, Meaning::Number) {
             numbers.insert(name.clone());
         }
-        if is_mine {
-            found.push(Named { name, meaning, loc });
+        if is_own {
+            constants.push(NamedConstant { name, meaning, loc });
         }
     }
-    found
+    constants
 }
 
-/// The names that a macro may stand for.
-struct Known<'a> {
+/// The declared names that a macro may stand for.
+struct DeclaredNames<'a> {
     items: &'a BTreeMap<String, Item>,
     variants: BTreeSet<&'a str>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> DeclaredNames<'a> {
     fn new(items: &'a BTreeMap<String, Item>) -> Self {
         let enums = items.values().filter_map(|item| match item {
             Item::Enum(item) => Some(item.variants.iter().map(|variant| variant.name.as_str())),
@@ -103,7 +109,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What a macro is that stands for `name`.
+    /// Returns the item for a macro that stands for `name`, or `None` if no declaration has the name.
     fn item(&self, name: &str, loc: &Loc) -> Option<Item> {
         if self.variants.contains(name) {
             return Some(constant(Value::Name(name.into()), loc));
@@ -129,7 +135,7 @@ fn constant(value: Value, loc: &Loc) -> Item {
 
 fn meaning(cursor: Cursor, numbers: &BTreeSet<String>) -> Option<Meaning> {
     match cursor.kind() {
-        CXCursor_MacroDefinition => macro_meaning(&body(cursor)?, numbers),
+        CXCursor_MacroDefinition => macro_meaning(&macro_body(cursor)?, numbers),
         CXCursor_VarDecl if is_constant_integer(cursor) => Some(Meaning::Number),
         _ => None,
     }
@@ -137,11 +143,11 @@ fn meaning(cursor: Cursor, numbers: &BTreeSet<String>) -> Option<Meaning> {
 
 fn macro_meaning(body: &[Token], numbers: &BTreeSet<String>) -> Option<Meaning> {
     match body {
-        [one] if one.kind == CXToken_Identifier && !numbers.contains(&one.text) => {
-            Some(Meaning::Name(one.text.clone()))
+        [token] if token.kind == CXToken_Identifier && !numbers.contains(&token.text) => {
+            Some(Meaning::Name(token.text.clone()))
         }
         literals if is_text(literals) => {
-            let literals = literals.iter().map(|one| one.text.as_str());
+            let literals = literals.iter().map(|token| token.text.as_str());
             literal::string_value(literals).map(Meaning::Text)
         }
         body => {
@@ -153,10 +159,11 @@ fn macro_meaning(body: &[Token], numbers: &BTreeSet<String>) -> Option<Meaning> 
 
 fn is_text(body: &[Token]) -> bool {
     let mut tokens = body.iter();
-    !body.is_empty() && tokens.all(|it| it.kind == CXToken_Literal && it.text.starts_with('"'))
+    !body.is_empty()
+        && tokens.all(|token| token.kind == CXToken_Literal && token.text.starts_with('"'))
 }
 
-/// Whether a token may stand in an integer expression.
+/// Returns true if a token may be part of an integer expression.
 fn is_numeric(token: &Token, numbers: &BTreeSet<String>) -> bool {
     match token.kind {
         CXToken_Literal => is_integer(&token.text),
@@ -172,8 +179,8 @@ fn is_integer(literal: &str) -> bool {
         .strip_prefix("0x")
         .or_else(|| digits.strip_prefix("0X"));
     match hex {
-        Some(hex) => hex.chars().all(|one| one.is_ascii_hexdigit()),
-        None => !digits.is_empty() && digits.chars().all(|one| one.is_ascii_digit()),
+        Some(hex) => hex.chars().all(|digit| digit.is_ascii_hexdigit()),
+        None => !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit()),
     }
 }
 
@@ -183,14 +190,11 @@ fn is_constant_integer(cursor: Cursor) -> bool {
     ty.is_const() && (CXType_Bool..=CXType_Int128).contains(&kind)
 }
 
-/// An unnamed enumeration declares plain numbers.
-fn enumerators(node: &Node, sizes: &Sizes) -> Vec<Named> {
-    let values = node.inside.iter();
-    values
-        .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
-        .map(|child| (child.name(), child.enum_value()))
+/// Returns the enumerators as constants. Those of a named enumeration are dropped later, by `attach`.
+fn constants_of_enum(node: &Node, sizes: &Sizes) -> Vec<NamedConstant> {
+    enumerators(node)
         .filter(|(name, _)| !sizes.contains(name))
-        .map(|(name, value)| Named {
+        .map(|(name, value)| NamedConstant {
             name,
             meaning: Meaning::Known(value),
             loc: node.loc(),
@@ -198,26 +202,30 @@ fn enumerators(node: &Node, sizes: &Sizes) -> Vec<Named> {
         .collect()
 }
 
-/// Names that headers seem to define as numbers or sizes.
-pub fn guess(source: &Source) -> BTreeSet<String> {
-    let paths = source
-        .headers
-        .iter()
-        .map(|one| source.include_root.join(one));
-    let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
-    texts.flat_map(|text| guess_in(&text)).collect()
+/// Returns the name and the value of each enumerator.
+fn enumerators<'n>(node: &'n Node) -> impl Iterator<Item = (String, i64)> + 'n {
+    let enumerators = node.children.iter();
+    enumerators
+        .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
+        .map(|child| (child.name(), child.enum_value()))
 }
 
-fn guess_in(text: &str) -> Vec<String> {
+/// Returns the names of macros that seem to be numbers or sizes.
+pub fn guess_numeric_macros(input: &ParseInput) -> BTreeSet<String> {
+    let headers = input.headers.iter();
+    let paths = headers.map(|header| input.include_root.join(header));
+    let texts = paths.filter_map(|path| std::fs::read_to_string(path).ok());
+    texts.flat_map(|text| guess_in_text(&text)).collect()
+}
+
+fn guess_in_text(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let defines = text
         .lines()
         .filter_map(|line| line.strip_prefix("#define "));
     defines
         .filter_map(|define| {
-            let define = define.trim_start();
-            let end = define.find(|one: char| !one.is_alphanumeric() && one != '_')?;
-            let (name, body) = define.split_at(end);
+            let (name, body) = split_identifier(define.trim_start());
             (!body.starts_with('(') && may_be_number(body)).then(|| name.to_string())
         })
         .collect()
@@ -229,47 +237,48 @@ fn may_be_number(body: &str) -> bool {
     is_size || is_integer(body)
 }
 
-/// What has clang evaluate the names that are macros.
-pub fn appendix(names: &BTreeSet<String>) -> String {
+/// Returns the code with which clang evaluates those of `names` that are macros.
+pub fn evaluation_code(names: &BTreeSet<String>) -> String {
     let names = names.iter();
     names
-        .map(|name| format!("#ifdef {name}\nenum {{ {EVALUATED}{name} = ({name}) }};\n#endif\n"))
+        .map(|name| format!("#ifdef {name}\n{}#endif\n", evaluation_enum(name)))
         .collect()
 }
 
-/// The values of the sizes and the numbers.
+fn evaluation_enum(name: &str) -> String {
+    format!("enum {{ {EVALUATED}{name} = ({name}) }};\n")
+}
+
+/// Returns the values of the sizes and of the numbers among `constants`.
 ///
 /// # Errors
-/// Where the headers do not parse a second time, which they must if the first gave not all.
+/// Returns an error if the first parse did not evaluate all of them, and a second parse fails.
 pub fn evaluate(
-    source: &Source,
+    input: &ParseInput,
     unit: &Unit,
     nodes: &[Node],
     sizes: &Sizes,
-    named: &[Named],
+    constants: &[NamedConstant],
 ) -> Result<Values, ParseError> {
-    let mut values = read(unit);
+    let mut values = evaluated_values(unit);
     values.extend(nodes.iter().flat_map(declared_values));
-    let numbers = named
+    let numbers = constants
         .iter()
-        .filter(|one| matches!(one.meaning, Meaning::Number))
-        .map(|one| one.name.as_str());
+        .filter(|constant| matches!(constant.meaning, Meaning::Number))
+        .map(|constant| constant.name.as_str());
     let missing: BTreeSet<&str> = sizes
         .symbols()
         .chain(numbers)
         .filter(|name| !values.contains_key(*name))
         .collect();
     if !missing.is_empty() {
-        let lines = missing.iter();
-        let appendix: String = lines
-            .map(|name| format!("enum {{ {EVALUATED}{name} = ({name}) }};\n"))
-            .collect();
-        values.extend(read(&Unit::parse(source, &appendix)?));
+        let code: String = missing.into_iter().map(evaluation_enum).collect();
+        values.extend(evaluated_values(&Unit::parse(input, &code)?));
     }
     Ok(values)
 }
 
-/// The values that a constant or an unnamed enumeration has by itself.
+/// Returns the values of a constant or of enumerators, which need no evaluation by name.
 fn declared_values(node: &Node) -> Vec<(String, i64)> {
     let cursor = node.cursor;
     match cursor.kind() {
@@ -280,45 +289,37 @@ fn declared_values(node: &Node) -> Vec<(String, i64)> {
                 .into_iter()
                 .collect()
         }
-        CXCursor_EnumDecl => {
-            let values = node.inside.iter();
-            values
-                .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
-                .map(|child| (child.name(), child.enum_value()))
-                .collect()
-        }
+        CXCursor_EnumDecl => enumerators(node).collect(),
         _ => Vec::new(),
     }
 }
 
-fn read(unit: &Unit) -> Values {
-    let enums = unit
-        .cursor()
-        .children()
-        .into_iter()
-        .filter(|one| one.kind() == CXCursor_EnumDecl);
-    let values = enums.flat_map(|one| one.children());
-    values
-        .filter_map(|value| {
-            let name = value.name().strip_prefix(EVALUATED)?.to_string();
-            Some((name, value.enum_value()))
+/// Returns the values of the enumerators that evaluate names.
+fn evaluated_values(unit: &Unit) -> Values {
+    let cursors = unit.cursor().children().into_iter();
+    let enums = cursors.filter(|cursor| cursor.kind() == CXCursor_EnumDecl);
+    let enumerators = enums.flat_map(Cursor::children);
+    enumerators
+        .filter_map(|enumerator| {
+            let name = enumerator.name().strip_prefix(EVALUATED)?.to_string();
+            Some((name, enumerator.enum_value()))
         })
         .collect()
 }
 
 /// Adds the constants to the items.
-pub fn attach(items: &mut BTreeMap<String, Item>, named: Vec<Named>, values: &Values) {
-    let known = Known::new(items);
-    let item = |one: &Named| match &one.meaning {
-        Meaning::Number => Some(constant(Value::Int(*values.get(&one.name)?), &one.loc)),
-        // An enumeration with a name has its values itself.
-        Meaning::Known(_) if known.variants.contains(one.name.as_str()) => None,
-        Meaning::Known(value) => Some(constant(Value::Int(*value), &one.loc)),
-        Meaning::Text(text) => Some(constant(Value::Text(text.clone()), &one.loc)),
-        Meaning::Name(other) => known.item(other, &one.loc),
+pub fn attach(items: &mut BTreeMap<String, Item>, constants: Vec<NamedConstant>, values: &Values) {
+    let declared = DeclaredNames::new(items);
+    let to_item = |named: &NamedConstant| match &named.meaning {
+        Meaning::Number => Some(constant(Value::Int(*values.get(&named.name)?), &named.loc)),
+        // A named enumeration contains its enumerators.
+        Meaning::Known(_) if declared.variants.contains(named.name.as_str()) => None,
+        Meaning::Known(value) => Some(constant(Value::Int(*value), &named.loc)),
+        Meaning::Text(text) => Some(constant(Value::Text(text.clone()), &named.loc)),
+        Meaning::Name(other) => declared.item(other, &named.loc),
     };
-    let found: Vec<_> = named.iter().map(item).collect();
-    for (Named { name, .. }, item) in named.into_iter().zip(found) {
+    let new_items: Vec<_> = constants.iter().map(to_item).collect();
+    for (NamedConstant { name, .. }, item) in constants.into_iter().zip(new_items) {
         if let Some(item) = item {
             items.entry(name).or_insert(item);
         }

@@ -1,7 +1,7 @@
-//! libclang's cursors, types and tokens behind safe methods.
+//! Safe wrappers of libclang's cursors, types and tokens.
 //!
-//! Everything here borrows the [`Unit`] it came from, and a `Unit` keeps its library loaded on
-//! its thread, so no call can reach a freed unit or an unloaded library.
+//! Each wrapper borrows the [`Unit`] that it belongs to, and a `Unit` keeps libclang loaded on its thread. So no call
+//! can use a disposed unit or an unloaded library.
 
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
@@ -11,9 +11,9 @@ use clang_sys::*;
 
 use super::unit::Unit;
 
-/// A place in a source file. Lines and columns count from 1.
+/// A position in a source file. Lines and columns count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DataFolders {
+pub struct Position {
     /// The file.
     pub file: File,
     /// The line.
@@ -24,14 +24,14 @@ pub struct DataFolders {
     pub offset: u32,
 }
 
-/// A file of a unit, by libclang's handle; [`Unit`] knows its name.
+/// A file of a unit, by libclang's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct File(usize);
 
 impl File {
-    /// The file's path as clang has it. The file must be of a unit that is alive.
+    /// Returns the file's path as clang has it. The file must belong to the given unit.
     pub(super) fn path(self, _: &Unit) -> String {
-        // SAFETY: the handle is the unit's.
+        // SAFETY: the handle belongs to the given unit, which is not yet disposed.
         text(unsafe { clang_getFileName(self.0 as CXFile) })
     }
 }
@@ -50,7 +50,7 @@ pub struct Ty<'u> {
     unit: PhantomData<&'u Unit>,
 }
 
-/// What tells one type of a unit from another.
+/// Identifies a type within a unit.
 pub type TyId = (CXTypeKind, [usize; 2]);
 
 /// A lexical token.
@@ -62,7 +62,7 @@ pub struct Token {
     pub text: String,
     /// The byte offset of its first character.
     pub start: u32,
-    /// The byte offset behind its last.
+    /// The byte offset after its last character.
     pub end: u32,
 }
 
@@ -74,20 +74,20 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    fn sibling(self, raw: CXCursor) -> Self {
+    fn with_raw(self, raw: CXCursor) -> Self {
         Self { raw, ..self }
     }
 
-    /// `CXCursor_StructDecl`, ...
+    /// Returns the kind: `CXCursor_StructDecl`, ...
     pub fn kind(self) -> CXCursorKind {
         self.raw.kind
     }
 
-    /// The declared name; empty for an anonymous type.
+    /// Returns the declared name, which is empty for an anonymous type.
     pub fn name(self) -> String {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         let name = text(unsafe { clang_getCursorSpelling(self.raw) });
-        // Newer clangs describe an anonymous type where older ones say nothing.
+        // Newer versions of clang return a description of an anonymous type, older ones an empty name.
         if name.contains(' ') || name.contains('(') {
             String::new()
         } else {
@@ -95,53 +95,54 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    /// The children in source order.
+    /// Returns the children in source order.
     pub fn children(self) -> Vec<Cursor<'u>> {
         extern "C" fn push(child: CXCursor, _: CXCursor, data: CXClientData) -> CXChildVisitResult {
-            // SAFETY: `data` is the vector below, borrowed for the whole visit.
+            // SAFETY: `data` points to `found` below, which nothing else uses during the visit.
             unsafe { (*data.cast::<Vec<CXCursor>>()).push(child) };
             CXChildVisit_Continue
         }
         let mut found: Vec<CXCursor> = Vec::new();
-        // SAFETY: the visitor does not unwind and `found` outlives the visit.
+        // SAFETY: `self` borrows its unit, so the cursor is valid. `push` does not unwind, and `found` outlives the
+        // visit.
         unsafe { clang_visitChildren(self.raw, push, (&raw mut found).cast()) };
-        found.into_iter().map(|raw| self.sibling(raw)).collect()
+        found.into_iter().map(|raw| self.with_raw(raw)).collect()
     }
 
-    /// The type it has or declares.
+    /// Returns the type that the cursor has or declares.
     pub fn ty(self) -> Ty<'u> {
-        // SAFETY: the cursor's unit is alive.
-        self.typed(unsafe { clang_getCursorType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        self.type_from(unsafe { clang_getCursorType(self.raw) })
     }
 
-    /// The right-hand side of a typedef.
+    /// Returns the type that a typedef stands for.
     pub fn aliased(self) -> Ty<'u> {
-        // SAFETY: the cursor's unit is alive.
-        self.typed(unsafe { clang_getTypedefDeclUnderlyingType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        self.type_from(unsafe { clang_getTypedefDeclUnderlyingType(self.raw) })
     }
 
-    /// The integer type of an enumeration.
+    /// Returns the integer type of an enumeration.
     pub fn enum_integer(self) -> Ty<'u> {
-        // SAFETY: the cursor's unit is alive.
-        self.typed(unsafe { clang_getEnumDeclIntegerType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        self.type_from(unsafe { clang_getEnumDeclIntegerType(self.raw) })
     }
 
-    fn typed(self, raw: CXType) -> Ty<'u> {
+    fn type_from(self, raw: CXType) -> Ty<'u> {
         Ty {
             raw,
             unit: PhantomData,
         }
     }
 
-    /// The value of an enumerator.
+    /// Returns the value of an enumerator.
     pub fn enum_value(self) -> i64 {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_getEnumConstantDeclValue(self.raw) }
     }
 
-    /// The value of a constant's initializer, if it is an integer.
+    /// Returns the value of a constant's initializer, or `None` if it is not an integer.
     pub fn initial_value(self) -> Option<i64> {
-        // SAFETY: the cursor's unit is alive; the result is disposed once, and null is allowed.
+        // SAFETY: `self` borrows its unit, so the cursor is valid. The result is disposed once; null is allowed.
         unsafe {
             let result = clang_Cursor_Evaluate(self.raw);
             let is_int = clang_EvalResult_getKind(result) == CXEval_Int;
@@ -151,79 +152,79 @@ impl<'u> Cursor<'u> {
         }
     }
 
-    /// Whether this declaration is also the definition.
+    /// Returns true if this declaration is also the definition.
     pub fn is_definition(self) -> bool {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_isCursorDefinition(self.raw) != 0 }
     }
 
-    /// Whether any declaration of it is a definition.
+    /// Returns true if any declaration of the same name is a definition.
     pub fn is_defined(self) -> bool {
-        // SAFETY: the cursor's unit is alive; the null cursor is a value.
+        // SAFETY: `self` borrows its unit, so the cursor is valid. The null cursor is a valid argument too.
         unsafe { clang_Cursor_isNull(clang_getCursorDefinition(self.raw)) == 0 }
     }
 
-    /// Whether a field is a bit-field.
+    /// Returns true for a bit-field.
     pub fn is_bit_field(self) -> bool {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_isBitField(self.raw) != 0 }
     }
 
-    /// Whether this is a struct or union without name whose members count as the parent's own.
-    pub fn is_nameless_member(self) -> bool {
-        // SAFETY: the cursor's unit is alive.
+    /// Returns true for an unnamed struct or union whose members are accessed as the parent's own (C11, 6.7.2.1).
+    pub fn is_anonymous_member(self) -> bool {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_isAnonymousRecordDecl(self.raw) != 0 }
     }
 
-    /// Whether a macro takes arguments.
+    /// Returns true for a macro that takes arguments.
     pub fn is_function_like(self) -> bool {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_isMacroFunctionLike(self.raw) != 0 }
     }
 
-    /// Whether a function is declared `inline`.
+    /// Returns true for a function declared `inline`.
     pub fn is_inline(self) -> bool {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_isFunctionInlined(self.raw) != 0 }
     }
 
-    /// Where a field starts in its record, in bits.
+    /// Returns the offset of a field in its record, in bits.
     pub fn field_offset(self) -> i64 {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         unsafe { clang_Cursor_getOffsetOfField(self.raw) }
     }
 
-    /// The parameters of a function.
+    /// Returns the parameters of a function.
     pub fn arguments(self) -> Vec<Cursor<'u>> {
-        // SAFETY: the cursor's unit is alive; a negative count means none.
+        // SAFETY: `self` borrows its unit, so the cursor is valid. A negative result means no arguments.
         let count = unsafe { clang_Cursor_getNumArguments(self.raw) }.max(0);
         (0..count as u32)
-            // SAFETY: the index is below the count.
-            .map(|index| self.sibling(unsafe { clang_Cursor_getArgument(self.raw, index) }))
+            // SAFETY: as above; the index is less than the count.
+            .map(|index| self.with_raw(unsafe { clang_Cursor_getArgument(self.raw, index) }))
             .collect()
     }
 
-    /// The symbol an object file has for it.
+    /// Returns the symbol of a function in an object file.
     pub fn symbol(self) -> String {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         text(unsafe { clang_Cursor_getMangling(self.raw) })
     }
 
-    /// Where the name stands.
-    pub fn place(self) -> Option<DataFolders> {
-        // SAFETY: the cursor's unit is alive.
+    /// Returns the position of the name.
+    pub fn position(self) -> Option<Position> {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         expansion(unsafe { clang_getCursorLocation(self.raw) })
     }
 
-    /// From the first to one past the last character.
-    pub fn extent(self) -> Option<Range<DataFolders>> {
-        // SAFETY: the cursor's unit is alive.
-        span(unsafe { clang_getCursorExtent(self.raw) })
+    /// Returns the positions of the first character and of the one after the last.
+    pub fn extent(self) -> Option<Range<Position>> {
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
+        to_positions(unsafe { clang_getCursorExtent(self.raw) })
     }
 
-    /// The tokens it is made of.
+    /// Returns the tokens of the declaration.
     pub fn tokens(self) -> Vec<Token> {
-        // SAFETY: the cursor's unit is alive.
+        // SAFETY: `self` borrows its unit, so the cursor and the loaded library are valid.
         let (unit, range) = unsafe {
             (
                 clang_Cursor_getTranslationUnit(self.raw),
@@ -235,92 +236,92 @@ impl<'u> Cursor<'u> {
 }
 
 impl<'u> Ty<'u> {
-    fn other(self, raw: CXType) -> Self {
+    fn with_raw(self, raw: CXType) -> Self {
         Self { raw, ..self }
     }
 
-    /// Equal for equal types.
+    /// Returns an identifier that is equal for equal types.
     pub fn id(self) -> TyId {
-        (self.raw.kind, self.raw.data.map(|one| one as usize))
+        (self.raw.kind, self.raw.data.map(|pointer| pointer as usize))
     }
 
-    /// `CXType_Pointer`, ...
+    /// Returns the kind: `CXType_Pointer`, ...
     pub fn kind(self) -> CXTypeKind {
         self.raw.kind
     }
 
-    /// As C spells it.
+    /// Returns the type as C spells it.
     pub fn spelling(self) -> String {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         text(unsafe { clang_getTypeSpelling(self.raw) })
     }
 
-    /// With every typedef resolved.
+    /// Returns the type with every typedef resolved.
     pub fn canonical(self) -> Self {
-        // SAFETY: the type's unit is alive.
-        self.other(unsafe { clang_getCanonicalType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+        self.with_raw(unsafe { clang_getCanonicalType(self.raw) })
     }
 
-    /// Without the word `struct` or the like before it, spoken or not.
-    pub fn bare(self) -> Self {
+    /// Returns the type without the elaborating keyword, such as `struct`; libclang also has it if the header omits it.
+    pub fn unelaborated(self) -> Self {
         match self.raw.kind {
-            // SAFETY: the type's unit is alive.
+            // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
             CXType_Elaborated => self
-                .other(unsafe { clang_Type_getNamedType(self.raw) })
-                .bare(),
+                .with_raw(unsafe { clang_Type_getNamedType(self.raw) })
+                .unelaborated(),
             _ => self,
         }
     }
 
-    /// What a pointer points to.
+    /// Returns the type that a pointer points to.
     pub fn pointee(self) -> Self {
-        // SAFETY: the type's unit is alive.
-        self.other(unsafe { clang_getPointeeType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+        self.with_raw(unsafe { clang_getPointeeType(self.raw) })
     }
 
-    /// The element of an array.
+    /// Returns the element type of an array.
     pub fn element(self) -> Self {
-        // SAFETY: the type's unit is alive.
-        self.other(unsafe { clang_getArrayElementType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+        self.with_raw(unsafe { clang_getArrayElementType(self.raw) })
     }
 
-    /// The length of an array; negative where it has none.
+    /// Returns the length of an array, which is negative if it has none.
     pub fn array_len(self) -> i64 {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_getArraySize(self.raw) }
     }
 
-    /// What a function returns.
+    /// Returns the result type of a function.
     pub fn result(self) -> Self {
-        // SAFETY: the type's unit is alive.
-        self.other(unsafe { clang_getResultType(self.raw) })
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
+        self.with_raw(unsafe { clang_getResultType(self.raw) })
     }
 
-    /// What a function takes.
+    /// Returns the parameter types of a function.
     pub fn arguments(self) -> Vec<Self> {
-        // SAFETY: the type's unit is alive; a negative count means none.
+        // SAFETY: `self` borrows its unit, so the type is valid. A negative result means no arguments.
         let count = unsafe { clang_getNumArgTypes(self.raw) }.max(0);
         (0..count as u32)
-            // SAFETY: the index is below the count.
-            .map(|index| self.other(unsafe { clang_getArgType(self.raw, index) }))
+            // SAFETY: as above; the index is less than the count.
+            .map(|index| self.with_raw(unsafe { clang_getArgType(self.raw, index) }))
             .collect()
     }
 
-    /// Whether a function takes `...`.
+    /// Returns true for a function that takes `...`.
     pub fn is_variadic(self) -> bool {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_isFunctionTypeVariadic(self.raw) != 0 }
     }
 
-    /// Whether it is `const` at the top.
+    /// Returns true if the type itself is `const`, not only the type it points to.
     pub fn is_const(self) -> bool {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_isConstQualifiedType(self.raw) != 0 }
     }
 
-    /// The cursor that declares it.
+    /// Returns the declaration of the type.
     pub fn declaration(self) -> Cursor<'u> {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         let raw = unsafe { clang_getTypeDeclaration(self.raw) };
         Cursor {
             raw,
@@ -328,66 +329,67 @@ impl<'u> Ty<'u> {
         }
     }
 
-    /// `sizeof`; negative where it has none.
+    /// Returns the size in bytes, which is negative if the type has none.
     pub fn size(self) -> i64 {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_Type_getSizeOf(self.raw) }
     }
 
-    /// Where the member called `name` starts, those of nameless members included, in bits; negative
-    /// where there is none.
+    /// Returns the offset of the member `name` in bits, which is negative if there is none. Members of anonymous
+    /// members are found too.
     pub fn offset_of(self, name: &str) -> i64 {
         let Ok(name) = CString::new(name) else {
             return -1;
         };
-        // SAFETY: the type's unit is alive, and the name ends in NUL.
+        // SAFETY: `self` borrows its unit, so the type is valid. A `CString` ends with a NUL.
         unsafe { clang_Type_getOffsetOf(self.raw, name.as_ptr()) }
     }
 
-    /// `alignof`; negative where it has none.
+    /// Returns the alignment in bytes, which is negative if the type has none.
     pub fn align(self) -> i64 {
-        // SAFETY: the type's unit is alive.
+        // SAFETY: `self` borrows its unit, so the type and the loaded library are valid.
         unsafe { clang_Type_getAlignOf(self.raw) }
     }
 }
 
-/// Takes over a libclang string.
+/// Converts and disposes a libclang string.
 pub(super) fn text(raw: CXString) -> String {
-    // SAFETY: `raw` is disposed once, after its bytes were copied; a null string is allowed.
+    // SAFETY: libclang returned `raw`, so its bytes are null or end with a NUL. They are copied before `raw` is disposed,
+    // which happens once.
     unsafe {
         let bytes = clang_getCString(raw);
         let copy = match bytes.is_null() {
             true => String::new(),
-            false => copy(CStr::from_ptr(bytes)),
+            false => to_string(CStr::from_ptr(bytes)),
         };
         clang_disposeString(raw);
         copy
     }
 }
 
-fn copy(text: &CStr) -> String {
+fn to_string(text: &CStr) -> String {
     match text.to_str() {
         Ok(text) => text.into(),
         Err(_) => text.to_string_lossy().into_owned(),
     }
 }
 
-/// Where the text that a location expands to was written; none for built-in text.
-pub(super) fn expansion(location: CXSourceLocation) -> Option<DataFolders> {
-    // SAFETY: plain out-parameters.
-    place(|file, line, column, offset| unsafe {
+/// Returns the position of a location after macro expansion, or `None` for built-in text.
+pub(super) fn expansion(location: CXSourceLocation) -> Option<Position> {
+    // SAFETY: a source location is a plain value, and the pointers are those of local variables in `read_position`.
+    read_position(|file, line, column, offset| unsafe {
         clang_getExpansionLocation(location, file, line, column, offset);
     })
 }
 
-fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option<DataFolders> {
+fn read_position(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option<Position> {
     let mut file: CXFile = std::ptr::null_mut();
     let (mut line, mut column, mut offset) = (0, 0, 0);
     read(&mut file, &mut line, &mut column, &mut offset);
     if file.is_null() {
         return None;
     }
-    Some(DataFolders {
+    Some(Position {
         file: File(file as usize),
         line,
         column,
@@ -395,33 +397,34 @@ fn place(read: impl FnOnce(*mut CXFile, *mut u32, *mut u32, *mut u32)) -> Option
     })
 }
 
-fn span(range: CXSourceRange) -> Option<Range<DataFolders>> {
-    // SAFETY: plain values.
+fn to_positions(range: CXSourceRange) -> Option<Range<Position>> {
+    // SAFETY: a source range is a plain value.
     let (start, end) = unsafe { (clang_getRangeStart(range), clang_getRangeEnd(range)) };
     Some(expansion(start)?..expansion(end)?)
 }
 
-/// The tokens of a range.
+/// Returns the tokens of a range.
 pub(super) fn tokens(unit: CXTranslationUnit, range: CXSourceRange) -> Vec<Token> {
     let mut raw: *mut CXToken = std::ptr::null_mut();
     let mut count = 0;
-    // SAFETY: libclang hands out an array of `count` tokens, read here and disposed below.
+    // SAFETY: the caller's cursor borrows `unit`, so it is valid. libclang returns null or an array of `count` tokens,
+    // which is read before it is disposed, once.
     unsafe {
         clang_tokenize(unit, range, &mut raw, &mut count);
         if raw.is_null() {
             return Vec::new();
         }
         let all = std::slice::from_raw_parts(raw, count as usize);
-        let copy = all.iter().filter_map(|one| token(unit, *one)).collect();
+        let copy = all.iter().filter_map(|raw| token(unit, *raw)).collect();
         clang_disposeTokens(unit, raw, count);
         copy
     }
 }
 
 fn token(unit: CXTranslationUnit, raw: CXToken) -> Option<Token> {
-    // SAFETY: `raw` is one of `unit`'s tokens, not yet disposed.
+    // SAFETY: `raw` is a token of `unit`, and `tokens` disposes it later.
     unsafe {
-        let range = span(clang_getTokenExtent(unit, raw))?;
+        let range = to_positions(clang_getTokenExtent(unit, raw))?;
         Some(Token {
             kind: clang_getTokenKind(raw),
             text: text(clang_getTokenSpelling(unit, raw)),

@@ -1,7 +1,7 @@
-//! Walks the tree and turns each declaration of a wanted header into an item, facts unsaid.
+//! Converts each declaration of a selected header to an item without contract facts.
 //!
-//! C++ puts the declarations under `extern "C"`, so linkage blocks are entered. The first
-//! declaration of a name wins, except that a definition beats a forward declaration.
+//! The headers' declarations are in `extern "C"` blocks, so linkage blocks are entered. The first declaration of a name
+//! is used, except that a definition replaces a forward declaration.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,18 +14,19 @@ use sp_ir::{
 };
 use thiserror::Error;
 
-use super::cursor::{Cursor, DataFolders, File, Ty};
+use super::cursor::{Cursor, File, Position, Ty};
 use super::ty::{Types, Unsupported};
 use super::unit::Unit;
+use crate::identifier::is_identifier_char;
 
 use super::Declarations;
 
-/// A declaration is of a kind that the IR has no words for.
+/// The IR cannot describe a declaration.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{file}:{line}: `{name}` uses {what}, which sp-gen cannot describe", file = loc.file, line = loc.line)]
 #[diagnostic(
     code(sp_gen::clang::unsupported),
-    help("leave its header out of the API's notes, or teach the IR this type")
+    help("remove its header from the API's notes, or add this type to the IR")
 )]
 pub struct DeclError {
     name: String,
@@ -33,56 +34,56 @@ pub struct DeclError {
     loc: Loc,
 }
 
-/// The names that anonymous types get from what stands around them.
+/// The names of anonymous types, from the typedef or the field that declares them.
 #[derive(Default)]
-pub struct Names(HashMap<DataFolders, String>);
+pub struct Names(HashMap<Position, String>);
 
 impl Names {
-    /// The name of a struct, union or enum, its own or the given one.
-    pub fn of(&self, declaration: Cursor) -> Option<String> {
-        let given = declaration
-            .place()
-            .and_then(|place| self.0.get(&place).cloned());
-        given.or_else(|| Some(declaration.name()).filter(|name| !name.is_empty()))
+    /// Returns the name of a struct, union or enumeration: the assigned one, else its own.
+    pub fn get(&self, declaration: Cursor) -> Option<String> {
+        let assigned = declaration
+            .position()
+            .and_then(|position| self.0.get(&position).cloned());
+        assigned.or_else(|| Some(declaration.name()).filter(|name| !name.is_empty()))
     }
 
-    fn give(&mut self, declaration: Cursor, name: String) {
-        if let Some(place) = declaration.place() {
-            self.0.entry(place).or_insert(name);
+    fn assign(&mut self, declaration: Cursor, name: String) {
+        if let Some(position) = declaration.position() {
+            self.0.entry(position).or_insert(name);
         }
     }
 }
 
-/// What is wanted of a header.
+/// The declarations to read from a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// All that it declares.
-    Items,
-    /// All that it declares and the IR can describe.
+pub enum Selection {
+    /// All declarations.
+    All,
+    /// The declarations that the IR can describe.
     Describable,
-    /// What is declared there first, and which macros are numbers: the items are the other half's.
-    Names,
-    /// Nothing.
+    /// Only the names that the header declares first, and its numeric macros. Another part contains its items.
+    NamesOnly,
+    /// No declarations.
     Nothing,
 }
 
-/// One declaration, macro or use of a macro of a header under the include root.
+/// A declaration, macro definition or macro use in a header under the include root.
 #[derive(Clone)]
 pub struct Node<'u> {
     /// The declaration.
     pub cursor: Cursor<'u>,
-    /// Its header.
+    /// The header that contains it.
     pub header: Rc<str>,
     /// The line of its name.
     pub line: u32,
-    /// What is wanted of its header.
-    pub wanted: Wanted,
-    /// What stands directly in a struct, union or enumeration.
-    pub inside: Vec<Cursor<'u>>,
+    /// The declarations to read from its header.
+    pub selection: Selection,
+    /// The children of a struct, union or enumeration.
+    pub children: Vec<Cursor<'u>>,
 }
 
 impl Node<'_> {
-    /// Where it is declared.
+    /// Returns the location of the declaration.
     pub fn loc(&self) -> Loc {
         Loc {
             file: self.header.to_string(),
@@ -91,98 +92,101 @@ impl Node<'_> {
     }
 }
 
-/// The declarations of all headers under the include root, those in linkage blocks included, nested
-/// records before their parents.
-pub fn nodes<'u>(unit: &'u Unit, wanted: &dyn Fn(&str) -> Wanted) -> Vec<Node<'u>> {
-    let mut listing = Listing {
+/// Returns the declarations in all headers under the include root, with those in linkage blocks. Nested records precede
+/// their parents.
+pub fn nodes<'u>(unit: &'u Unit, select: &dyn Fn(&str) -> Selection) -> Vec<Node<'u>> {
+    let mut flattener = Flattener {
         unit,
-        wanted,
+        select,
         headers: HashMap::new(),
-        found: Vec::new(),
+        nodes: Vec::new(),
     };
-    listing.flatten(&unit.cursor().children());
-    listing.found
+    flattener.flatten(&unit.cursor().children());
+    flattener.nodes
 }
 
-struct Listing<'u, 'w> {
+struct Flattener<'u, 's> {
     unit: &'u Unit,
-    wanted: &'w dyn Fn(&str) -> Wanted,
-    headers: HashMap<File, Option<(Rc<str>, Wanted)>>,
-    found: Vec<Node<'u>>,
+    select: &'s dyn Fn(&str) -> Selection,
+    headers: HashMap<File, Option<(Rc<str>, Selection)>>,
+    nodes: Vec<Node<'u>>,
 }
 
-impl<'u> Listing<'u, '_> {
+impl<'u> Flattener<'u, '_> {
     fn flatten(&mut self, cursors: &[Cursor<'u>]) {
         for &cursor in cursors {
             let kind = cursor.kind();
             let is_block = matches!(kind, CXCursor_LinkageSpec | CXCursor_UnexposedDecl);
-            let inside = match is_block || is_record(cursor) || kind == CXCursor_EnumDecl {
+            let children = match is_block || is_record(cursor) || kind == CXCursor_EnumDecl {
                 true => cursor.children(),
                 false => Vec::new(),
             };
             if is_block || is_record(cursor) {
-                self.flatten(&inside);
+                self.flatten(&children);
             }
             if !is_block && kind != CXCursor_FieldDecl {
-                self.list(cursor, inside);
+                self.push(cursor, children);
             }
         }
     }
 
-    fn list(&mut self, cursor: Cursor<'u>, inside: Vec<Cursor<'u>>) {
-        let Some(DataFolders { file, line, .. }) = cursor.place() else {
+    fn push(&mut self, cursor: Cursor<'u>, children: Vec<Cursor<'u>>) {
+        let Some(Position { file, line, .. }) = cursor.position() else {
             return;
         };
         let known = self.headers.entry(file).or_insert_with(|| {
             let header = self.unit.header(file)?;
-            let wanted = (self.wanted)(&header);
-            Some((header, wanted))
+            let selection = (self.select)(&header);
+            Some((header, selection))
         });
-        if let Some((header, wanted)) = known.clone() {
-            self.found.push(Node {
+        if let Some((header, selection)) = known.clone() {
+            self.nodes.push(Node {
                 cursor,
                 header,
                 line,
-                wanted,
-                inside,
+                selection,
+                children,
             });
         }
     }
 }
 
-/// Collects the declarations of the wanted headers.
+/// Converts the declarations of the selected headers.
+///
+/// # Errors
+/// Returns an error if the IR cannot describe a declaration.
 pub fn collect(unit: &Unit, nodes: &[Node]) -> Result<Declarations, DeclError> {
     let names = name_anonymous(unit, nodes);
     let owned = |cursor: Cursor| {
-        let place = cursor.place();
-        place.is_some_and(|place| unit.header(place.file).is_some())
+        let position = cursor.position();
+        position.is_some_and(|position| unit.header(position.file).is_some())
     };
-    let walk = Walk {
+    let converter = Converter {
         unit,
         names: &names,
         types: Types::new(&names, &owned),
-        passed: RefCell::default(),
-        behind: RefCell::default(),
+        declared_elsewhere: RefCell::default(),
+        hidden_structs: RefCell::default(),
     };
-    let mut found = BTreeMap::new();
+    let mut items = BTreeMap::new();
     for node in nodes.iter().filter(|node| is_declaration(node.cursor)) {
-        match node.wanted {
-            Wanted::Items => walk.declare(node, &mut found)?,
-            Wanted::Describable => walk.declare(node, &mut found).unwrap_or_default(),
-            Wanted::Names => walk.pass(node),
-            Wanted::Nothing => {}
+        match node.selection {
+            Selection::All => converter.declare(node, &mut items)?,
+            Selection::Describable => converter.declare(node, &mut items).unwrap_or_default(),
+            Selection::NamesOnly => converter.note_name(node),
+            Selection::Nothing => {}
         }
     }
-    let behind = walk.behind.into_inner();
-    found.retain(|name, item| !is_forward(item) || !behind.contains(name));
+    let hidden_structs = converter.hidden_structs.into_inner();
+    items.retain(|name, item| !is_forward(item) || !hidden_structs.contains(name));
     Ok(Declarations {
-        items: found,
-        behind,
+        items,
+        hidden_structs,
         ..Default::default()
     })
 }
 
-/// Returns true if the cursor is not the preprocessor's.
+/// Returns true for a declaration, false for a macro or an include.
 pub fn is_declaration(cursor: Cursor) -> bool {
     !matches!(
         cursor.kind(),
@@ -190,16 +194,16 @@ pub fn is_declaration(cursor: Cursor) -> bool {
     )
 }
 
-/// Where a cursor is declared, if in a header under the include root.
+/// Returns the location of a declaration, or `None` if it is not in a header under the include root.
 fn loc(unit: &Unit, cursor: Cursor) -> Option<Loc> {
-    let place = cursor.place()?;
+    let position = cursor.position()?;
     Some(Loc {
-        file: unit.header(place.file)?.to_string(),
-        line: place.line,
+        file: unit.header(position.file)?.to_string(),
+        line: position.line,
     })
 }
 
-/// A typedef names the anonymous type it stands for; a field names its parent's.
+/// Names each anonymous type after the typedef that stands for it, or after its field and the field's parent.
 fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
     let mut names = Names::default();
     for Node { cursor, .. } in nodes
@@ -207,35 +211,35 @@ fn name_anonymous(unit: &Unit, nodes: &[Node]) -> Names {
         .filter(|node| node.cursor.kind() == CXCursor_TypedefDecl)
     {
         let tagged = tagged(cursor.aliased());
-        // In C++ a typedef's name is the type's own for linkage, so ask the text, not the name.
+        // In C++ an anonymous type has the typedef's name for linkage, so the text decides whether it has a tag.
         if let Some(record) = tagged.filter(|tagged| !has_tag(unit, *tagged)) {
-            names.give(record, cursor.name());
+            names.assign(record, cursor.name());
         }
     }
-    // Parents come after what is nested in them, so the outermost is last.
+    // Nested records precede their parents, so the reverse order visits the outermost record first.
     for Node {
         cursor: parent,
-        inside,
+        children,
         ..
     } in nodes.iter().rev()
     {
-        let Some(name) = is_record(*parent).then(|| names.of(*parent)).flatten() else {
+        let Some(name) = is_record(*parent).then(|| names.get(*parent)).flatten() else {
             continue;
         };
-        for (member, called) in members_of(inside) {
+        for (member, member_name) in named_members(children) {
             let record = match is_record(member) {
                 true => Some(member),
-                false => tagged(member.ty()).filter(|one| is_nameless(unit, *one)),
+                false => tagged(member.ty()).filter(|tagged| is_anonymous(unit, *tagged)),
             };
             if let Some(record) = record {
-                names.give(record, format!("{name}__{called}"));
+                names.assign(record, format!("{name}__{member_name}"));
             }
         }
     }
     names
 }
 
-/// The struct, union or enumeration that `ty` is, points to, or is an array of.
+/// Returns the struct, union or enumeration that `ty` is, points to, or is an array of.
 fn tagged(ty: Ty<'_>) -> Option<Cursor<'_>> {
     let mut ty = ty.canonical();
     while matches!(ty.kind(), CXType_Pointer | CXType_ConstantArray) {
@@ -250,9 +254,9 @@ fn tagged(ty: Ty<'_>) -> Option<Cursor<'_>> {
     is_tagged.then(|| ty.declaration())
 }
 
-/// Whether neither a tag nor a typedef names it. Older clangs do not tell of the typedef, which then
-/// has given its name before.
-fn is_nameless(unit: &Unit, declared: Cursor) -> bool {
+/// Returns true if neither a tag nor a typedef names a type. Older versions of clang do not report the typedef, whose
+/// name is assigned before.
+fn is_anonymous(unit: &Unit, declared: Cursor) -> bool {
     declared.name().is_empty() && !has_tag(unit, declared)
 }
 
@@ -265,7 +269,8 @@ fn has_tag(unit: &Unit, declared: Cursor) -> bool {
     tag.is_some_and(|text| text != "{" && text != ":")
 }
 
-/// As the header has it, which is quicker than tokens; nothing where a macro wrote it.
+/// Returns true if the header's text has a tag, or `None` if the declaration is in a macro. Reading the text is faster
+/// than reading tokens.
 fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
     let start = declared.extent()?.start;
     let text = unit.text(&unit.header(start.file)?);
@@ -275,7 +280,7 @@ fn spelled_tag(unit: &Unit, declared: Cursor) -> Option<bool> {
     let next = rest.trim_start();
     match next.chars().next()? {
         '{' | ':' => Some(false),
-        one if rest.len() > next.len() && (one.is_alphabetic() || one == '_') => Some(true),
+        first if rest.len() > next.len() && is_identifier_char(first) => Some(true),
         _ => None,
     }
 }
@@ -284,63 +289,64 @@ fn is_record(cursor: Cursor) -> bool {
     matches!(cursor.kind(), CXCursor_StructDecl | CXCursor_UnionDecl)
 }
 
-/// The members of a record by name, in order. What C leaves nameless is called `anonymous`, the
-/// next one `anonymous_2`; the cursor of such a member is its record's.
-fn members_of<'u>(inside: &[Cursor<'u>]) -> Vec<(Cursor<'u>, String)> {
-    let mut nameless = 0;
-    let mut member = |child: Cursor| {
+/// Returns the members of a record with their names, in order. The first anonymous member is called `anonymous`, the
+/// next one `anonymous_2`. The cursor of such a member is that of its record.
+fn named_members<'u>(children: &[Cursor<'u>]) -> Vec<(Cursor<'u>, String)> {
+    let mut anonymous = 0;
+    let mut name = |child: Cursor| {
         if child.kind() == CXCursor_FieldDecl {
             return Some(child.name());
         }
-        if !is_record(child) || !child.is_nameless_member() {
+        if !is_record(child) || !child.is_anonymous_member() {
             return None;
         }
-        nameless += 1;
-        Some(match nameless {
+        anonymous += 1;
+        Some(match anonymous {
             1 => "anonymous".into(),
-            more => format!("anonymous_{more}"),
+            index => format!("anonymous_{index}"),
         })
     };
-    let children = inside.iter();
+    let children = children.iter();
     children
-        .filter_map(|&child| member(child).map(|name| (child, name)))
+        .filter_map(|&child| name(child).map(|name| (child, name)))
         .collect()
 }
 
-/// The first member with a name, looking into nameless ones.
-fn first_named(record: Cursor) -> Option<String> {
-    members_of(&record.children())
+/// Returns the name of the first named member, searching anonymous members too.
+fn first_named_member(record: Cursor) -> Option<String> {
+    named_members(&record.children())
         .into_iter()
         .find_map(|(member, name)| match is_record(member) {
-            true => first_named(member),
+            true => first_named_member(member),
             false => Some(name),
         })
 }
 
-/// Where a member starts, in bits; negative where clang does not know.
+/// Returns the offset of a member in bits, which is negative if clang has none.
 fn offset_of(record: Cursor, member: Cursor) -> i64 {
     match is_record(member) {
-        true => first_named(member).map_or(-1, |name| record.ty().offset_of(&name)),
+        true => first_named_member(member).map_or(-1, |name| record.ty().offset_of(&name)),
         false => member.field_offset(),
     }
 }
 
-struct Walk<'a> {
+/// Converts declarations to items.
+struct Converter<'a> {
     unit: &'a Unit,
     names: &'a Names,
     types: Types<'a>,
-    /// What was first declared in a header of the other half.
-    passed: RefCell<HashSet<String>>,
-    /// Structs seen only behind the pointer that is the handle: `SP_Stream_st`.
-    behind: RefCell<BTreeSet<String>>,
+    /// Names that a header of the other part declares first.
+    declared_elsewhere: RefCell<HashSet<String>>,
+    /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
+    hidden_structs: RefCell<BTreeSet<String>>,
 }
 
 type Items = BTreeMap<String, Item>;
 
-impl Walk<'_> {
+impl Converter<'_> {
     fn declare(&self, node: &Node, items: &mut Items) -> Result<(), DeclError> {
         let (cursor, loc) = (node.cursor, node.loc());
-        let Some(name) = self.names.of(cursor) else {
+        let Some(name) = self.names.get(cursor) else {
             return Ok(());
         };
         let item = match cursor.kind() {
@@ -350,27 +356,29 @@ impl Walk<'_> {
             CXCursor_FunctionDecl => Some(self.function(cursor, &name, loc)?),
             _ => None,
         };
-        let is_late = |item: &Item| is_forward(item) && self.passed.borrow().contains(&name);
-        if let Some(item) = item.filter(|item| !is_late(item)) {
-            keep(items, name, item);
+        let is_repeated =
+            |item: &Item| is_forward(item) && self.declared_elsewhere.borrow().contains(&name);
+        if let Some(item) = item.filter(|item| !is_repeated(item)) {
+            insert(items, name, item);
         }
         Ok(())
     }
 
-    fn pass(&self, node: &Node) {
+    /// Records a name that another part declares.
+    fn note_name(&self, node: &Node) {
         let may_be_forward = matches!(
             node.cursor.kind(),
             CXCursor_StructDecl | CXCursor_UnionDecl | CXCursor_TypedefDecl
         );
-        let name = may_be_forward.then(|| self.names.of(node.cursor));
-        self.passed.borrow_mut().extend(name.flatten());
+        let name = may_be_forward.then(|| self.names.get(node.cursor));
+        self.declared_elsewhere.borrow_mut().extend(name.flatten());
     }
 
     fn record(&self, node: &Node, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
         let cursor = node.cursor;
         if !cursor.is_definition() {
-            let opaque = !cursor.is_defined();
-            return Ok(opaque.then(|| handle(false, loc)));
+            let is_opaque = !cursor.is_defined();
+            return Ok(is_opaque.then(|| handle(false, loc)));
         }
         let fields = self.fields(node, name)?;
         let layout = self.layout(cursor.ty(), name, &loc)?;
@@ -404,7 +412,7 @@ impl Walk<'_> {
     }
 
     fn fields(&self, record: &Node, parent: &str) -> Result<Vec<Field>, DeclError> {
-        members_of(&record.inside)
+        named_members(&record.children)
             .into_iter()
             .map(|(member, name)| self.field(record.cursor, member, name, parent))
             .collect()
@@ -433,8 +441,8 @@ impl Walk<'_> {
         };
         let ty = self
             .types
-            .declared(cursor)
-            .map_err(|error| refuse(&full, error, &loc))?;
+            .declared_type(cursor)
+            .map_err(|error| unsupported_type(&full, error, &loc))?;
         Ok(Field {
             name,
             doc: None,
@@ -454,9 +462,9 @@ impl Walk<'_> {
         let repr = self
             .types
             .convert(node.cursor.enum_integer())
-            .map_err(|error| refuse(name, error, &loc))?;
+            .map_err(|error| unsupported_type(name, error, &loc))?;
         let variants = node
-            .inside
+            .children
             .iter()
             .filter(|child| child.kind() == CXCursor_EnumConstantDecl)
             .map(|child| Variant {
@@ -475,25 +483,26 @@ impl Walk<'_> {
     fn typedef(&self, cursor: Cursor, name: &str, loc: Loc) -> Result<Option<Item>, DeclError> {
         let aliased = cursor.aliased();
         if let Some(signature) = self.types.pointed_signature(aliased, cursor) {
-            let signature = signature.map_err(|error| refuse(name, error, &loc))?;
+            let signature = signature.map_err(|error| unsupported_type(name, error, &loc))?;
             return Ok(Some(Item::Callback(Callback {
                 doc: None,
                 signature,
                 loc,
             })));
         }
-        if hidden_behind_pointer(aliased) {
-            let tag = aliased.bare().pointee().canonical().declaration().name();
-            self.behind.borrow_mut().insert(tag);
+        if is_pointer_to_undefined(aliased) {
+            let record = aliased.unelaborated().pointee().canonical();
+            let tag = record.declaration().name();
+            self.hidden_structs.borrow_mut().insert(tag);
             return Ok(Some(handle(true, loc)));
         }
         let ty = self
             .types
             .convert(aliased)
-            .map_err(|error| refuse(name, error, &loc))?;
+            .map_err(|error| unsupported_type(name, error, &loc))?;
         // `typedef struct S S` and `typedef struct {..} S` declare nothing beyond the struct.
         match ty.named() == Some(name) {
-            true if hidden(aliased) => Ok(Some(handle(false, loc))),
+            true if is_undefined(aliased) => Ok(Some(handle(false, loc))),
             true => Ok(None),
             false => Ok(Some(Item::Alias(Alias { doc: None, ty, loc }))),
         }
@@ -504,13 +513,13 @@ impl Walk<'_> {
         let mut signature = self
             .types
             .signature(cursor.ty(), &arguments)
-            .map_err(|error| refuse(name, error, &loc))?;
-        // Callbacks among the parameters have names too.
+            .map_err(|error| unsupported_type(name, error, &loc))?;
+        // The parameters of a callback have their names only in its declaration.
         for (param, argument) in signature.params.iter_mut().zip(&arguments) {
             param.ty = self
                 .types
-                .declared(*argument)
-                .map_err(|error| refuse(name, error, &loc))?;
+                .declared_type(*argument)
+                .map_err(|error| unsupported_type(name, error, &loc))?;
         }
         let symbol = plain_symbol(cursor.symbol(), name);
         let inline = cursor.is_inline();
@@ -526,7 +535,7 @@ impl Walk<'_> {
     }
 }
 
-/// Apple's linker names carry an underscore that `dlsym` does not want.
+/// Removes the leading underscore of symbols for Apple's targets, which `dlsym` does not expect.
 fn plain_symbol(symbol: String, name: &str) -> String {
     if symbol.is_empty() || symbol.strip_prefix('_') == Some(name) {
         name.into()
@@ -544,37 +553,39 @@ fn handle(pointer: bool, loc: Loc) -> Item {
     })
 }
 
-fn hidden(ty: Ty) -> bool {
+/// Returns true for a struct without definition.
+fn is_undefined(ty: Ty) -> bool {
     let ty = ty.canonical();
     ty.kind() == CXType_Record && !ty.declaration().is_defined()
 }
 
-/// `typedef struct X_st* X`, where the struct has no definition. Another handle's pointer, by a
-/// typedef of it, is an alias instead.
-fn hidden_behind_pointer(ty: Ty) -> bool {
-    let ty = ty.bare();
+/// Returns true for the type in `typedef struct X_st* X` if the struct has no definition. A pointer to a typedef is an
+/// alias instead.
+fn is_pointer_to_undefined(ty: Ty) -> bool {
+    let ty = ty.unelaborated();
     ty.kind() == CXType_Pointer
-        && ty.pointee().bare().kind() != CXType_Typedef
-        && hidden(ty.pointee())
+        && ty.pointee().unelaborated().kind() != CXType_Typedef
+        && is_undefined(ty.pointee())
 }
 
-/// Whether all that is known of a struct is that there is one.
+/// Returns true for a forward declaration of a struct.
 pub fn is_forward(item: &Item) -> bool {
     matches!(item, Item::Handle(Handle { pointer: false, .. }))
 }
 
-fn keep(items: &mut Items, name: String, item: Item) {
-    if items.get(&name).is_none_or(|known| is_better(&item, known)) {
+/// Inserts the first declaration of a name, or its definition after a forward declaration.
+fn insert(items: &mut Items, name: String, item: Item) {
+    if items.get(&name).is_none_or(|known| completes(&item, known)) {
         items.insert(name, item);
     }
 }
 
-/// A definition says more than a forward declaration.
-pub fn is_better(item: &Item, known: &Item) -> bool {
+/// Returns true if `item` is a definition and `known` a forward declaration.
+pub fn completes(item: &Item, known: &Item) -> bool {
     is_forward(known) && !is_forward(item)
 }
 
-fn refuse(name: &str, error: Unsupported, loc: &Loc) -> DeclError {
+fn unsupported_type(name: &str, error: Unsupported, loc: &Loc) -> DeclError {
     unsupported(name, &format!("the type `{}`", error.0), loc)
 }
 

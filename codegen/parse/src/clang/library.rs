@@ -1,7 +1,7 @@
 //! Finds and loads libclang.
 //!
-//! Order: LIBCLANG_PATH (a file or a folder), the system's places, a PyPI `libclang` of the active
-//! Python. It is looked for once in a process; each thread then has to name it to clang-sys.
+//! Searched in this order: LIBCLANG_PATH (a file or a folder), the system's folders, the PyPI package `libclang` of the
+//! active Python. The search runs once in a process; each thread then registers the library with clang-sys.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -13,20 +13,20 @@ use thiserror::Error;
 use super::cursor::text;
 use sp_system::python;
 
-/// No libclang can be loaded.
+/// libclang is not found or cannot be loaded.
 #[derive(Debug, Clone, Error, Diagnostic)]
-#[error("libclang is needed to read C headers, and none was found")]
+#[error("libclang, which reads C headers, was not found")]
 #[diagnostic(
     code(sp_gen::clang::library),
     help(
-        "one of these brings it:\n    pip install libclang\n    apt install libclang1\nor name one: LIBCLANG_PATH=/folder/with/libclang.so\n({reason})"
+        "install it with one of:\n    pip install libclang\n    apt install libclang1\nor set its folder: LIBCLANG_PATH=/folder/with/libclang.so\n({reason})"
     )
 )]
 pub struct LibraryMissing {
     reason: String,
 }
 
-/// libclang, loaded on the thread that made this.
+/// libclang, loaded on the thread that created this value.
 pub struct Library {
     shared: Arc<SharedLibrary>,
 }
@@ -35,22 +35,22 @@ impl Library {
     /// Loads libclang on this thread.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if libclang is not found or cannot be loaded.
     pub fn load() -> Result<Self, LibraryMissing> {
-        static FOUND: OnceLock<Result<Arc<SharedLibrary>, LibraryMissing>> = OnceLock::new();
-        let shared = FOUND.get_or_init(|| find().map(Arc::new)).clone()?;
+        static LIBRARY: OnceLock<Result<Arc<SharedLibrary>, LibraryMissing>> = OnceLock::new();
+        let shared = LIBRARY.get_or_init(|| find().map(Arc::new)).clone()?;
         clang_sys::set_library(Some(shared.clone()));
         Ok(Self { shared })
     }
 
-    /// The file it was loaded from.
+    /// Returns the file that libclang was loaded from.
     pub fn path(&self) -> &Path {
         self.shared.path()
     }
 
-    /// What it says of itself: `clang version 18.1.1`. clang-sys's own guess is wrong for new ones.
+    /// Returns libclang's version, such as `clang version 18.1.1`. clang-sys derives a wrong one for new versions.
     pub fn version(&self) -> String {
-        // SAFETY: the library is loaded on this thread.
+        // SAFETY: `load` registered the library on this thread, and `self.shared` keeps it loaded.
         text(unsafe { clang_sys::clang_getClangVersion() })
     }
 }
@@ -61,7 +61,7 @@ fn find() -> Result<SharedLibrary, LibraryMissing> {
         Err(reason) => reason,
     };
     if std::env::var_os("LIBCLANG_PATH").is_none()
-        && let Some(folder) = pythons_folder()
+        && let Some(folder) = python_library_folder()
     {
         return load_from(&folder);
     }
@@ -69,18 +69,18 @@ fn find() -> Result<SharedLibrary, LibraryMissing> {
 }
 
 fn load_from(folder: &Path) -> Result<SharedLibrary, LibraryMissing> {
-    // SAFETY: this runs once, before any libclang is loaded; Rust's own readers of the
-    // environment take the same lock. clang-sys has no other way to be told a folder.
+    // SAFETY: no other thread may access the environment except through `std::env`, whose functions share a lock. This
+    // runs once, before libclang, which reads it without the lock, is loaded. clang-sys takes a folder only this way.
     unsafe { std::env::set_var("LIBCLANG_PATH", folder) };
     let loaded = clang_sys::load_manually();
-    // SAFETY: as above.
+    // SAFETY: as above. libclang may be loaded now, but no thread has called it yet.
     unsafe { std::env::remove_var("LIBCLANG_PATH") };
     loaded.map_err(|reason| LibraryMissing { reason })
 }
 
-/// The folder where a PyPI `libclang` keeps its library: of the active environment, else of the
-/// `python3` on PATH.
-fn pythons_folder() -> Option<PathBuf> {
+/// Returns the library folder of the PyPI package `libclang`, in the active environment or else in that of `python3` on
+/// PATH.
+fn python_library_folder() -> Option<PathBuf> {
     let environment = std::env::var_os("VIRTUAL_ENV").map(|root| {
         let root = PathBuf::from(root);
         root.join(if cfg!(windows) {
@@ -92,10 +92,11 @@ fn pythons_folder() -> Option<PathBuf> {
     [environment, Some("python3".into())]
         .into_iter()
         .flatten()
-        .find_map(|python| ask(&python))
+        .find_map(|python| query_folder(&python))
 }
 
-fn ask(python: &Path) -> Option<PathBuf> {
+/// Asks a Python for the folder of its package `libclang`.
+fn query_folder(python: &Path) -> Option<PathBuf> {
     let script = "import clang, os; print(os.path.join(list(clang.__path__)[0], 'native'))";
     let output = python::run(python, &["-c", script]).ok()?;
     let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
@@ -108,7 +109,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn says_its_version() {
+    fn returns_version() {
         match Library::load() {
             Ok(library) => assert!(
                 library.version().contains("clang version"),
@@ -119,21 +120,21 @@ mod tests {
         }
     }
 
-    /// Runs in a process of its own, whose current directory is hostile.
+    /// Runs in a child process whose current directory contains a module `clang`.
     #[test]
     #[ignore = "started by imports_no_clang_from_the_current_directory"]
-    fn asks_python() {
-        eprintln!("{:?}", ask(Path::new("python3")));
+    fn queries_python() {
+        eprintln!("{:?}", query_folder(Path::new("python3")));
     }
 
     #[test]
     fn imports_no_clang_from_the_current_directory() {
         let hostile = tempfile::tempdir().unwrap();
         let marker = hostile.path().join("executed");
-        let trap = format!("open({marker:?}, 'w').close(); __path__ = ['/']");
+        let module = format!("open({marker:?}, 'w').close(); __path__ = ['/']");
         let package = hostile.path().join("clang");
         std::fs::create_dir(&package).unwrap();
-        std::fs::write(package.join("__init__.py"), &trap).unwrap();
+        std::fs::write(package.join("__init__.py"), &module).unwrap();
         let in_hostile = |mut command: Command| {
             command.current_dir(hostile.path()).env("PYTHONPATH", ".:");
             command.output().is_ok_and(|output| output.status.success())
@@ -143,15 +144,19 @@ mod tests {
         if !in_hostile(plain) {
             return eprintln!("skipped: there is no python3");
         }
-        std::fs::remove_file(&marker).expect("the trap works");
+        std::fs::remove_file(&marker).expect("plain Python imports the hostile module");
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--ignored", "--exact", "clang::library::tests::asks_python"]);
+        child.args([
+            "--ignored",
+            "--exact",
+            "clang::library::tests::queries_python",
+        ]);
         assert!(in_hostile(child));
         assert!(!marker.exists());
     }
 
     #[test]
-    fn a_missing_library_says_what_brings_it() {
+    fn missing_library_error_names_packages_and_variable() {
         let missing = LibraryMissing {
             reason: "nothing there".into(),
         };

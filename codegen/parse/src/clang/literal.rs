@@ -1,7 +1,7 @@
 //! The values of C string literals.
 
-/// Returns the value of adjacent string literals as they are spelled in a header; `None` if one of them is
-/// not a plain string literal, or the value is not UTF-8.
+/// Returns the value of adjacent string literals, or `None` if one of them is not a plain string literal or the value is
+/// not UTF-8.
 pub fn string_value<'a>(literals: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut bytes = Vec::new();
     for literal in literals {
@@ -11,7 +11,7 @@ pub fn string_value<'a>(literals: impl IntoIterator<Item = &'a str>) -> Option<S
     String::from_utf8(bytes).ok()
 }
 
-/// Appends what stands between the quotes, with its escape sequences resolved (C11, 6.4.4.4).
+/// Appends the text between the quotes, with its escape sequences resolved (C11, 6.4.4.4).
 fn decode(text: &str, bytes: &mut Vec<u8>) -> Option<()> {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -22,7 +22,7 @@ fn decode(text: &str, bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends the character of the escape sequence that `text` begins with, and returns what follows.
+/// Appends the character of the escape sequence at the start of `text`, and returns the rest.
 fn escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
     let simple = match text.chars().next()? {
         'a' => 7,
@@ -43,13 +43,21 @@ fn escape<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
     Some(&text[1..])
 }
 
-fn digits(text: &str, radix: u32, longest: usize) -> (&str, &str) {
-    let count = text.chars().take_while(|it| it.is_digit(radix)).count();
-    text.split_at(count.min(longest))
+fn digits(text: &str, radix: u32, max_length: usize) -> (&str, &str) {
+    let count = text
+        .chars()
+        .take_while(|digit| digit.is_digit(radix))
+        .count();
+    text.split_at(count.min(max_length))
 }
 
-fn numeric<'a>(text: &'a str, radix: u32, longest: usize, bytes: &mut Vec<u8>) -> Option<&'a str> {
-    let (number, rest) = digits(text, radix, longest);
+fn numeric<'a>(
+    text: &'a str,
+    radix: u32,
+    max_length: usize,
+    bytes: &mut Vec<u8>,
+) -> Option<&'a str> {
+    let (number, rest) = digits(text, radix, max_length);
     bytes.push(u8::from_str_radix(number, radix).ok()?);
     Some(rest)
 }
@@ -87,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_has_no_text_as_value() {
+    fn rejects_literals_that_are_not_plain_utf8_strings() {
         for spelled in [
             r#"L"wide""#,
             r#""\q""#,

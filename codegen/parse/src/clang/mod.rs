@@ -1,27 +1,26 @@
-//! From C headers to plain declarations: what the compiler knows, and the comments beside it.
+//! Reads the declarations in C headers, by libclang, and the comments beside them.
 //!
-//! Nothing here interprets a comment or a name; that is `contract`'s work. The items that come
-//! out are the IR's, with every fact still unsaid.
+//! Nothing here interprets a comment or a name: `contract` does that. The items are the IR's, without contract facts.
 
-#![allow(non_upper_case_globals)] // clang-sys names its constants as C does
+#![allow(non_upper_case_globals)] // clang-sys's constants have the names of C.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::Item;
 
-use constant::{Named, Values};
-use decl::Wanted;
+use constant::{NamedConstant, Values};
+use decl::Selection;
 use sp_system::parallel;
 
 mod comment;
+mod comment_lexer;
 mod constant;
 mod cursor;
 mod decl;
-mod halves;
-mod lexis;
 pub mod library;
 mod literal;
 mod merge;
+mod split;
 mod struct_size;
 mod ty;
 mod unit;
@@ -32,152 +31,155 @@ mod tests;
 pub use comment::{Comment, Comments};
 pub use decl::DeclError;
 pub use library::{Library, LibraryMissing};
-pub use unit::{DEFAULT_TARGET, HeaderError, ParseError, Source, Unit};
+pub use unit::{DEFAULT_TARGET, HeaderError, ParseError, ParseInput, Unit};
 
-/// What a set of headers declares, by name. C's tags, typedefs, functions and macros share one map:
-/// no header of TensorFlow uses one name for two things.
+/// The declarations of a set of headers, by name. C's tags, typedefs, functions and macros share one map: no header of
+/// TensorFlow uses one name for two of them.
 #[derive(Debug, Default)]
 pub struct Declarations {
-    /// The items, facts unsaid.
+    /// The items, without contract facts.
     pub items: BTreeMap<String, Item>,
-    /// What is written beside them.
+    /// The comments beside the items.
     pub comments: Comments,
-    /// The structs that a pointer's typedef is all there is of.
-    behind: BTreeSet<String>,
+    /// Structs without definition that only a typedef of a pointer refers to: `SP_Stream_st`.
+    hidden_structs: BTreeSet<String>,
 }
 
-/// Headers could not be read.
+/// Headers cannot be read.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClangError {
-    /// They do not parse.
+    /// The headers do not parse.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Parse(#[from] ParseError),
-    /// They declare something that the IR has no words for.
+    /// The headers declare something that the IR cannot describe.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Decl(#[from] DeclError),
 }
 
-/// Reads the declarations of those headers of `source` that `wanted` accepts, on two threads where the
-/// caller has them.
+/// Reads the declarations of those headers of `input` that `wanted` accepts. If the caller may use two threads, the
+/// headers are parsed in two parts.
 ///
 /// # Errors
-/// Where libclang is missing, a header has an error, or a declaration is of no supported kind.
+/// Returns an error if libclang is missing, a header has an error, or the IR cannot describe a declaration.
 pub fn declarations(
-    source: &Source,
+    input: &ParseInput,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Declarations, ClangError> {
-    let guess = constant::guess(source);
-    // A header that leans on what stands before it cannot be read apart from that.
-    let found = match read_halves(source, &guess, wanted) {
-        Some(found) => found,
-        None => read(source, &guess, &all_of(wanted), true)?,
+    let macros = constant::guess_numeric_macros(input);
+    // A header that depends on the headers included before it may fail in one of two parts.
+    let parsed = match read_in_two_parts(input, &macros, wanted) {
+        Some(parsed) => parsed,
+        None => read(input, &macros, &select_all(wanted), true)?,
     };
-    Ok(found.named())
+    Ok(parsed.into_declarations())
 }
 
-/// As [`declarations`], without the comments and on one thread.
+/// Works as [`declarations`] does, without the comments and on one thread.
 ///
 /// # Errors
-/// As [`declarations`].
-pub fn bare_declarations(
-    source: &Source,
+/// Returns an error as [`declarations`] does.
+pub fn declarations_without_comments(
+    input: &ParseInput,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Declarations, ClangError> {
-    let guess = constant::guess(source);
-    read(source, &guess, &all_of(wanted), false).map(Found::named)
+    let macros = constant::guess_numeric_macros(input);
+    read(input, &macros, &select_all(wanted), false).map(Parsed::into_declarations)
 }
 
-/// Reads the declarations of every header under the include root that `source` includes. Those that
-/// the IR cannot describe are left out.
+/// Reads the declarations of every header under the include root that `input` includes, without those that the IR
+/// cannot describe.
 ///
 /// # Errors
 /// Returns an error if libclang is missing, or a header has an error.
-pub fn reachable_declarations(source: &Source) -> Result<Declarations, ClangError> {
-    let guess = constant::guess(source);
-    read(source, &guess, &|_| Wanted::Describable, true).map(Found::named)
+pub fn reachable_declarations(input: &ParseInput) -> Result<Declarations, ClangError> {
+    let macros = constant::guess_numeric_macros(input);
+    read(input, &macros, &|_| Selection::Describable, true).map(Parsed::into_declarations)
 }
 
 impl Declarations {
-    /// Joins what several parses declare; of one name, what knows more.
-    pub fn join(all: impl IntoIterator<Item = Self>) -> Self {
-        let mut joined = Self::default();
-        all.into_iter()
-            .for_each(|other| merge::add(&mut joined, other));
-        joined
+    /// Merges the declarations of several parses. If two declare one name, the more complete declaration is used.
+    pub fn merge(parses: impl IntoIterator<Item = Self>) -> Self {
+        let mut merged = Self::default();
+        parses
+            .into_iter()
+            .for_each(|other| merge::add(&mut merged, other));
+        merged
     }
 }
 
-fn all_of(wanted: &dyn Fn(&str) -> bool) -> impl Fn(&str) -> Wanted {
+fn select_all(wanted: &dyn Fn(&str) -> bool) -> impl Fn(&str) -> Selection {
     |header| match wanted(header) {
-        true => Wanted::Items,
-        false => Wanted::Nothing,
+        true => Selection::All,
+        false => Selection::Nothing,
     }
 }
 
-fn read_halves(
-    source: &Source,
-    guess: &BTreeSet<String>,
+/// Reads the headers in two parts at a time. Returns `None` if the caller has one thread only, or if the parts cannot
+/// be parsed apart.
+fn read_in_two_parts(
+    input: &ParseInput,
+    macros: &BTreeSet<String>,
     wanted: &(dyn Fn(&str) -> bool + Sync),
-) -> Option<Found> {
-    if parallel::threads() == 1 {
+) -> Option<Parsed> {
+    if parallel::thread_count() == 1 {
         return None;
     }
-    let read = |half: &Source| {
-        let wanted = |header: &str| match half.headers.iter().any(|one| one == header) {
-            _ if !wanted(header) => Wanted::Nothing,
-            true => Wanted::Items,
-            false => Wanted::Names,
+    let read_part = |part: &ParseInput| {
+        let select = |header: &str| match part.has(header) {
+            _ if !wanted(header) => Selection::Nothing,
+            true => Selection::All,
+            false => Selection::NamesOnly,
         };
-        read(half, guess, &wanted, true).ok()
+        read(part, macros, &select, true).ok()
     };
-    let halves = parallel::map(&halves::of(source)?, read).into_iter();
-    let halves: Option<Vec<_>> = halves.collect();
-    merge::both(halves?.try_into().ok()?)
+    let parts = parallel::map(&split::split(input)?, read_part).into_iter();
+    let parts: Option<Vec<_>> = parts.collect();
+    merge::parts(parts?.try_into().ok()?)
 }
 
-/// What one parse gives: constants are yet to be told from names, which may be another's.
-struct Found {
+/// The result of one parse. A macro that stands for a name is not yet resolved: another parse may declare the name.
+struct Parsed {
     declared: Declarations,
-    constants: Vec<Named>,
+    constants: Vec<NamedConstant>,
     values: Values,
 }
 
-impl Found {
-    fn named(mut self) -> Declarations {
+impl Parsed {
+    fn into_declarations(mut self) -> Declarations {
         constant::attach(&mut self.declared.items, self.constants, &self.values);
         self.declared
     }
 }
 
-/// `guess` are the names of macros to evaluate, if they are.
+/// Parses `input`. `macros` are the names of macros to evaluate; those that do not exist are ignored.
 fn read(
-    source: &Source,
-    guess: &BTreeSet<String>,
-    wanted: &dyn Fn(&str) -> Wanted,
+    input: &ParseInput,
+    macros: &BTreeSet<String>,
+    select: &dyn Fn(&str) -> Selection,
     with_comments: bool,
-) -> Result<Found, ClangError> {
-    // What was guessed wrong may not compile; without it, an error is the headers' own.
-    let unit = match Unit::parse(source, &constant::appendix(guess)) {
-        Err(ParseError::Header(_)) => Unit::parse(source, "")?,
+) -> Result<Parsed, ClangError> {
+    // A macro that was wrongly taken for a number may not compile. Without the macros, an error is the headers' own.
+    let unit = match Unit::parse(input, &constant::evaluation_code(macros)) {
+        Err(ParseError::Header(_)) => Unit::parse(input, "")?,
         unit => unit?,
     };
-    let nodes = decl::nodes(&unit, wanted);
+    let nodes = decl::nodes(&unit, select);
     let mut declared = decl::collect(&unit, &nodes)?;
     let sizes = struct_size::find(&nodes);
     let constants = constant::find(&nodes, &sizes);
-    let values = constant::evaluate(source, &unit, &nodes, &sizes, &constants)?;
+    let values = constant::evaluate(input, &unit, &nodes, &sizes, &constants)?;
     struct_size::attach(&mut declared.items, &sizes, &values);
     if with_comments {
         let items = declared.items.iter();
-        let places = constants.iter().map(Named::place);
-        let places = places.chain(items.map(|(name, item)| (name, item.loc())));
-        let mut pages = comment::Pages::new(&unit);
-        declared.comments = comment::collect(&mut pages, &nodes, places);
-        comment::attach_sections(&mut pages, &mut declared.items);
+        let locs = constants.iter().map(NamedConstant::name_and_loc);
+        let locs = locs.chain(items.map(|(name, item)| (name, item.loc())));
+        let mut files = comment::CommentedFiles::new(&unit);
+        declared.comments = comment::collect(&mut files, &nodes, locs);
+        comment::attach_sections(&mut files, &mut declared.items);
     }
-    Ok(Found {
+    Ok(Parsed {
         declared,
         constants,
         values,

@@ -1,4 +1,4 @@
-//! Small headers of our own through the parser.
+//! Tests of the parser with small headers of our own.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use sp_ir::{Field, Item, Layout, Signature, StructSize, Type, Value};
 
 use super::*;
 
-/// Parses `header`; says why not and gives nothing where there is no libclang.
+/// Parses `header`. Without libclang it reports the test as skipped and returns `None`.
 fn parse(header: &str) -> Option<Result<Declarations, ClangError>> {
     parse_for(header, DEFAULT_TARGET)
 }
@@ -19,12 +19,12 @@ fn parse_for(header: &str, target: &str) -> Option<Result<Declarations, ClangErr
     }
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("demo.h"), header).unwrap();
-    let source = Source {
+    let input = ParseInput {
         include_root: root.path().into(),
         headers: vec!["demo.h".into()],
         target: target.into(),
     };
-    Some(declarations(&source, &|header| header == "demo.h"))
+    Some(declarations(&input, &|header| header == "demo.h"))
 }
 
 fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {
@@ -36,13 +36,13 @@ fn structure<'d>(found: &'d Declarations, name: &str) -> &'d sp_ir::Struct {
 
 fn field<'d>(found: &'d Declarations, name: &str, field: &str) -> &'d Field {
     let fields = &structure(found, name).fields;
-    fields.iter().find(|one| one.name == field).unwrap()
+    fields.iter().find(|known| known.name == field).unwrap()
 }
 
 fn function(ty: &Type) -> &Signature {
     match ty {
         Type::Function(signature) => signature,
-        other => panic!("{other:?} is no function"),
+        other => panic!("{other:?} is not a function"),
     }
 }
 
@@ -68,7 +68,7 @@ const OFFSET_OF_END: &str = "
 ";
 
 #[test]
-fn a_typedef_names_an_anonymous_struct_and_a_field_what_is_inside() {
+fn typedef_names_anonymous_struct_and_field_names_nested_one() {
     let Some(found) = parse(
         "typedef struct { int a; struct { char b; double c; } inner; union { int x; float y; } either; } Outer;",
     ) else {
@@ -82,12 +82,12 @@ fn a_typedef_names_an_anonymous_struct_and_a_field_what_is_inside() {
     assert_eq!(field(&found, "Outer", "inner").ty, named("Outer__inner"));
     assert_eq!(field(&found, "Outer", "inner").offset, 8);
     assert_eq!(field(&found, "Outer__inner", "c").offset, 8);
-    assert!(matches!(&found.items["Outer__either"], Item::Union(one) if one.layout.size == 4));
+    assert!(matches!(&found.items["Outer__either"], Item::Union(union) if union.layout.size == 4));
     assert_eq!(found.items.len(), 3, "{:?}", found.items.keys());
 }
 
 #[test]
-fn callbacks_keep_their_parameters_names_and_types() {
+fn callbacks_keep_names_and_types_of_parameters() {
     let Some(found) = parse(
         "#include <stdint.h>
         typedef struct Host Host;
@@ -102,9 +102,13 @@ fn callbacks_keep_their_parameters_names_and_types() {
     };
     let found = found.unwrap();
     let start = function(&field(&found, "Fns", "start").ty);
-    let names: Vec<&str> = start.params.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = start
+        .params
+        .iter()
+        .map(|param| param.name.as_str())
+        .collect();
     assert_eq!(names, ["host", "queue", "size", "done"]);
-    let types: Vec<&Type> = start.params.iter().map(|one| &one.ty).collect();
+    let types: Vec<&Type> = start.params.iter().map(|param| &param.ty).collect();
     let expected = [
         &pointer(named("Host"), false),
         &pointer(named("Queue"), true),
@@ -116,17 +120,17 @@ fn callbacks_keep_their_parameters_names_and_types() {
     let visit = function(&field(&found, "Fns", "visit").ty);
     assert_eq!(function(&visit.params[0].ty).params[0].ty, int(32, true));
     assert_eq!(visit.params[1].ty, Type::Bool);
-    assert!(matches!(&found.items["Queue"], Item::Handle(one) if one.pointer));
-    assert!(matches!(&found.items["Host"], Item::Handle(one) if !one.pointer));
+    assert!(matches!(&found.items["Queue"], Item::Handle(handle) if handle.pointer));
+    assert!(matches!(&found.items["Host"], Item::Handle(handle) if !handle.pointer));
     assert!(matches!(&found.items["Done"], Item::Callback(_)));
     assert!(
         !found.items.contains_key("Queue_st"),
-        "a struct only a handle points to is no item"
+        "a struct that only a handle points to is not an item"
     );
 }
 
 #[test]
-fn what_c_leaves_nameless_is_called_anonymous() {
+fn names_anonymous_members_in_order() {
     let Some(found) = parse(
         "struct S { char a; union { const char* text; double number; };
           struct { char b; union { short c; int d; }; }; union { int e; } named; char f; };",
@@ -137,7 +141,7 @@ fn what_c_leaves_nameless_is_called_anonymous() {
     let fields: Vec<_> = structure(&found, "S").fields.iter().collect();
     let rows: Vec<_> = fields
         .iter()
-        .map(|one| (one.name.as_str(), one.offset, one.size))
+        .map(|field| (field.name.as_str(), field.offset, field.size))
         .collect();
     let expected = [
         ("a", 0, 1),
@@ -157,7 +161,7 @@ fn what_c_leaves_nameless_is_called_anonymous() {
 }
 
 #[test]
-fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
+fn typedef_of_function_is_a_callback() {
     let Some(found) = parse(
         "typedef struct Error Error;
         struct Run_Args { int x; };
@@ -176,7 +180,9 @@ fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
     };
     assert_eq!(run.signature.params[0].name, "args");
     assert_eq!(run.signature.ret, pointer(named("Error"), true));
-    assert!(matches!(&found.items["Stop"], Item::Callback(one) if one.signature.params.is_empty()));
+    assert!(
+        matches!(&found.items["Stop"], Item::Callback(callback) if callback.signature.params.is_empty())
+    );
     assert_eq!(field(&found, "Table", "Run").ty, named("Run"));
     assert_eq!(field(&found, "Table", "stop").ty, named("Stop"));
     assert_eq!(
@@ -190,7 +196,7 @@ fn a_typedef_of_a_function_is_a_callback_and_its_pointer_holds_one() {
 }
 
 #[test]
-fn typedef_chains_keep_their_names_and_enums_their_gaps() {
+fn keeps_typedef_chains_and_gaps_of_enums() {
     let Some(found) = parse(
         "typedef unsigned char Byte; typedef Byte Flag; typedef struct P_st* P; typedef P Q;
         typedef enum Gap { G_A = -2, G_B = 5, G_C } Gap;
@@ -199,24 +205,24 @@ fn typedef_chains_keep_their_names_and_enums_their_gaps() {
         return;
     };
     let found = found.unwrap();
-    assert!(matches!(&found.items["Byte"], Item::Alias(one) if one.ty == int(8, false)));
-    assert!(matches!(&found.items["Flag"], Item::Alias(one) if one.ty == named("Byte")));
-    assert!(matches!(&found.items["Q"], Item::Alias(one) if one.ty == named("P")));
+    assert!(matches!(&found.items["Byte"], Item::Alias(alias) if alias.ty == int(8, false)));
+    assert!(matches!(&found.items["Flag"], Item::Alias(alias) if alias.ty == named("Byte")));
+    assert!(matches!(&found.items["Q"], Item::Alias(alias) if alias.ty == named("P")));
     let Item::Enum(gap) = &found.items["Gap"] else {
         panic!()
     };
-    let values: Vec<i64> = gap.variants.iter().map(|one| one.value).collect();
+    let values: Vec<i64> = gap.variants.iter().map(|variant| variant.value).collect();
     assert_eq!((gap.repr.clone(), values), (int(32, true), vec![-2, 5, 6]));
     let types: Vec<&Type> = structure(&found, "S")
         .fields
         .iter()
-        .map(|one| &one.ty)
+        .map(|field| &field.ty)
         .collect();
     assert_eq!(types, [&named("Flag"), &named("Q"), &named("Gap")]);
 }
 
 #[test]
-fn a_wrong_guess_of_a_number_costs_only_time() {
+fn reports_header_error_after_wrong_guess_of_a_number() {
     let Some(found) =
         parse("#define ODD 1\nstruct S { int a; };\n#define TOO_LONG 99999999999999999999999\n")
     else {
@@ -227,7 +233,7 @@ fn a_wrong_guess_of_a_number_costs_only_time() {
 }
 
 #[test]
-fn scalars_are_told_apart() {
+fn distinguishes_scalar_types() {
     let Some(found) = parse(
         "#include <stddef.h>
         #include <stdint.h>
@@ -240,7 +246,7 @@ fn scalars_are_told_apart() {
     let types: Vec<Type> = structure(&found, "All")
         .fields
         .iter()
-        .map(|one| one.ty.clone())
+        .map(|field| field.ty.clone())
         .collect();
     let array = |elem, len| Type::Array {
         elem: Box::new(elem),
@@ -264,7 +270,7 @@ fn scalars_are_told_apart() {
 }
 
 #[test]
-fn enums_keep_their_order_and_their_synonyms() {
+fn keeps_order_and_synonyms_of_enumerators() {
     let Some(found) =
         parse("typedef enum Kind { K_ONE = 1, K_SAME = 1, K_NEXT } Kind; enum { PLAIN = 7 };")
     else {
@@ -277,15 +283,17 @@ fn enums_keep_their_order_and_their_synonyms() {
     let values: Vec<_> = kind
         .variants
         .iter()
-        .map(|one| (one.name.as_str(), one.value))
+        .map(|variant| (variant.name.as_str(), variant.value))
         .collect();
     assert_eq!(values, [("K_ONE", 1), ("K_SAME", 1), ("K_NEXT", 2)]);
     assert_eq!(kind.repr, int(32, false));
-    assert!(matches!(&found.items["PLAIN"], Item::Constant(one) if one.value == Value::Int(7)));
+    assert!(
+        matches!(&found.items["PLAIN"], Item::Constant(constant) if constant.value == Value::Int(7))
+    );
 }
 
 #[test]
-fn the_spellings_of_a_size_are_bound_by_their_body() {
+fn assigns_sizes_to_structs_by_their_arguments() {
     let header = format!(
         "{OFFSET_OF_END}
         typedef struct A {{ size_t struct_size; char last;
@@ -326,18 +334,18 @@ fn the_spellings_of_a_size_are_bound_by_their_body() {
         );
         assert!(
             !found.items.contains_key(symbol),
-            "a size is no constant: {symbol}"
+            "a size is not a constant: {symbol}"
         );
     }
     assert_eq!(
         structure(&found, "A").layout.size,
         16,
-        "the unpadded size is not sizeof"
+        "struct_size is unpadded, sizeof is not"
     );
 }
 
 #[test]
-fn macros_become_numbers_names_and_aliases() {
+fn converts_macros_to_numbers_names_and_aliases() {
     let Some(found) = parse(
         "#define GUARD
         #define TWO 2
@@ -356,7 +364,7 @@ fn macros_become_numbers_names_and_aliases() {
     };
     let found = found.unwrap();
     let value = |name: &str| match &found.items[name] {
-        Item::Constant(one) => one.value.clone(),
+        Item::Constant(constant) => constant.value.clone(),
         other => panic!("{name} is {other:?}"),
     };
     assert_eq!(value("TWO"), Value::Int(2));
@@ -365,21 +373,21 @@ fn macros_become_numbers_names_and_aliases() {
     assert_eq!(value("LINES"), Value::Text("one\n2".into()));
     assert_eq!(value("OK"), Value::Name("CODE_OK".into()));
     assert_eq!(value("kLimit"), Value::Int(5));
-    assert!(matches!(&found.items["Walker"], Item::Alias(one) if one.ty == named("Visitor")));
+    assert!(matches!(&found.items["Walker"], Item::Alias(alias) if alias.ty == named("Visitor")));
     for none in ["GUARD", "CALL", "UNRELATED"] {
         assert!(!found.items.contains_key(none), "{none}");
     }
 }
 
 #[test]
-fn aliases_stay_names() {
+fn keeps_names_of_aliases() {
     let Some(found) = parse(
         "extern \"C\" { typedef struct Raw Raw; typedef struct Raw Status; void Set(Status* status, const Raw* from); }",
     ) else {
         return;
     };
     let found = found.unwrap();
-    assert!(matches!(&found.items["Status"], Item::Alias(one) if one.ty == named("Raw")));
+    assert!(matches!(&found.items["Status"], Item::Alias(alias) if alias.ty == named("Raw")));
     let Item::Function(set) = &found.items["Set"] else {
         panic!()
     };
@@ -389,7 +397,7 @@ fn aliases_stay_names() {
 }
 
 #[test]
-fn comments_go_to_what_they_stand_beside() {
+fn attaches_comments_by_position() {
     let Some(found) = parse(
         "struct S {
           // [Optional]
@@ -412,9 +420,9 @@ fn comments_go_to_what_they_stand_beside() {
     let texts = |member: &str| -> Vec<String> {
         found
             .comments
-            .of("S", member)
+            .get("S", member)
             .iter()
-            .map(|one| one.text.clone())
+            .map(|comment| comment.text.clone())
             .collect()
     };
     assert_eq!(
@@ -429,11 +437,11 @@ fn comments_go_to_what_they_stand_beside() {
         field(&found, "S", "d").section.as_deref(),
         Some("SOME CALLBACKS")
     );
-    assert_eq!(found.comments.of("S", "c")[0].loc.line, 12);
+    assert_eq!(found.comments.get("S", "c")[0].loc.line, 12);
 }
 
 #[test]
-fn the_target_decides_the_layout() {
+fn layout_depends_on_target() {
     let header = "#include <stddef.h>\nstruct S { char a; double b; size_t c; };";
     let sizes = [
         ("x86_64-unknown-linux-gnu", 24),
@@ -453,7 +461,7 @@ fn the_target_decides_the_layout() {
 }
 
 #[test]
-fn every_builtin_header_parses_in_any_order() {
+fn builtin_headers_parse_for_every_target() {
     let all = sp_data::embedded::BUILTIN_HEADERS.iter();
     let includes: String = all
         .map(|(name, _)| format!("#include <{name}>\n"))
@@ -472,19 +480,19 @@ fn every_builtin_header_parses_in_any_order() {
     }
 }
 
-fn drawn(error: &dyn Diagnostic) -> String {
-    let mut page = String::new();
+fn rendered(error: &dyn Diagnostic) -> String {
+    let mut report = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-    handler.render_report(&mut page, error).unwrap();
-    page
+    handler.render_report(&mut report, error).unwrap();
+    report
 }
 
 #[test]
-fn an_error_shows_the_headers_line_with_a_caret() {
+fn error_shows_line_of_header_with_caret() {
     let Some(found) = parse("struct Fine { int a; };\nstruct Broken { Missing b; };\n") else {
         return;
     };
-    let page = drawn(&found.unwrap_err());
+    let report = rendered(&found.unwrap_err());
     for part in [
         "unknown type name 'Missing'",
         "demo.h:2:17",
@@ -492,34 +500,34 @@ fn an_error_shows_the_headers_line_with_a_caret() {
         "┬",
         "sp_gen::clang::parse",
     ] {
-        assert!(page.contains(part), "{part} is not in\n{page}");
+        assert!(report.contains(part), "{part} is not in\n{report}");
     }
 }
 
 #[test]
-fn a_missing_include_is_an_error() {
+fn rejects_missing_include() {
     let Some(found) = parse("#include \"nowhere.h\"\nstruct S { int a; };\n") else {
         return;
     };
-    let page = drawn(&found.unwrap_err());
-    assert!(page.contains("'nowhere.h' file not found"), "{page}");
+    let report = rendered(&found.unwrap_err());
+    assert!(report.contains("'nowhere.h' file not found"), "{report}");
 }
 
 #[test]
-fn an_error_inside_a_size_points_into_the_header() {
+fn error_in_size_is_at_the_macro_in_the_header() {
     let header = format!(
         "{OFFSET_OF_END}struct S {{ int a; }};\n#define S_SIZE TF_OFFSET_OF_END(S, gone)\n"
     );
     let Some(found) = parse(&header) else { return };
-    let page = drawn(&found.unwrap_err());
+    let report = rendered(&found.unwrap_err());
     assert!(
-        page.contains("no member named 'gone'") && page.contains("#define S_SIZE"),
-        "{page}"
+        report.contains("no member named 'gone'") && report.contains("#define S_SIZE"),
+        "{report}"
     );
 }
 
 #[test]
-fn what_the_ir_cannot_say_is_refused_by_name() {
+fn rejects_declarations_that_the_ir_cannot_describe() {
     for (header, what) in [
         ("struct S { int a : 3; };", "a bit-field"),
         ("struct S { long double a; };", "the type `long double`"),

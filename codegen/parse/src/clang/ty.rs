@@ -1,5 +1,5 @@
-//! C types to the IR's. Typedefs that the headers do not own (`int32_t`) are seen through; the
-//! others stay names, so that the IR says what the header says.
+//! Converts C types to the IR's. Typedefs from outside of the include root (`int32_t`) are resolved; the others stay
+//! names, as in the header.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use sp_ir::{Param, Signature, Type};
 use super::cursor::{Cursor, Ty, TyId};
 use super::decl::Names;
 
-/// A type that the IR has no words for, as C spells it.
+/// A type that the IR cannot describe, as C spells it.
 #[derive(Debug)]
 pub struct Unsupported(pub String);
 
-/// Converts types, given the names of anonymous ones.
+/// Converts types, given the names of anonymous types.
 pub struct Types<'a> {
     names: &'a Names,
     owned: &'a dyn Fn(Cursor) -> bool,
@@ -22,8 +22,8 @@ pub struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// `names` are those that typedefs and fields give to anonymous types; `owned` says whether a
-    /// declaration belongs to a header under the include root.
+    /// Returns a converter. `names` has the names that typedefs and fields give to anonymous types; `owned` returns true
+    /// for a declaration in a header under the include root.
     pub fn new(names: &'a Names, owned: &'a dyn Fn(Cursor) -> bool) -> Self {
         Self {
             names,
@@ -32,7 +32,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// One type. Few are used often, so what was converted before is kept.
+    /// Converts a type. Results are cached: a few types are used often.
     pub fn convert(&self, ty: Ty) -> Result<Type, Unsupported> {
         if let Some(known) = self.known.borrow().get(&ty.id()) {
             return Ok(known.clone());
@@ -44,7 +44,7 @@ impl<'a> Types<'a> {
     }
 
     fn convert_new(&self, ty: Ty) -> Result<Type, Unsupported> {
-        let ty = ty.bare();
+        let ty = ty.unelaborated();
         match ty.kind() {
             CXType_Typedef => self.typedef(ty),
             CXType_Record | CXType_Enum => self.named(ty),
@@ -53,14 +53,14 @@ impl<'a> Types<'a> {
                 elem: Box::new(self.convert(ty.element())?),
                 len: ty.array_len().max(0) as u64,
             }),
-            // A parameter `T x[]` is a pointer; the size of a trailing array is the author's.
+            // A parameter `T x[]` is a pointer. The length of a trailing array member is not stated.
             CXType_IncompleteArray => self.pointer(ty.element()),
             CXType_Unexposed => self.unexposed(ty),
             _ => scalar(ty),
         }
     }
 
-    /// A function's parameters and result. `names` are its parameters' declarations.
+    /// Converts a function type. `names` are the declarations of its parameters.
     pub fn signature(&self, ty: Ty, names: &[Cursor]) -> Result<Signature, Unsupported> {
         if ty.is_variadic() {
             return Err(Unsupported(ty.spelling()));
@@ -73,7 +73,7 @@ impl<'a> Types<'a> {
                         .get(index)
                         .map(|cursor| cursor.name())
                         .unwrap_or_default();
-                    Ok(self.param(name, self.convert(ty)?))
+                    Ok(param(name, self.convert(ty)?))
                 })
                 .collect::<Result<_, Unsupported>>()?,
             ret: self.convert(ty.result())?,
@@ -81,13 +81,14 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// The function type that a field, parameter or typedef points to, with its parameters' names.
+    /// Returns the function type that a field, parameter or typedef points to, with its parameters' names; `None` if it
+    /// points to no function.
     pub fn pointed_signature(
         &self,
         ty: Ty,
         declared: Cursor,
     ) -> Option<Result<Signature, Unsupported>> {
-        let function = function_type(ty).or_else(|| function_behind(ty))?;
+        let function = function_type(ty).or_else(|| pointed_function(ty))?;
         let names: Vec<Cursor> = declared
             .children()
             .into_iter()
@@ -96,23 +97,12 @@ impl<'a> Types<'a> {
         Some(self.signature(function, &names))
     }
 
-    /// The type of a field or parameter: as [`convert`](Self::convert), with the names that a
-    /// function pointer's parameters have in the declaration.
-    pub fn declared(&self, cursor: Cursor) -> Result<Type, Unsupported> {
+    /// Converts the type of a field or parameter as [`convert`](Self::convert) does. The parameters of a function pointer
+    /// have the names in the declaration.
+    pub fn declared_type(&self, cursor: Cursor) -> Result<Type, Unsupported> {
         match self.pointed_signature(cursor.ty(), cursor) {
             Some(signature) => Ok(Type::Function(Box::new(signature?))),
             None => self.convert(cursor.ty()),
-        }
-    }
-
-    /// A parameter about which nothing is said yet.
-    pub fn param(&self, name: String, ty: Type) -> Param {
-        Param {
-            name,
-            ty,
-            direction: None,
-            transfer: None,
-            scope: None,
         }
     }
 
@@ -131,13 +121,13 @@ impl<'a> Types<'a> {
     }
 
     fn named(&self, ty: Ty) -> Result<Type, Unsupported> {
-        let name = self.names.of(ty.declaration());
+        let name = self.names.get(ty.declaration());
         name.map(Type::Named)
             .ok_or_else(|| Unsupported(ty.spelling()))
     }
 
     fn pointer(&self, pointee: Ty) -> Result<Type, Unsupported> {
-        // `typedef void Run(Args* args);` is a callback, and `Run*` what holds one.
+        // `typedef void Run(Args* args);` is a callback, and `Run*` is a pointer to that function.
         if is_function_typedef(pointee) {
             return self.convert(pointee);
         }
@@ -150,7 +140,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Parenthesised declarators and attributes, which libclang does not name.
+    /// Converts parenthesised declarators and attributed types, for which libclang has no kind.
     fn unexposed(&self, ty: Ty) -> Result<Type, Unsupported> {
         match ty.canonical() {
             canonical if canonical.kind() == CXType_Unexposed => Err(Unsupported(ty.spelling())),
@@ -159,9 +149,19 @@ impl<'a> Types<'a> {
     }
 }
 
-/// A typedef's name for a function type, not for a pointer to one.
+fn param(name: String, ty: Type) -> Param {
+    Param {
+        name,
+        ty,
+        direction: None,
+        transfer: None,
+        scope: None,
+    }
+}
+
+/// Returns true for a typedef of a function type, not of a pointer to one.
 fn is_function_typedef(ty: Ty) -> bool {
-    let ty = ty.bare();
+    let ty = ty.unelaborated();
     ty.kind() == CXType_Typedef && is_function(ty)
 }
 
@@ -172,16 +172,16 @@ fn is_function(ty: Ty) -> bool {
     )
 }
 
-/// The function type that `ty` points to without going through a typedef.
-fn function_behind(ty: Ty) -> Option<Ty> {
-    let ty = ty.bare();
+/// Returns the function type that `ty` points to, or `None` if it points to a typedef or another type.
+fn pointed_function(ty: Ty) -> Option<Ty> {
+    let ty = ty.unelaborated();
     (ty.kind() == CXType_Pointer).then(|| function_type(ty.pointee()))?
 }
 
-/// `ty` itself if it is a function type, not a name for one. Parentheses stay on, since the
-/// canonical type would lose the names of parameter types.
+/// Returns `ty` if it is a function type and not a typedef of one. It is not made canonical, which would resolve the
+/// names of parameter types.
 fn function_type(ty: Ty) -> Option<Ty> {
-    let ty = ty.bare();
+    let ty = ty.unelaborated();
     (is_function(ty) && ty.kind() != CXType_Typedef).then_some(ty)
 }
 

@@ -1,8 +1,8 @@
-//! One in-memory parse.
+//! A parse by libclang.
 //!
-//! The parse reads an unsaved wrapper that includes an API's headers, with our own builtin
-//! headers and an explicit target, so that it depends on no compiler. Clang goes on after an
-//! error and then reports wrong layouts without a word, hence: any error ends it here.
+//! The main file is a wrapper in memory that includes the headers. The builtin headers are ours and the target is
+//! explicit, so that the result does not depend on an installed compiler. After an error clang continues and returns
+//! wrong layouts, so any error fails the parse.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,20 +15,22 @@ use clang_sys::*;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
 
-use super::cursor::{Cursor, DataFolders, File, expansion, text};
+use super::cursor::{Cursor, File, Position, expansion, text};
 use super::library::{Library, LibraryMissing};
+use crate::identifier::{is_identifier_char, split_identifier};
 use sp_data::embedded::BUILTIN_HEADERS;
 
-/// Where the wrapper and the builtin headers seem to lie; nothing is ever written there.
+/// Virtual path of the wrapper. No file is written there.
 const WRAPPER: &str = "/sp-gen/wrapper.cc";
+/// Virtual folder of the builtin headers.
 const BUILTIN: &str = "/sp-gen/builtin";
 
 /// The target whose layouts a snapshot records.
 pub const DEFAULT_TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// What to parse.
+/// The input of a parse.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct ParseInput {
     /// The folder that `#include "tensorflow/c/..."` starts from.
     pub include_root: PathBuf,
     /// The headers, relative to it.
@@ -37,17 +39,17 @@ pub struct Source {
     pub target: String,
 }
 
-impl Source {
-    /// Returns true if `header` is one of the headers, not only included by them.
+impl ParseInput {
+    /// Returns true if `header` is one of the input's own headers, not only included by them.
     pub fn has(&self, header: &str) -> bool {
-        self.headers.iter().any(|one| one == header)
+        self.headers.iter().any(|own| own == header)
     }
 }
 
-/// A parse could not be made.
+/// The headers cannot be parsed.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ParseError {
-    /// There is no libclang.
+    /// libclang is not found.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Library(#[from] LibraryMissing),
@@ -55,27 +57,27 @@ pub enum ParseError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Header(#[from] Box<HeaderError>),
-    /// libclang gave no translation unit at all.
-    #[error("libclang could not parse for target `{target}` (its code {code})")]
+    /// libclang returned no translation unit.
+    #[error("libclang cannot parse for target `{target}` (error code {code})")]
     #[diagnostic(
         code(sp_gen::clang::parse),
         help("check the target triple; `x86_64-unknown-linux-gnu` is the default")
     )]
     Failed {
-        /// The triple asked for.
+        /// The requested target triple.
         target: String,
         /// `CXErrorCode`.
         code: i32,
     },
 }
 
-/// The first error that clang has with a header, with the others beside it.
+/// The first error in a header, with the next ones.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{message}\n  at {at}")]
 #[diagnostic(
     code(sp_gen::clang::parse),
     help(
-        "layouts after an error are wrong, so nothing was read; the include root must hold every header that these include"
+        "layouts after an error are wrong, so nothing was read; the include root must contain every header that these include"
     )
 )]
 pub struct HeaderError {
@@ -101,36 +103,35 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Parses `source`; `appendix` is put after the includes in the wrapper.
+    /// Parses the headers of `input`. The wrapper contains `appendix` after its includes.
     ///
     /// # Errors
-    /// Where libclang is missing, or says `error` about anything.
-    pub fn parse(source: &Source, appendix: &str) -> Result<Self, ParseError> {
+    /// Returns an error if libclang is missing or reports an error.
+    pub fn parse(input: &ParseInput, appendix: &str) -> Result<Self, ParseError> {
         let library = Library::load()?;
-        // SAFETY: the library is loaded on this thread; both are disposed in `drop`.
+        // SAFETY: the library is loaded on this thread. `drop` disposes the index once.
         let index = unsafe { clang_createIndex(0, 0) };
         let mut unit = Self {
             raw: ptr::null_mut(),
             index,
-            root: source.include_root.clone(),
-            wrapper: wrapper(source, appendix),
+            root: input.include_root.clone(),
+            wrapper: wrapper(input, appendix),
             names: RefCell::default(),
             texts: RefCell::default(),
             _library: library,
         };
-        unit.raw = translate(index, source, &unit.wrapper)?;
-        unit.check()?;
+        unit.raw = translate(index, input, &unit.wrapper)?;
+        unit.reject_errors()?;
         Ok(unit)
     }
 
-    /// The root of the tree.
+    /// Returns the root of the syntax tree.
     pub fn cursor(&self) -> Cursor<'_> {
-        // SAFETY: the unit is alive.
+        // SAFETY: `self.raw` is a parsed unit, disposed only in `drop`.
         Cursor::new(unsafe { clang_getTranslationUnitCursor(self.raw) }, self)
     }
 
-    /// The header that a file is, relative to the include root; none for the wrapper and the
-    /// builtin headers.
+    /// Returns the path of a file below the include root, or `None` for the wrapper and the builtin headers.
     pub fn header(&self, file: File) -> Option<Rc<str>> {
         let name = || {
             let path = file.path(self);
@@ -141,7 +142,7 @@ impl Unit {
         names.entry(file).or_insert_with(name).clone()
     }
 
-    /// The text of a header; empty where it cannot be read.
+    /// Returns the text of a header, which is empty if it cannot be read.
     pub fn text(&self, header: &str) -> Rc<str> {
         if let Some(text) = self.texts.borrow().get(header) {
             return text.clone();
@@ -153,7 +154,7 @@ impl Unit {
         text
     }
 
-    fn check(&self) -> Result<(), Box<HeaderError>> {
+    fn reject_errors(&self) -> Result<(), Box<HeaderError>> {
         let mut errors = self.errors().into_iter();
         match errors.next() {
             None => Ok(()),
@@ -165,28 +166,29 @@ impl Unit {
     }
 
     fn errors(&self) -> Vec<HeaderError> {
-        // SAFETY: the unit is alive.
+        // SAFETY: `self.raw` is a parsed unit, disposed only in `drop`.
         let count = unsafe { clang_getNumDiagnostics(self.raw) };
         (0..count).filter_map(|index| self.error(index)).collect()
     }
 
     fn error(&self, index: u32) -> Option<HeaderError> {
-        // SAFETY: the index is below the count; the diagnostic is disposed before the unit is.
+        // SAFETY: the index is less than the count. The diagnostic is disposed once, before its unit.
         unsafe {
             let diagnostic = clang_getDiagnostic(self.raw, index);
             let severity = clang_getDiagnosticSeverity(diagnostic);
             let message = text(clang_getDiagnosticSpelling(diagnostic));
             let location = clang_getDiagnosticLocation(diagnostic);
             clang_disposeDiagnostic(diagnostic);
-            (severity >= CXDiagnostic_Error).then(|| self.explain(message, location))
+            (severity >= CXDiagnostic_Error).then(|| self.header_error(message, location))
         }
     }
 
-    /// Prefers a header's own line to the wrapper's that uses what it defines.
-    fn explain(&self, message: String, location: CXSourceLocation) -> HeaderError {
-        let place = expansion(location);
-        let place = place.and_then(|place| self.defined(&place).or(Some(place)));
-        let Some(place) = place else {
+    /// Returns the error at `location`. If that is a line of the wrapper that uses a macro of a header, the error is at
+    /// the macro's definition.
+    fn header_error(&self, message: String, location: CXSourceLocation) -> HeaderError {
+        let position = expansion(location);
+        let position = position.map(|position| self.macro_used_at(position).unwrap_or(position));
+        let Some(position) = position else {
             return HeaderError {
                 message,
                 at: "the command line".into(),
@@ -195,52 +197,44 @@ impl Unit {
                 others: Vec::new(),
             };
         };
-        let path = place.file.path(self);
-        let header = self.header(place.file);
+        let path = position.file.path(self);
+        let header = self.header(position.file);
         let name = header.map_or_else(|| path.clone(), |header| header.to_string());
         let code = std::fs::read_to_string(&path).unwrap_or_default();
         HeaderError {
             message,
-            at: format!("{name}:{}:{}", place.line, place.column),
-            span: word_at(&code, place.offset as usize),
+            at: format!("{name}:{}:{}", position.line, position.column),
+            span: word_at(&code, position.offset as usize),
             source_code: NamedSource::new(name, code),
             others: Vec::new(),
         }
     }
 
-    /// Where the macro is defined that the wrapper uses at `place`.
-    fn defined(&self, place: &DataFolders) -> Option<DataFolders> {
-        let line = self
-            .wrapper
-            .lines()
-            .nth(place.line.checked_sub(1)? as usize)?;
-        let words: Vec<&str> = line.split(|one: char| !is_word(one)).collect();
-        let is_used = |one: &Cursor| words.contains(&one.name().as_str());
-        let macros = self.cursor().children().into_iter();
-        macros
-            .filter(|one| one.kind() == CXCursor_MacroDefinition && is_used(one))
-            .find_map(|one| {
-                one.place()
-                    .filter(|place| self.header(place.file).is_some())
-            })
-            .filter(|_| place.file.path(self) == WRAPPER)
+    /// Returns the position of the header's macro that the wrapper uses on the line of `used`.
+    fn macro_used_at(&self, used: Position) -> Option<Position> {
+        let index = used.line.checked_sub(1)? as usize;
+        let line = self.wrapper.lines().nth(index)?;
+        let words: Vec<&str> = line.split(|it| !is_identifier_char(it)).collect();
+        let is_used = |cursor: &Cursor| words.contains(&cursor.name().as_str());
+        let in_header = |position: &Position| self.header(position.file).is_some();
+        let cursors = self.cursor().children().into_iter();
+        cursors
+            .filter(|cursor| cursor.kind() == CXCursor_MacroDefinition && is_used(cursor))
+            .find_map(|cursor| cursor.position().filter(in_header))
+            .filter(|_| used.file.path(self) == WRAPPER)
     }
 }
 
-/// The whole word that starts at `offset`, else its one character.
+/// Returns the span of the identifier at `offset`, or of the one character there.
 fn word_at(code: &str, offset: usize) -> Option<SourceSpan> {
     let rest = code.get(offset..)?;
-    let length = rest.find(|one| !is_word(one)).unwrap_or(rest.len()).max(1);
-    Some((offset, length.min(rest.len())).into())
-}
-
-fn is_word(one: char) -> bool {
-    one.is_alphanumeric() || one == '_'
+    let (word, _) = split_identifier(rest);
+    Some((offset, word.len().max(1).min(rest.len())).into())
 }
 
 impl Drop for Unit {
     fn drop(&mut self) {
-        // SAFETY: made in `parse`, disposed once, the unit before its index.
+        // SAFETY: `parse` created both and nothing else disposes them. The unit is disposed before its index.
         unsafe {
             if !self.raw.is_null() {
                 clang_disposeTranslationUnit(self.raw);
@@ -252,11 +246,11 @@ impl Drop for Unit {
 
 fn translate(
     index: CXIndex,
-    source: &Source,
+    input: &ParseInput,
     wrapper: &str,
 ) -> Result<CXTranslationUnit, ParseError> {
-    let arguments: Vec<CString> = arguments(source).iter().map(|one| c_string(one)).collect();
-    let arguments: Vec<*const c_char> = arguments.iter().map(|one| one.as_ptr()).collect();
+    let arguments: Vec<CString> = arguments(input).iter().map(|text| c_string(text)).collect();
+    let arguments: Vec<*const c_char> = arguments.iter().map(|text| text.as_ptr()).collect();
     let files = unsaved(wrapper);
     let mut unsaved: Vec<CXUnsavedFile> = files
         .iter()
@@ -268,7 +262,7 @@ fn translate(
         .collect();
     let name = c_string(WRAPPER);
     let mut raw = ptr::null_mut();
-    // SAFETY: every pointer outlives the call, and libclang copies what it keeps.
+    // SAFETY: every pointer is that of a local value that outlives the call. libclang copies the strings it needs later.
     let code = unsafe {
         clang_parseTranslationUnit2(
             index,
@@ -284,14 +278,14 @@ fn translate(
     match code {
         CXError_Success if !raw.is_null() => Ok(raw),
         code => Err(ParseError::Failed {
-            target: source.target.clone(),
+            target: input.target.clone(),
             code,
         }),
     }
 }
 
-fn arguments(source: &Source) -> Vec<String> {
-    let root = source.include_root.to_string_lossy().into_owned();
+fn arguments(input: &ParseInput) -> Vec<String> {
+    let root = input.include_root.to_string_lossy().into_owned();
     [
         "-x",
         "c++",
@@ -301,18 +295,18 @@ fn arguments(source: &Source) -> Vec<String> {
         BUILTIN,
         "-I",
         &root,
-        // They take a third of the time of PJRT's headers. One that fails moves no field; what it
-        // would say of `struct_size`, a lint does.
+        // Static assertions take a third of the time for PJRT's headers. A failed one changes no layout, and a lint
+        // reports a wrong `struct_size`.
         "-Dstatic_assert(...)=",
         "-target",
-        &source.target,
+        &input.target,
     ]
     .map(String::from)
     .to_vec()
 }
 
-fn wrapper(source: &Source, appendix: &str) -> String {
-    let headers = source.headers.iter();
+fn wrapper(input: &ParseInput, appendix: &str) -> String {
+    let headers = input.headers.iter();
     let includes: String = headers
         .map(|header| format!("#include \"{header}\"\n"))
         .collect();
@@ -323,7 +317,7 @@ fn unsaved(wrapper: &str) -> Vec<(CString, CString)> {
     let builtin = BUILTIN_HEADERS
         .iter()
         .map(|(name, body)| (c_string(&format!("{BUILTIN}/{name}")), c_string(body)));
-    // C++ calls `stddef.h` also `cstddef`.
+    // C++ has `cstddef` for `stddef.h`.
     let cpp = BUILTIN_HEADERS.iter().filter_map(|(name, _)| {
         let stem = name.strip_suffix(".h")?;
         let body = c_string(&format!("#include <{name}>\n"));
@@ -335,7 +329,7 @@ fn unsaved(wrapper: &str) -> Vec<(CString, CString)> {
         .collect()
 }
 
-/// Cuts at a NUL, which no header of ours has.
+/// Returns `text` as a C string, cut at the first NUL. Our own texts contain none.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Headers at hand: a comment that differs from the newest known release's takes precedence over the
-//! notes, which were written for that release.
+//! Compares the comments of headers at hand with those of the newest known release. A comment that differs takes
+//! precedence over the notes, which were written for that release.
 
 use sp_ir::{Direction, Evidence, Field, Item, Loc, Presence, Side, Signature, Stated, Struct};
 
@@ -13,37 +13,37 @@ pub fn prefer_changed_comments(items: &mut Items, commented: &Items, baseline: &
     for (name, item) in items {
         match (item, &commented[name], baseline.get(name)) {
             (Item::Struct(item), Item::Struct(commented), Some(Item::Struct(known))) => {
-                structure(item, commented, known);
+                update_struct(item, commented, known);
             }
             (Item::Function(item), Item::Function(commented), Some(Item::Function(known))) => {
                 let signatures = (&commented.signature, &known.signature);
-                signature(&mut item.signature, signatures.0, signatures.1);
+                update_signature(&mut item.signature, signatures.0, signatures.1);
             }
             _ => {}
         }
     }
 }
 
-/// How a comment differs from the baseline's.
+/// The difference between a comment and the baseline's.
 #[derive(PartialEq, Eq)]
-enum Comment {
+enum CommentChange {
     Same,
     Changed,
     Removed,
 }
 
-/// Takes over the value of a comment that changed.
+/// Replaces a fact by the value of a comment that changed.
 fn update<T: Clone + PartialEq>(
     fact: &mut Fact<T>,
     commented: &Fact<T>,
     known: &Fact<T>,
-) -> Comment {
+) -> CommentChange {
     match (comment_value(commented), comment_value(known)) {
-        (now, before) if now == before => Comment::Same,
-        (None, _) => Comment::Removed,
+        (now, before) if now == before => CommentChange::Same,
+        (None, _) => CommentChange::Removed,
         (Some(_), _) => {
             *fact = commented.clone();
-            Comment::Changed
+            CommentChange::Changed
         }
     }
 }
@@ -52,34 +52,35 @@ fn comment_value<T>(fact: &Fact<T>) -> Option<&T> {
     fact.as_ref()?.comment_value()
 }
 
-fn structure(item: &mut Struct, commented: &Struct, known: &Struct) {
+fn update_struct(item: &mut Struct, commented: &Struct, known: &Struct) {
     update(&mut item.filled_by, &commented.filled_by, &known.filled_by);
     let filler = item.filled_by.as_ref().map(|fact| fact.value);
     for (field, commented) in item.fields.iter_mut().zip(&commented.fields) {
         if let Some(known) = known.fields.iter().find(|known| known.name == field.name) {
-            member(field, commented, known, filler);
+            update_field(field, commented, known, filler);
         }
     }
 }
 
-/// Without its mark a member is what the header's rules say of one: it must be set, and the side that
-/// fills the struct fills it. `ext` may always be left empty.
-fn member(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
-    demand(field, known);
+/// Updates the facts of a field. Without its marker, a field follows the header's rules: it is required, and the side
+/// that fills the struct fills it. `ext` is always optional.
+fn update_field(field: &mut Field, commented: &Field, known: &Field, filler: Option<Side>) {
+    keep_demand(field, known);
     let presence = update(&mut field.presence, &commented.presence, &known.presence);
-    if presence == Comment::Removed && field.name != "ext" {
+    if presence == CommentChange::Removed && field.name != "ext" {
         field.presence = unmarked(Presence::Required, &field.loc);
     }
     update(&mut field.filled_by, &commented.filled_by, &known.filled_by);
     let direction = update(&mut field.direction, &commented.direction, &known.direction);
-    let is_cores = filler == Some(Side::Core) && comment_value(&commented.filled_by).is_none();
-    if direction == Comment::Removed && is_cores {
+    let is_filled_by_core =
+        filler == Some(Side::Core) && comment_value(&commented.filled_by).is_none();
+    if direction == CommentChange::Removed && is_filled_by_core {
         field.direction = unmarked(Direction::In, &field.loc);
     }
 }
 
-/// The requirements of the known release's libraries hold until a header differs.
-fn demand(field: &mut Field, known: &Field) {
+/// Copies a requirement of the known release's libraries, which holds until the header's comment differs.
+fn keep_demand(field: &mut Field, known: &Field) {
     let Some(known) = known.presence.as_ref() else {
         return;
     };
@@ -96,8 +97,8 @@ fn unmarked<T>(value: T, loc: &Loc) -> Fact<T> {
     Some(Stated::new(value, Evidence::Comment(loc.clone())))
 }
 
-/// A note stays if the sentence about its function is gone: that states nothing else.
-fn signature(item: &mut Signature, commented: &Signature, known: &Signature) {
+/// Updates the facts of a signature. A note stays in force if its comment was removed: no comment is no statement.
+fn update_signature(item: &mut Signature, commented: &Signature, known: &Signature) {
     for (param, commented) in item.params.iter_mut().zip(&commented.params) {
         if let Some(known) = known.params.iter().find(|known| known.name == param.name) {
             update(&mut param.direction, &commented.direction, &known.direction);

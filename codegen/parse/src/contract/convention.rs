@@ -1,6 +1,5 @@
-//! The rules about whole structs at the head of a header: "SE_ : set/filled by core unless ..." of
-//! stream_executor.h and pluggable_profiler.h, "Struct that should be filled by the plugin: `A`, `B`"
-//! of grappler.h.
+//! Reads the rules for whole structs at the head of a header: "SE_ : set/filled by core unless ..." of
+//! stream_executor.h and pluggable_profiler.h, "Struct that should be filled by the plugin: `A`, `B`" of grappler.h.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use sp_ir::{Evidence, Item, Loc, Side};
 use super::{Items, state};
 use crate::clang::{Comment, Comments};
 
-/// The side that fills the structs of one name, or those whose names begin so.
+/// States the side that fills a struct, or all structs with a name prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
     /// `SE_` for a prefix, else a struct's name.
@@ -18,7 +17,7 @@ struct Rule {
     loc: Loc,
 }
 
-/// States which side fills each struct, if the head of its header has a rule for it.
+/// Adds the side that fills each struct, if the head of its header has a rule for it.
 pub fn annotate(items: &mut Items, comments: &Comments) {
     let mut rules: BTreeMap<String, Vec<Rule>> = BTreeMap::new();
     for (name, item) in items {
@@ -37,13 +36,13 @@ pub fn annotate(items: &mut Items, comments: &Comments) {
     }
 }
 
-/// The rule with the longest name that fits.
+/// Returns the matching rule with the longest name.
 fn find<'r>(rules: &'r [Rule], name: &str) -> Option<&'r Rule> {
-    let fits = |rule: &&Rule| match rule.name.ends_with('_') {
+    let matches = |rule: &&Rule| match rule.name.ends_with('_') {
         true => name.starts_with(&rule.name),
         false => name == rule.name,
     };
-    let found = rules.iter().filter(fits);
+    let found = rules.iter().filter(matches);
     found.max_by_key(|rule| rule.name.len())
 }
 
@@ -80,7 +79,7 @@ fn lines(comment: &Comment) -> impl Iterator<Item = (Loc, &str)> {
     })
 }
 
-/// `SE_`, also in quotes or behind a bullet.
+/// Returns the prefix in a text such as `SE_`, also in quotes or after a bullet.
 fn prefix(text: &str) -> Option<&str> {
     let name = text.trim_matches(|c: char| c.is_whitespace() || "`*'\"-".contains(c));
     let stem = name.strip_suffix('_')?;
@@ -88,7 +87,7 @@ fn prefix(text: &str) -> Option<&str> {
     (!stem.is_empty() && stem.chars().all(is_capital)).then_some(name)
 }
 
-/// The side behind the first "by": `set/filled by core unless ...`.
+/// Returns the side after the first "by": `set/filled by core unless ...`.
 fn side(text: &str) -> Option<Side> {
     let text = text.to_lowercase();
     let (_, rest) = text.split_once(" by ")?;
@@ -101,13 +100,13 @@ fn side(text: &str) -> Option<Side> {
     }
 }
 
-/// The side of `Struct that should be filled by the plugin`, which a list of structs follows.
+/// Returns the side in `Struct that should be filled by the plugin`, which precedes a list of structs.
 fn listed_side(text: &str) -> Option<Side> {
     let is_rule = text.to_lowercase().contains("struct") && text.contains("filled by");
     is_rule.then(|| side(text)).flatten()
 }
 
-/// The names in backquotes, on as many lines as end in a comma.
+/// Returns the names in backquotes. The list continues on the next line if a line ends with a comma.
 fn listed<'t>(first: &'t str, more: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut names = Vec::new();
     for line in std::iter::once(first).chain(more) {
@@ -131,7 +130,7 @@ mod tests {
         };
         let rules = read(&[comment]).into_iter();
         rules
-            .map(|one| (one.name, one.side, one.loc.line))
+            .map(|rule| (rule.name, rule.side, rule.loc.line))
             .collect()
     }
 
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn reads_the_side_of_listed_structs_across_lines() {
         let text = "Struct that should be filled by the plugin: `A`,\n`B`, `C`\n`D`";
-        let names: Vec<String> = rules(text).into_iter().map(|one| one.0).collect();
+        let names: Vec<String> = rules(text).into_iter().map(|rule| rule.0).collect();
         assert_eq!(names, ["A", "B", "C"]);
     }
 
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_longest_prefix_that_fits() {
+    fn finds_longest_matching_prefix() {
         let rules = read(&[Comment {
             text: "A_: set by core\nA_B_: set by plugin".into(),
             loc: Loc {

@@ -1,4 +1,5 @@
-//! A demanded field is required, whatever the header's comment says. A note that says otherwise is wrong.
+//! Marks demanded fields as required. A demand takes precedence over the header's comment; a note that contradicts it
+//! is an error.
 
 use miette::Diagnostic;
 use sp_ir::{Api, Evidence, Field, Item, Presence, Stated};
@@ -17,15 +18,15 @@ pub struct Contradictions {
     notes: Vec<Contradiction>,
 }
 
-/// One note.
+/// A note that the libraries contradict.
 #[derive(Debug, Error, Diagnostic)]
 enum Contradiction {
-    /// It says that a demanded field may be left empty.
-    #[error("headers/apis/{api}.toml: `{field}` is {note}, and TensorFlow {release} demands it")]
+    /// The note states that a demanded field is not required.
+    #[error("headers/apis/{api}.toml: `{field}` is {note}, but TensorFlow {release} requires it")]
     #[diagnostic(
         code(sp_gen::demands::contradiction),
         help(
-            "its libraries hold the text that the field must be set; correct the note or restrict its `releases`, or if core gives the message under some condition only, say so: overrides = \"library\""
+            "its libraries contain a message that the field must be set; correct the note or restrict its `releases`; if core reports the message under a condition only, add overrides = \"library\""
         )
     )]
     Demanded {
@@ -34,9 +35,9 @@ enum Contradiction {
         note: &'static str,
         release: String,
     },
-    /// It overrides a message that is not there.
+    /// The note overrides a message that the libraries do not contain.
     #[error(
-        "headers/apis/{api}.toml: the note on `{field}` overrides a message, and the libraries of TensorFlow {release} hold none"
+        "headers/apis/{api}.toml: the note on `{field}` overrides a message that the libraries of TensorFlow {release} do not contain"
     )]
     #[diagnostic(code(sp_gen::demands::override_unused), help("remove `overrides`"))]
     OverrideUnused {
@@ -46,10 +47,10 @@ enum Contradiction {
     },
 }
 
-/// States that each demanded field of `apis` is required, unless a note overrides the demand.
+/// Marks each demanded field of `apis` as required, unless a note overrides the demand.
 ///
 /// # Errors
-/// Returns an error if a note says that a demanded field may be left empty, or overrides nothing.
+/// Returns an error if a note states that a demanded field is not required, or overrides no demand.
 pub fn annotate(
     apis: &mut [Api],
     demands: &Demands,
@@ -66,7 +67,7 @@ pub fn annotate(
         let notes = notes.iter().find(|notes| notes.api == api.name);
         let overridden = notes.map_or_else(Vec::new, |notes| notes.library_overrides(&release));
         found.extend(require_all(api, demands, &overridden));
-        found.extend(unused(api, demands, &overridden));
+        found.extend(unused_overrides(api, demands, &overridden));
     }
     match found.is_empty() {
         true => Ok(()),
@@ -100,10 +101,16 @@ fn require_all(
     found
 }
 
-fn unused(api: &mut Api, demands: &Demands, overridden: &[(&str, &str)]) -> Vec<Contradiction> {
+fn unused_overrides(
+    api: &mut Api,
+    demands: &Demands,
+    overridden: &[(&str, &str)],
+) -> Vec<Contradiction> {
     let mut found = Vec::new();
     for pair @ (structure, field) in overridden {
-        if field_of(api, structure, field).is_some() && !demands.pairs().any(|one| one == *pair) {
+        if field_of(api, structure, field).is_some()
+            && !demands.pairs().any(|demand| demand == *pair)
+        {
             found.push(Contradiction::OverrideUnused {
                 api: api.name.clone(),
                 field: format!("{structure}.{field}"),
@@ -118,10 +125,10 @@ fn field_of<'a>(api: &'a mut Api, structure: &str, field: &str) -> Option<&'a mu
     let Some(Item::Struct(item)) = api.items.get_mut(structure) else {
         return None;
     };
-    item.fields.iter_mut().find(|one| one.name == field)
+    item.fields.iter_mut().find(|known| known.name == field)
 }
 
-/// A note's presence of a field, if it is not `required`.
+/// Returns the presence of a field as a note states it, if that is not `required`.
 fn contradiction(field: &Field) -> Option<&'static str> {
     let presence = field.presence.as_ref()?;
     match (&presence.evidence, presence.value) {
@@ -143,7 +150,7 @@ fn require(field: &mut Field) {
 mod tests {
     use super::*;
 
-    /// `SP_S { open }`, of which something is said.
+    /// Returns an API with `SP_S { open }`, whose presence is given as JSON.
     fn api(presence: &str) -> Api {
         let field = format!(
             r#"{{"name":"open","type":"void*","offset":0,"size":8{presence},"loc":"d.h:2"}}"#
@@ -168,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn states_required_where_nothing_or_the_same_is_known() {
+    fn marks_field_required_without_or_with_equal_fact() {
         let same = presence("required", r#"{"notes":"seen"}"#);
         for known in ["", &same] {
             let mut apis = [api(known)];
@@ -181,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_precedence_over_a_comment_and_keeps_its_value() {
+    fn demand_takes_precedence_over_comment_and_keeps_its_value() {
         let mut apis = [api(&presence("optional", r#"{"comment":"d.h:1"}"#))];
         annotate(&mut apis, &demands(), &[]).unwrap();
         let open = &apis[0].structure("SP_S").unwrap().fields[0];
@@ -191,17 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn rejects_note_that_says_optional() {
+    fn rejects_note_that_states_optional() {
         let mut apis = [api(&presence("optional", r#"{"notes":"seen"}"#))];
         let error = annotate(&mut apis, &demands(), &[]).unwrap_err();
         let note = error.notes[0].to_string();
         let expected =
-            "headers/apis/demo.toml: `SP_S.open` is optional, and TensorFlow 2.22 demands it";
+            "headers/apis/demo.toml: `SP_S.open` is optional, but TensorFlow 2.22 requires it";
         assert_eq!(note, expected);
     }
 
     #[test]
-    fn keeps_note_that_overrides_a_demand_and_rejects_one_that_overrides_nothing() {
+    fn accepts_note_that_overrides_demand_and_rejects_unused_override() {
         let text = |field: &str| {
             format!(
                 "headers = []\n[item.SP_S]\npresence = [{{ value = \"optional\", fields = [\"{field}\"], \

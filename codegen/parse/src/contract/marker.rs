@@ -1,25 +1,25 @@
-//! The markers in members' comments: `[Optional]`, `[in/out]`, `output, to be filled by plugin`,
-//! `Input/output`, `reserved for future use`, `free-form data set by plugin`.
+//! Reads the markers in fields' comments: `[Optional]`, `[in/out]`, `output, to be filled by plugin`, `Input/output`,
+//! `reserved for future use`, `free-form data set by plugin`.
 
 use sp_ir::{Direction, Evidence, Field, Item, Presence, Side};
 
 use super::{Items, state};
 use crate::clang::{Comment, Comments};
 
-/// What one comment says.
+/// The facts that the markers of a comment state.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+struct Markers {
     presence: Option<Presence>,
     direction: Option<Direction>,
     filled_by: Option<Side>,
 }
 
-/// States what the markers say.
+/// Adds the facts that the markers state.
 pub fn annotate(items: &mut Items, comments: &Comments) {
     for (name, item) in items {
         let Item::Struct(item) = item else { continue };
         for field in &mut item.fields {
-            for comment in comments.of(name, &field.name) {
+            for comment in comments.get(name, &field.name) {
                 apply(field, comment);
             }
         }
@@ -27,38 +27,38 @@ pub fn annotate(items: &mut Items, comments: &Comments) {
 }
 
 fn apply(field: &mut Field, comment: &Comment) {
-    let said = read(&comment.text);
+    let markers = read(&comment.text);
     let evidence = || Evidence::Comment(comment.loc.clone());
-    if let Some(value) = said.presence {
+    if let Some(value) = markers.presence {
         state(&mut field.presence, value, evidence());
     }
-    if let Some(value) = said.direction {
+    if let Some(value) = markers.direction {
         state(&mut field.direction, value, evidence());
     }
-    if let Some(value) = said.filled_by {
+    if let Some(value) = markers.filled_by {
         state(&mut field.filled_by, value, evidence());
     }
 }
 
-fn read(comment: &str) -> Said {
+fn read(comment: &str) -> Markers {
     let text = comment.to_lowercase();
-    let reserved = text.starts_with("reserved for future use");
-    let free_form = text.starts_with("free-form data");
-    let optional = text.lines().any(is_optional);
-    Said {
-        presence: (optional || reserved || free_form).then_some(Presence::Optional),
+    let is_reserved = text.starts_with("reserved for future use");
+    let is_free_form = text.starts_with("free-form data");
+    let is_marked = text.lines().any(is_optional);
+    Markers {
+        presence: (is_marked || is_reserved || is_free_form).then_some(Presence::Optional),
         direction: direction(&text),
         filled_by: filler(&text),
     }
 }
 
-/// `[Optional]` at the start of a line, also in parentheses or before a full stop or colon.
+/// Returns true for a line that starts with `[Optional]`, `(Optional)`, `Optional.` or `Optional:`.
 fn is_optional(line: &str) -> bool {
     let marks = ["[optional]", "(optional)", "optional.", "optional:"];
     line == "optional" || marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// A direction is the first word of a comment, or in brackets.
+/// Returns the direction, which is the first word of a comment, or in brackets at its start.
 fn direction(text: &str) -> Option<Direction> {
     let bracketed = text
         .strip_prefix('[')
@@ -77,14 +77,14 @@ fn direction(text: &str) -> Option<Direction> {
 }
 
 fn filler(text: &str) -> Option<Side> {
-    let by = |who: &str| {
+    let is_filled_by = |side: &str| {
         ["set by", "filled by"]
             .iter()
-            .any(|verb| text.contains(&format!("{verb} {who}")))
+            .any(|verb| text.contains(&format!("{verb} {side}")))
     };
     match () {
-        () if by("the plugin") || by("plugin") => Some(Side::Plugin),
-        () if by("core") => Some(Side::Core),
+        () if is_filled_by("the plugin") || is_filled_by("plugin") => Some(Side::Plugin),
+        () if is_filled_by("core") => Some(Side::Core),
         () => None,
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_markers() {
+    fn reads_direction() {
         let directions = [
             ("output, to be filled by plugin", Some(Direction::Out)),
             ("out, set by plugin", Some(Direction::Out)),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_who_fills() {
+    fn reads_filling_side() {
         assert_eq!(
             read("free-form data set by plugin").filled_by,
             Some(Side::Plugin)

@@ -1,15 +1,15 @@
-//! From declarations to facts: who fills, who may leave empty, who owns.
+//! Adds the contract facts to declarations: the side that fills a field, its presence, the owner of a value.
 //!
-//! One convention per file. What a later convention says beats what an earlier one said:
-//! prefix, then comment, then notes. Every fact carries its evidence.
+//! Each convention is a file. Later evidence takes precedence over earlier: prefix, then comment, then notes. Every
+//! fact has its evidence.
 
 mod baseline;
-mod cleanup;
 mod convention;
 pub mod demands;
-mod left_out;
+mod excluded;
 mod marker;
 pub mod notes;
+mod ownership;
 mod prefix;
 mod transfer;
 
@@ -21,28 +21,27 @@ use std::collections::BTreeMap;
 use sp_ir::{Evidence, Item, Stated};
 
 use crate::clang::Comments;
-pub use left_out::LeftOut;
-pub use notes::{Known, Notes, NotesError};
+pub use excluded::ExcludedHeaders;
+pub use notes::{KnownNames, Notes, NotesError};
 
-/// The items of one API, about which things become known.
+/// The items of one API, by name.
 pub type Items = BTreeMap<String, Item>;
 
-/// States all facts about `items` that names, `comments` and `notes` give. `known` has the names that
-/// some other release declares: a note about those is not a mistake. If the headers are at hand, a
-/// comment that differs from the newest known release's takes precedence over a note. Notes that hold
-/// for some releases apply only to those.
+/// Adds to `items` all facts that follow from names, `comments` and `notes`. `known` has the names that other releases
+/// declare: a note about one of those is not a mistake. With headers at hand, a comment that differs from the newest
+/// known release's takes precedence over a note. A note for some releases applies only to those.
 ///
 /// # Errors
-/// Where a note contradicts a comment unannounced, has no evidence, or is used by nothing.
+/// Returns an error if a note contradicts a comment without `overrides`, has no evidence, or applies to no item.
 pub fn annotate(
     items: &mut Items,
     comments: &Comments,
     notes: &Notes,
-    known: &Known,
+    known: &KnownNames,
     release: &str,
 ) -> Result<(), NotesError> {
     prefix::annotate(items, notes);
-    cleanup::annotate(items);
+    ownership::annotate(items);
     convention::annotate(items, comments);
     marker::annotate(items, comments);
     transfer::annotate(items, comments);
@@ -55,7 +54,7 @@ pub fn annotate(
     Ok(())
 }
 
-/// States a fact, unless better evidence has stated it already.
+/// Sets a fact, unless evidence of higher precedence has set it.
 fn state<T>(slot: &mut Option<Stated<T>>, value: T, evidence: Evidence) {
     let rank = |evidence: &Evidence| match evidence {
         Evidence::Prefix => 0,
@@ -63,10 +62,10 @@ fn state<T>(slot: &mut Option<Stated<T>>, value: T, evidence: Evidence) {
         Evidence::Notes(_) => 2,
         Evidence::Library => 3,
     };
-    let is_better = slot
+    let takes_precedence = slot
         .as_ref()
         .is_none_or(|known| rank(&known.evidence) <= rank(&evidence));
-    if is_better {
+    if takes_precedence {
         *slot = Some(Stated::new(value, evidence));
     }
 }

@@ -1,11 +1,11 @@
-//! `headers/apis/<api>.toml`: what no header says, each with what it rests on.
+//! `headers/apis/<api>.toml`: facts that no header states, each with its evidence.
 //!
-//! A note that nothing uses is a mistake, and so is one that contradicts a comment without
-//! saying so. All mistakes of a file are reported together.
+//! A note that applies to no item is a mistake, and so is one that contradicts a comment without `overrides`. All
+//! mistakes in a file are reported together.
 
-mod known;
-mod mistake;
-mod span;
+mod error;
+mod known_names;
+mod release_range;
 mod write;
 
 use std::collections::BTreeMap;
@@ -15,29 +15,29 @@ use serde::Deserialize;
 use sp_ir::{Direction, Discriminator, Item, Presence, Receiver, Scope, Side, Transfer};
 
 use super::Items;
-use crate::contract::LeftOut;
-pub use known::Known;
-pub use mistake::{Malformed, Mistake, NotesError};
+use crate::contract::ExcludedHeaders;
+pub use error::{Malformed, Mistake, NotesError};
+pub use known_names::KnownNames;
+use release_range::ReleaseRange;
 use sp_data::embedded::API_NOTES;
-use span::Span;
-use write::{Writer, doc_of};
+use write::NoteWriter;
 
 /// The notes of one API.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Notes {
-    /// The API's name: the file's.
+    /// The API's name, which is the file's.
     #[serde(skip)]
     pub api: String,
-    /// The headers whose declarations are the API's, those of any release; `*` stands for anything.
+    /// The headers whose declarations are the API's, in any release. `*` matches any characters.
     pub headers: Vec<String>,
-    /// Of those headers the ones that only some items are wanted of, with these.
+    /// Headers of which the API has only some items, with the names of these.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<String>>,
-    /// The macros that hold the API's own version, in order.
+    /// The macros that define the API's own version, in order.
     #[serde(default)]
     pub version: Vec<String>,
-    /// Which side fills the structs whose names begin so.
+    /// The side that fills the structs with a name prefix or pattern.
     #[serde(default)]
     pub prefixes: BTreeMap<String, Side>,
     /// The functions that the plugin defines, with the evidence.
@@ -45,15 +45,15 @@ pub struct Notes {
     pub entry_points: BTreeMap<String, String>,
     /// The headers' conventions for names and structs.
     pub conventions: Option<Conventions>,
-    /// Our own line about each item that nothing else need be said of.
+    /// Our own docs of the items that have no other note.
     #[serde(default)]
     docs: BTreeMap<String, String>,
-    /// What is said of each item.
+    /// The notes on items.
     #[serde(default)]
     pub item: BTreeMap<String, ItemNote>,
 }
 
-/// Rules of naming and order that the headers state; the lints check them.
+/// Rules for names and the order of fields that the headers state. The lints check them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conventions {
@@ -62,19 +62,19 @@ pub struct Conventions {
     /// The names of the field that follows `struct_size`; empty if none is stated.
     #[serde(default)]
     pub second_field: Vec<String>,
-    /// How the names of enumerations and of their values begin.
+    /// Prefixes of the names of enumerations and enumerators.
     #[serde(default)]
     pub enums: Vec<String>,
-    /// How the names of functions begin.
+    /// Prefixes of the names of functions.
     #[serde(default)]
     pub functions: Vec<String>,
-    /// The items that need not keep them, each with the reason; `*` stands for any characters.
+    /// The items that are exempt, each with the reason. `*` matches any characters.
     #[serde(default)]
     pub except: BTreeMap<String, String>,
 }
 
 impl Conventions {
-    /// Returns the reason why the conventions do not hold for `name`, or `None` if the notes state none.
+    /// Returns the reason why `name` is exempt from the conventions, or `None` if it is not.
     pub fn reason(&self, name: &str) -> Option<&str> {
         let found = self
             .except
@@ -84,11 +84,11 @@ impl Conventions {
     }
 }
 
-/// What is said of one item.
+/// The notes on one item.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ItemNote {
-    releases: Option<Span>,
+    releases: Option<ReleaseRange>,
     doc: Option<String>,
     evidence: Option<String>,
     rust: Option<String>,
@@ -104,22 +104,22 @@ pub struct ItemNote {
     ret: Option<ReturnNote>,
 }
 
-/// One presence, said of many fields at once.
+/// A presence of several fields.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PresenceNote {
-    releases: Option<Span>,
+    releases: Option<ReleaseRange>,
     value: Presence,
     fields: Vec<String>,
     evidence: String,
     overrides: Option<PresenceOverrides>,
 }
 
-/// What is said of one field.
+/// The notes on one field.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct FieldNote {
-    releases: Option<Span>,
+    releases: Option<ReleaseRange>,
     doc: Option<String>,
     evidence: Option<String>,
     overrides: Option<Overrides>,
@@ -130,11 +130,11 @@ struct FieldNote {
     ret: Option<ReturnNote>,
 }
 
-/// What is said of one parameter.
+/// The notes on one parameter.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct ParamNote {
-    releases: Option<Span>,
+    releases: Option<ReleaseRange>,
     evidence: Option<String>,
     overrides: Option<Overrides>,
     direction: Option<Direction>,
@@ -142,17 +142,17 @@ struct ParamNote {
     scope: Option<Scope>,
 }
 
-/// What is said of what a function returns.
+/// The notes on a function's result.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReturnNote {
-    releases: Option<Span>,
+    releases: Option<ReleaseRange>,
     evidence: Option<String>,
     overrides: Option<Overrides>,
     transfer: Transfer,
 }
 
-/// What a note knowingly contradicts.
+/// The source that a note contradicts on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Overrides {
@@ -164,27 +164,27 @@ enum Overrides {
 #[serde(rename_all = "lowercase")]
 enum PresenceOverrides {
     Comment,
-    /// A validation message of core, which core gives under some condition only.
+    /// A validation message of core, which core reports under a condition only.
     Library,
 }
 
 impl Notes {
-    /// The notes of all APIs, as the binary carries them.
+    /// Returns the embedded notes of all APIs.
     ///
     /// # Errors
-    /// Where one is malformed.
+    /// Returns an error if a file is malformed.
     pub fn all() -> Result<Vec<Self>, NotesError> {
         API_NOTES
             .iter()
-            .filter(|(file, _)| *file != LeftOut::FILE)
+            .filter(|(file, _)| *file != ExcludedHeaders::FILE)
             .map(|(file, text)| Self::parse(file.trim_end_matches(".toml"), text))
             .collect()
     }
 
-    /// Reads the notes of `api`.
+    /// Parses the notes of `api`.
     ///
     /// # Errors
-    /// Where the text is not TOML of the documented form.
+    /// Returns an error if the text is not TOML of the documented form.
     pub fn parse(api: &str, text: &str) -> Result<Self, NotesError> {
         let notes: Self = toml::from_str(text).map_err(|error| malformed(api, text, &error))?;
         Ok(Self {
@@ -193,21 +193,24 @@ impl Notes {
         })
     }
 
-    /// Whether a header is the API's, or partly so.
+    /// Returns true if at least a part of a header belongs to the API.
     pub fn has_header(&self, header: &str) -> bool {
         self.headers.iter().any(|pattern| matches(pattern, header))
     }
 
-    /// The items that alone are wanted of a header, if it is such a one.
+    /// Returns the items that the API has of a header, or `None` if it has all of them.
     pub fn only_of(&self, header: &str) -> Option<&[String]> {
         let mut only = self.only.iter();
         only.find(|(pattern, _)| matches(pattern, header))
             .map(|(_, names)| names.as_slice())
     }
 
-    /// The items that are named as exceptions from the conventions.
-    fn excepted(&self) -> impl Iterator<Item = &String> {
-        let except = self.conventions.iter().flat_map(|it| it.except.keys());
+    /// Returns the names of the items that are exempt from the conventions.
+    fn exempt_items(&self) -> impl Iterator<Item = &String> {
+        let except = self
+            .conventions
+            .iter()
+            .flat_map(|conventions| conventions.except.keys());
         except.filter(|name| !name.contains('*'))
     }
 
@@ -215,25 +218,27 @@ impl Notes {
     pub fn library_overrides(&self, release: &str) -> Vec<(&str, &str)> {
         let mut found = Vec::new();
         for (name, note) in &self.item {
-            let holds = |one: &&PresenceNote| one.releases.is_none_or(|span| span.has(release));
-            let is_override =
-                |one: &&PresenceNote| one.overrides == Some(PresenceOverrides::Library);
-            let notes = note.presence.iter().filter(holds).filter(is_override);
-            let fields = notes.flat_map(|one| &one.fields);
+            let overrides = note.presence.iter().filter(|presence| {
+                let applies = presence
+                    .releases
+                    .is_none_or(|range| range.contains(release));
+                applies && presence.overrides == Some(PresenceOverrides::Library)
+            });
+            let fields = overrides.flat_map(|presence| &presence.fields);
             found.extend(fields.map(|field| (name.as_str(), field.as_str())));
         }
         found
     }
 
-    /// Says what the notes say.
+    /// Adds the facts of the notes to `items`.
     pub(super) fn annotate(
         &self,
         items: &mut Items,
-        known: &Known,
+        known: &KnownNames,
         release: &str,
     ) -> Result<(), NotesError> {
-        let mut writer = Writer {
-            file: file_of(&self.api),
+        let mut writer = NoteWriter {
+            file: notes_path(&self.api),
             known,
             release,
             mistakes: Vec::new(),
@@ -243,35 +248,38 @@ impl Notes {
             .keys()
             .filter(|name| !is_function(items, name))
         {
-            writer.unused(name, &format!("entry_points.{name}"));
+            writer.report_undeclared(name, &format!("entry_points.{name}"));
         }
-        for name in self.excepted().filter(|name| !items.contains_key(*name)) {
-            writer.unused(name, &format!("conventions.except.{name}"));
+        for name in self
+            .exempt_items()
+            .filter(|name| !items.contains_key(*name))
+        {
+            writer.report_undeclared(name, &format!("conventions.except.{name}"));
         }
         for (name, doc) in &self.docs {
             match items.get_mut(name) {
-                Some(item) => *doc_of(item) = Some(doc.clone()),
-                None => writer.unused(name, &format!("docs.{name}")),
+                Some(item) => *doc_mut(item) = Some(doc.clone()),
+                None => writer.report_undeclared(name, &format!("docs.{name}")),
             }
         }
         for (name, note) in &self.item {
             let key = format!("item.{name}");
             match items.get_mut(name) {
                 Some(item) => writer.item(name, item, note, &key),
-                None => writer.unused(name, &key),
+                None => writer.report_undeclared(name, &key),
             }
         }
         match writer.mistakes {
             mistakes if mistakes.is_empty() => Ok(()),
             mistakes => Err(NotesError::Mistaken {
-                file: file_of(&self.api),
+                file: notes_path(&self.api),
                 mistakes,
             }),
         }
     }
 }
 
-/// Whether `pattern`, in which `*` stands for any characters, is all of `text`.
+/// Returns true if `pattern`, in which `*` matches any characters, matches all of `text`.
 pub fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -282,18 +290,32 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The error for a file that is not TOML of the documented form.
+/// Returns the error for a file that is not TOML of the documented form.
 pub fn malformed(api: &str, text: &str, error: &toml::de::Error) -> NotesError {
     NotesError::Malformed(Box::new(Malformed {
-        file: file_of(api),
+        file: notes_path(api),
         message: error.message().to_string(),
-        source_code: NamedSource::new(file_of(api), text.to_string()),
+        source_code: NamedSource::new(notes_path(api), text.to_string()),
         span: error.span().map(SourceSpan::from),
     }))
 }
 
-fn file_of(api: &str) -> String {
+fn notes_path(api: &str) -> String {
     format!("headers/apis/{api}.toml")
+}
+
+/// Returns the docs of an item.
+pub fn doc_mut(item: &mut Item) -> &mut Option<String> {
+    match item {
+        Item::Struct(item) => &mut item.doc,
+        Item::Union(item) => &mut item.doc,
+        Item::Enum(item) => &mut item.doc,
+        Item::Handle(item) => &mut item.doc,
+        Item::Alias(item) => &mut item.doc,
+        Item::Callback(item) => &mut item.doc,
+        Item::Function(item) => &mut item.doc,
+        Item::Constant(item) => &mut item.doc,
+    }
 }
 
 fn is_function(items: &Items, name: &str) -> bool {

@@ -1,29 +1,29 @@
-//! "Struct prefix indicates whether struct fields should be filled by the plugin or core": the
-//! conventions at the head of stream_executor.h, as the API's notes state them. A function is
-//! core's unless the notes list it as an entry point.
+//! Adds the sides that follow from name prefixes, which the API's notes list: "Struct prefix indicates whether struct
+//! fields should be filled by the plugin or core" at the head of stream_executor.h. Core exports each function that the
+//! notes do not list as an entry point.
 
 use sp_ir::{Evidence, Function, Item, Side};
 
 use super::notes::{Notes, matches};
 use super::{Items, state};
 
-/// States the sides that follow from names.
+/// Adds the side that fills each struct and the side that exports each function.
 pub fn annotate(items: &mut Items, notes: &Notes) {
     for (name, item) in items {
         match item {
             Item::Struct(item) => {
-                if let Some(side) = side_of(name, notes) {
+                if let Some(side) = filling_side(name, notes) {
                     state(&mut item.filled_by, side, Evidence::Prefix);
                 }
             }
-            Item::Function(item) if !item.inline => export(name, item, notes),
+            Item::Function(item) if !item.inline => annotate_export(name, item, notes),
             _ => {}
         }
     }
 }
 
-/// The longest prefix or pattern wins, so that `SP_X_` may differ from `SP_`.
-fn side_of(name: &str, notes: &Notes) -> Option<Side> {
+/// Returns the side of the longest matching prefix or pattern, so that `SP_X_` may differ from `SP_`.
+fn filling_side(name: &str, notes: &Notes) -> Option<Side> {
     let matching = notes
         .prefixes
         .iter()
@@ -36,7 +36,7 @@ fn side_of(name: &str, notes: &Notes) -> Option<Side> {
         .map(|(_, side)| *side)
 }
 
-fn export(name: &str, function: &mut Function, notes: &Notes) {
+fn annotate_export(name: &str, function: &mut Function, notes: &Notes) {
     match notes.entry_points.get(name) {
         Some(evidence) => {
             state(

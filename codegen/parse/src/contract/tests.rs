@@ -1,5 +1,5 @@
-//! Precedence of evidence, conventions, and mistakes in notes, on declarations written by hand: no
-//! libclang is needed.
+//! Tests of precedence, conventions and mistakes in notes. The declarations are written by hand, so libclang is not
+//! needed.
 
 use miette::Diagnostic;
 use sp_ir::{
@@ -131,7 +131,7 @@ fn annotated(comments: &Comments, body: &str) -> Result<Items, NotesError> {
         &mut items,
         comments,
         &notes(body),
-        &Known::default(),
+        &KnownNames::default(),
         "2.21",
     )?;
     Ok(items)
@@ -150,11 +150,11 @@ fn mistakes(comments: &Comments, body: &str) -> Vec<Mistake> {
 fn codes(mistakes: &[Mistake]) -> Vec<String> {
     mistakes
         .iter()
-        .map(|one| one.code().unwrap().to_string())
+        .map(|mistake| mistake.code().unwrap().to_string())
         .collect()
 }
 
-fn of<'i>(items: &'i Items, name: &str) -> &'i Struct {
+fn struct_of<'i>(items: &'i Items, name: &str) -> &'i Struct {
     match &items[name] {
         Item::Struct(item) => item,
         other => panic!("{other:?}"),
@@ -162,23 +162,29 @@ fn of<'i>(items: &'i Items, name: &str) -> &'i Struct {
 }
 
 #[test]
-fn a_comment_beats_the_prefix_and_a_note_beats_both() {
-    let said = comments("ext", "set by core");
-    let items = annotated(&said, "").unwrap();
-    let filled = of(&items, "SP_S").filled_by.clone().unwrap();
+fn note_takes_precedence_over_comment_and_comment_over_prefix() {
+    let comments = comments("ext", "set by core");
+    let items = annotated(&comments, "").unwrap();
+    let filled = struct_of(&items, "SP_S").filled_by.clone().unwrap();
     assert_eq!(
         (filled.value, filled.evidence),
         (Side::Plugin, Evidence::Prefix)
     );
-    let ext = of(&items, "SP_S").fields[0].filled_by.clone().unwrap();
+    let ext = struct_of(&items, "SP_S").fields[0]
+        .filled_by
+        .clone()
+        .unwrap();
     assert_eq!(
         (ext.value, ext.evidence),
         (Side::Core, Evidence::Comment(loc(2)))
     );
 
     let note = "[item.SP_S.fields.ext]\nfilled_by = \"plugin\"\nevidence = \"seen\"\noverrides = \"comment\"";
-    let items = annotated(&said, note).unwrap();
-    let ext = of(&items, "SP_S").fields[0].filled_by.clone().unwrap();
+    let items = annotated(&comments, note).unwrap();
+    let ext = struct_of(&items, "SP_S").fields[0]
+        .filled_by
+        .clone()
+        .unwrap();
     assert_eq!(
         (ext.value, ext.evidence),
         (Side::Plugin, Evidence::Notes("seen".into()))
@@ -186,7 +192,7 @@ fn a_comment_beats_the_prefix_and_a_note_beats_both() {
 }
 
 #[test]
-fn a_weaker_fact_never_replaces_a_stronger_one() {
+fn keeps_fact_of_higher_precedence() {
     let mut slot = None;
     state(&mut slot, Side::Plugin, Evidence::Comment(loc(1)));
     state(&mut slot, Side::Core, Evidence::Prefix);
@@ -194,10 +200,10 @@ fn a_weaker_fact_never_replaces_a_stronger_one() {
 }
 
 #[test]
-fn a_contradiction_must_be_announced() {
-    let said = comments("open", "[Optional]");
+fn rejects_contradiction_without_overrides() {
+    let comments = comments("open", "[Optional]");
     let note = "[item.SP_S]\npresence = [{ value = \"required\", fields = [\"open\"], evidence = \"seen\" }]";
-    let found = mistakes(&said, note);
+    let found = mistakes(&comments, note);
     assert_eq!(codes(&found), ["sp_gen::notes::contradiction"]);
     let text = found[0].to_string();
     for part in [
@@ -210,13 +216,16 @@ fn a_contradiction_must_be_announced() {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let announced = note.replace("evidence =", "overrides = \"comment\", evidence =");
-    let items = annotated(&said, &announced).unwrap();
-    let presence = of(&items, "SP_S").fields[1].presence.clone().unwrap();
+    let items = annotated(&comments, &announced).unwrap();
+    let presence = struct_of(&items, "SP_S").fields[1]
+        .presence
+        .clone()
+        .unwrap();
     assert_eq!(presence.value, Presence::Required);
 }
 
 #[test]
-fn an_override_of_nothing_is_a_mistake() {
+fn rejects_override_without_contradiction() {
     let note =
         "[item.SP_S.fields.ext]\ndirection = \"in\"\nevidence = \"seen\"\noverrides = \"comment\"";
     assert_eq!(
@@ -226,7 +235,7 @@ fn an_override_of_nothing_is_a_mistake() {
 }
 
 #[test]
-fn what_nothing_uses_is_named_all_of_it() {
+fn reports_all_unused_notes() {
     let note = "
         entry_points = { Nope = \"seen\" }
         docs = { Gone = \"text\" }
@@ -242,7 +251,7 @@ fn what_nothing_uses_is_named_all_of_it() {
     let found = mistakes(&Comments::default(), note);
     let keys: Vec<&str> = found
         .iter()
-        .map(|one| match one {
+        .map(|mistake| match mistake {
             Mistake::Unused { key, .. } => key.as_str(),
             other => panic!("{other:?}"),
         })
@@ -264,7 +273,7 @@ fn what_nothing_uses_is_named_all_of_it() {
 }
 
 #[test]
-fn a_note_on_what_another_release_has_is_no_mistake() {
+fn accepts_note_on_name_of_another_release() {
     let elsewhere = Api {
         schema: SCHEMA,
         name: "demo".into(),
@@ -280,14 +289,14 @@ fn a_note_on_what_another_release_has_is_no_mistake() {
         &mut items(),
         &Comments::default(),
         &note,
-        &Known::from_apis([&elsewhere]),
+        &KnownNames::from_apis([&elsewhere]),
         "2.21",
     )
     .unwrap();
 }
 
 #[test]
-fn a_note_for_some_releases_is_said_only_of_those() {
+fn applies_note_to_its_releases_only() {
     let note = notes(
         "[item.SP_S]
         evidence = \"seen\"
@@ -297,38 +306,43 @@ fn a_note_for_some_releases_is_said_only_of_those() {
         ]
         fields.open = { neutral = \"0\", releases = \"2.9\" }",
     );
-    let said = |release: &str| {
+    let facts = |release: &str| {
         let mut items = items();
-        let (comments, known) = (Comments::default(), Known::default());
+        let (comments, known) = (Comments::default(), KnownNames::default());
         annotate(&mut items, &comments, &note, &known, release).unwrap();
-        let open = of(&items, "SP_S").fields[1].clone();
-        (open.presence.map(|one| one.value), open.neutral.is_some())
+        let open = struct_of(&items, "SP_S").fields[1].clone();
+        (open.presence.map(|fact| fact.value), open.neutral.is_some())
     };
-    assert_eq!(said("2.8"), (Some(Presence::Required), false));
-    assert_eq!(said("2.9"), (Some(Presence::Required), true));
-    assert_eq!(said("2.14"), (Some(Presence::Optional), false));
+    assert_eq!(facts("2.8"), (Some(Presence::Required), false));
+    assert_eq!(facts("2.9"), (Some(Presence::Required), true));
+    assert_eq!(facts("2.14"), (Some(Presence::Optional), false));
     let error = Notes::parse("demo", &format!("{HEAD}item.SP_S.releases = \"new\""));
     assert!(matches!(error, Err(NotesError::Malformed(_))), "{error:?}");
 }
 
 #[test]
-fn a_side_may_follow_from_a_pattern() {
+fn reads_side_from_name_pattern() {
     let with = "[prefixes]\nSP_ = \"plugin\"\n\"SP_*_Args\" = \"core\"";
     let notes = Notes::parse("demo", &format!("headers = [\"demo.h\"]\n{with}")).unwrap();
     let names = ["SP_Table", "SP_Run_Args", "Other"];
     let mut items: Items = names
         .map(|name| (name.to_string(), structure(Vec::new())))
         .into();
-    let (comments, known) = (Comments::default(), Known::default());
+    let (comments, known) = (Comments::default(), KnownNames::default());
     annotate(&mut items, &comments, &notes, &known, "2.21").unwrap();
-    let side = |name: &str| of(&items, name).filled_by.clone().map(|one| one.value);
+    let side = |name: &str| {
+        struct_of(&items, name)
+            .filled_by
+            .clone()
+            .map(|fact| fact.value)
+    };
     assert_eq!(side("SP_Table"), Some(Side::Plugin));
     assert_eq!(side("SP_Run_Args"), Some(Side::Core));
     assert_eq!(side("Other"), None);
 }
 
 #[test]
-fn a_fact_needs_evidence_of_its_own_or_around_it() {
+fn requires_evidence_in_note_or_outer_table() {
     let bare = "item.SP_S.fields.open.neutral = \"0\"";
     assert_eq!(
         codes(&mistakes(&Comments::default(), bare)),
@@ -336,12 +350,12 @@ fn a_fact_needs_evidence_of_its_own_or_around_it() {
     );
     let around = format!("{bare}\nitem.SP_S.evidence = \"seen\"");
     let items = annotated(&Comments::default(), &around).unwrap();
-    let neutral = of(&items, "SP_S").fields[1].neutral.clone().unwrap();
+    let neutral = struct_of(&items, "SP_S").fields[1].neutral.clone().unwrap();
     assert_eq!(neutral.evidence, Evidence::Notes("seen".into()));
 }
 
 #[test]
-fn notes_of_another_form_are_refused_with_their_line() {
+fn rejects_malformed_notes_with_source_span() {
     let error = Notes::parse("demo", "headers = []\nheaderz = 1\n").unwrap_err();
     assert_eq!(
         error.code().unwrap().to_string(),
@@ -359,17 +373,17 @@ fn notes_of_another_form_are_refused_with_their_line() {
 }
 
 #[test]
-fn functions_are_cores_unless_they_are_entry_points() {
-    let by = |body: &str| match &annotated(&Comments::default(), body).unwrap()["Init"] {
-        Item::Function(one) => one.exported_by.clone().unwrap().value,
+fn core_exports_functions_that_are_not_entry_points() {
+    let side = |body: &str| match &annotated(&Comments::default(), body).unwrap()["Init"] {
+        Item::Function(function) => function.exported_by.clone().unwrap().value,
         other => panic!("{other:?}"),
     };
-    assert_eq!(by(""), Side::Core);
-    assert_eq!(by("entry_points = { Init = \"seen\" }"), Side::Plugin);
+    assert_eq!(side(""), Side::Core);
+    assert_eq!(side("entry_points = { Init = \"seen\" }"), Side::Plugin);
 }
 
 #[test]
-fn what_create_hands_out_destroy_takes_back() {
+fn create_transfers_handle_to_caller_and_destroy_takes_it() {
     let handle = Item::Handle(Handle {
         doc: None,
         pointer: true,
@@ -381,40 +395,40 @@ fn what_create_hands_out_destroy_takes_back() {
         param("out", pointer("Q")),
     ]);
     let destroy = callback(vec![param("q", Type::Named("Q".into()))]);
-    let lend = callback(vec![param("q", Type::Named("Q".into()))]);
+    let borrow = callback(vec![param("q", Type::Named("Q".into()))]);
     let fields = vec![
         field("create_q", create),
         field("destroy_q", destroy),
-        field("use_q", lend),
+        field("use_q", borrow),
     ];
     let mut items = Items::from([("Q".into(), handle), ("Fns".into(), structure(fields))]);
     annotate(
         &mut items,
         &Comments::default(),
         &notes(""),
-        &Known::default(),
+        &KnownNames::default(),
         "2.21",
     )
     .unwrap();
-    let params = |slot: usize| match &of(&items, "Fns").fields[slot].ty {
+    let params = |slot: usize| match &struct_of(&items, "Fns").fields[slot].ty {
         Type::Function(signature) => signature.params.clone(),
         other => panic!("{other:?}"),
     };
-    let transfer = |one: &Param| one.transfer.clone().map(|said| said.value);
-    let made = params(0);
-    assert_eq!(made[1].direction.clone().unwrap().value, Direction::Out);
-    assert_eq!(transfer(&made[1]), Some(Transfer::Full));
+    let transfer = |param: &Param| param.transfer.clone().map(|fact| fact.value);
+    let created = params(0);
+    assert_eq!(created[1].direction.clone().unwrap().value, Direction::Out);
+    assert_eq!(transfer(&created[1]), Some(Transfer::Full));
     assert_eq!(
-        transfer(&made[0]),
+        transfer(&created[0]),
         None,
-        "a struct that is passed along is not handed out"
+        "a pointer to a struct transfers no ownership"
     );
     assert_eq!(transfer(&params(1)[0]), Some(Transfer::Full));
     assert_eq!(transfer(&params(2)[0]), None);
 }
 
 #[test]
-fn a_functions_comment_says_who_owns() {
+fn reads_ownership_in_function_comments() {
     let out = Type::Pointer {
         pointee: Box::new(pointer("T")),
         mutable: true,
@@ -467,18 +481,25 @@ fn a_functions_comment_says_who_owns() {
                 loc: loc(5),
             },
         );
-        annotate(&mut items, &comments, &notes(""), &Known::default(), "2.21").unwrap();
+        annotate(
+            &mut items,
+            &comments,
+            &notes(""),
+            &KnownNames::default(),
+            "2.21",
+        )
+        .unwrap();
         let Item::Function(found) = &items["F"] else {
             unreachable!()
         };
         let param = &found.signature.params[0];
         assert_eq!(
-            param.direction.clone().map(|one| one.value),
+            param.direction.clone().map(|fact| fact.value),
             direction,
             "{text}"
         );
         assert_eq!(
-            param.transfer.clone().map(|one| one.value),
+            param.transfer.clone().map(|fact| fact.value),
             transfer,
             "{text}"
         );

@@ -1,14 +1,15 @@
-//! What functions' comments say of ownership and of results: "takes ownership of the `builder`
-//! pointer", "*tensor is populated and its ownership is passed to the caller", "places it into
-//! *val", "Caller takes ownership of returned TF_Tensor", as in kernels.h.
+//! Reads directions and ownership transfer in functions' comments: "takes ownership of the `builder` pointer", "*tensor
+//! is populated and its ownership is passed to the caller", "places it into *val", "Caller takes ownership of returned
+//! TF_Tensor", as in kernels.h.
 
 use sp_ir::{Direction, Evidence, Function, Item, Param, Transfer, Type};
 
 use super::{Items, state};
 use crate::clang::{Comment, Comments};
+use crate::identifier::split_identifier;
 
-/// How headers say that what a function returns is the caller's.
-const HANDS_BACK: [&str; 6] = [
+/// Phrases for a result that the caller owns. The first letter may be capital, so it is omitted.
+const OWNED_RESULT: [&str; 6] = [
     "aller takes ownership of returned",
     "aller takes ownership of the returned",
     "aller takes ownership of the result",
@@ -17,20 +18,20 @@ const HANDS_BACK: [&str; 6] = [
     "aller is responsible for freeing the returned",
 ];
 
-/// How headers say that what a function returns stays the callee's.
-const KEEPS: [&str; 3] = [
+/// Phrases for a result that the callee still owns.
+const BORROWED_RESULT: [&str; 3] = [
     "aller does not take ownership of returned",
     "aller does not take ownership of the returned",
     "aller does not take ownership of the result",
 ];
 
-/// States what functions' comments say of their parameters and results.
+/// Adds the facts that functions' comments state about parameters and results.
 pub fn annotate(items: &mut Items, comments: &Comments) {
     for (name, item) in items {
         let Item::Function(function) = item else {
             continue;
         };
-        for comment in comments.of(name, "") {
+        for comment in comments.get(name, "") {
             apply(function, comment);
         }
     }
@@ -38,7 +39,8 @@ pub fn annotate(items: &mut Items, comments: &Comments) {
 
 fn apply(function: &mut Function, comment: &Comment) {
     let text = comment.text.replace('\n', " ");
-    if let Some(transfer) = returned(&text).filter(|_| is_writable(&function.signature.ret)) {
+    if let Some(transfer) = result_transfer(&text).filter(|_| is_writable(&function.signature.ret))
+    {
         let evidence = Evidence::Comment(comment.loc.clone());
         state(&mut function.signature.ret_transfer, transfer, evidence);
     }
@@ -46,16 +48,16 @@ fn apply(function: &mut Function, comment: &Comment) {
         .signature
         .params
         .iter_mut()
-        .filter(|one| !one.name.is_empty())
+        .filter(|param| !param.name.is_empty())
     {
         let evidence = || Evidence::Comment(comment.loc.clone());
-        if is_writable(&param.ty) && hands_out(&text, &param.name) {
+        if is_writable(&param.ty) && is_output(&text, &param.name) {
             state(&mut param.direction, Direction::Out, evidence());
             if points_to_pointer(param) && text.contains("ownership") && text.contains("caller") {
                 state(&mut param.transfer, Transfer::Full, evidence());
             }
         }
-        if let Some(transfer) = taken(&text, &param.name) {
+        if let Some(transfer) = param_transfer(&text, &param.name) {
             state(&mut param.transfer, transfer, evidence());
         }
     }
@@ -69,28 +71,29 @@ fn points_to_pointer(param: &Param) -> bool {
     matches!(&param.ty, Type::Pointer { pointee, .. } if matches!(**pointee, Type::Pointer { .. }))
 }
 
-/// Whether `*name` (or the array's `*names`) is where the result goes.
-fn hands_out(text: &str, name: &str) -> bool {
-    let into = word_after(text, "into *").any(|word| word == name || word == plural(name));
-    into || text.contains(&format!("*{name} is populated and"))
+/// Returns true if the text states that the function writes to `*name`.
+fn is_output(text: &str, name: &str) -> bool {
+    let is_target = |word: &str| word == name || word == comment_name(name);
+    words_after(text, "into *").any(is_target)
+        || text.contains(&format!("*{name} is populated and"))
 }
 
-/// The headers say `*vals` of a parameter called `values`.
-fn plural(name: &str) -> &str {
+/// Returns the name of a parameter in comments: the headers' comments write `*vals` for `values`.
+fn comment_name(name: &str) -> &str {
     if name == "values" { "vals" } else { name }
 }
 
-fn returned(text: &str) -> Option<Transfer> {
-    let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
+fn result_transfer(text: &str) -> Option<Transfer> {
+    let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     match () {
-        () if has(&KEEPS) => Some(Transfer::None),
-        () if has(&HANDS_BACK) => Some(Transfer::Full),
+        () if has_any(&BORROWED_RESULT) => Some(Transfer::None),
+        () if has_any(&OWNED_RESULT) => Some(Transfer::Full),
         () => None,
     }
 }
 
-/// "takes ownership of the `builder` pointer", or "does not take ownership of" it.
-fn taken(text: &str, name: &str) -> Option<Transfer> {
+/// Reads "takes ownership of the `builder` pointer" or "does not take ownership of `builder`".
+fn param_transfer(text: &str, name: &str) -> Option<Transfer> {
     let has = |verb: &str| {
         let quoted =
             |article: &str| text.contains(&format!("{verb} ownership of {article}`{name}`"));
@@ -103,9 +106,8 @@ fn taken(text: &str, name: &str) -> Option<Transfer> {
     }
 }
 
-fn word_after<'t>(text: &'t str, lead: &'t str) -> impl Iterator<Item = &'t str> {
-    text.split(lead).skip(1).map(|rest| {
-        let end = rest.find(|one: char| !one.is_alphanumeric() && one != '_');
-        &rest[..end.unwrap_or(rest.len())]
-    })
+/// Returns the identifier after each occurrence of `phrase`.
+fn words_after<'t>(text: &'t str, phrase: &'t str) -> impl Iterator<Item = &'t str> {
+    let rests = text.split(phrase).skip(1);
+    rests.map(|rest| split_identifier(rest).0)
 }

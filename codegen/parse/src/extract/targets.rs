@@ -1,4 +1,4 @@
-//! A release for every target: what differs from the first is kept beside it.
+//! Extracts a release for every target. A snapshot describes the first target, and the differences of the others.
 //!
 //! Releases do not depend on each other, so several are read at a time.
 
@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use sp_ir::{Api, Constant, Item, Struct, TargetDifference, Union, Value};
 
-use super::{ExtractError, Extracted, Job, LeftOut, Read, annotate_all, headers, read};
-use crate::clang::{self, Source};
-use crate::contract::{Items, Known, Notes};
+use super::parse::{self, Parsed};
+use super::{ExcludedHeaders, ExtractError, Extracted, Job, annotate_all, headers};
+use crate::clang::{self, ParseInput};
+use crate::contract::{Items, KnownNames, Notes};
 use sp_system::parallel;
 
-/// The targets that a snapshot speaks of. The first is the one that its items describe.
+/// The targets that a snapshot describes. Its items are those of the first.
 pub const TARGETS: [&str; 5] = [
     crate::clang::DEFAULT_TARGET,
     "aarch64-unknown-linux-gnu",
@@ -21,64 +22,63 @@ pub const TARGETS: [&str; 5] = [
     "i686-unknown-linux-gnu",
 ];
 
-/// As [`extract`](super::extract), with what every target has otherwise. Notes are held against all
-/// committed snapshots.
+/// Works as [`extract`](super::extract) does, for all targets. Notes are checked against all committed snapshots.
 ///
 /// # Errors
-/// As [`extract`](super::extract); and if a target has more than sizes, offsets and values
-/// otherwise, or a note is about nothing.
-pub fn complete(include_root: &Path, release: &str) -> Result<Extracted, ExtractError> {
-    let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
-    complete_with(&Job {
+/// Returns an error as [`extract`](super::extract) does. A difference between targets other than in layouts and values
+/// is an error too, and so is a note that applies to nothing.
+pub fn extract_all_targets(include_root: &Path, release: &str) -> Result<Extracted, ExtractError> {
+    let (notes, excluded) = (Notes::all()?, ExcludedHeaders::embedded()?);
+    extract_all_targets_with(&Job {
         notes: &notes,
-        left_out: &left_out,
-        known: &Known::Committed,
+        excluded: &excluded,
+        known: &KnownNames::Committed,
         include_root,
         release,
         only: &[],
     })
 }
 
-/// [`complete`] for any job.
+/// Works as [`extract_all_targets`] does, for any job.
 ///
 /// # Errors
-/// As [`complete`].
-pub fn complete_with(job: &Job<'_>) -> Result<Extracted, ExtractError> {
+/// Returns an error as [`extract_all_targets`] does.
+pub fn extract_all_targets_with(job: &Job<'_>) -> Result<Extracted, ExtractError> {
     let selected = headers::select(job)?;
-    let sources = TARGETS.map(|target| Source {
+    let inputs = TARGETS.map(|target| ParseInput {
         include_root: job.include_root.into(),
         headers: selected.headers.clone(),
         target: target.into(),
     });
-    let mut results = parallel::map(&sources, |source| read(job, source)).into_iter();
+    let mut results = parallel::map(&inputs, |input| parse_target(job, input)).into_iter();
     let first = results.next().expect("there is a first target")?;
-    let (mut extracted, taken) = annotate_all(job, &sources[0], first)?;
-    for (source, other) in sources[1..].iter().zip(results) {
-        let other = match taken.is_empty() {
+    let (mut extracted, added) = annotate_all(job, &inputs[0], first)?;
+    for (input, other) in inputs[1..].iter().zip(results) {
+        let other = match added.is_empty() {
             true => other?,
-            false => read::all(job.notes, source, &clang::reachable_declarations)?,
+            false => parse::parse_apis(job.notes, input, &clang::reachable_declarations)?,
         };
-        add_target(&mut extracted, other, &source.target)?;
+        add_target(&mut extracted, other, &input.target)?;
     }
-    extracted.strays = selected.strays;
+    extracted.unassigned = selected.unassigned;
     Ok(extracted)
 }
 
-/// Comments say the same on every target.
-fn read(job: &Job<'_>, source: &Source) -> Result<Read, ExtractError> {
-    match source.target == TARGETS[0] {
-        true => read::all(job.notes, source, &read::with_comments),
-        false => read::all(job.notes, source, &read::bare),
+/// Reads the declarations for one target. Comments are read for the first target only: they are the same for all.
+fn parse_target(job: &Job<'_>, input: &ParseInput) -> Result<Parsed, ExtractError> {
+    match input.target == TARGETS[0] {
+        true => parse::parse_apis(job.notes, input, &parse::with_comments),
+        false => parse::parse_apis(job.notes, input, &parse::without_comments),
     }
 }
 
-/// Adds what one more target has otherwise; an API that cannot be read for it is not read at all.
-fn add_target(extracted: &mut Extracted, other: Read, target: &str) -> Result<(), ExtractError> {
-    for unread in other.unread {
-        let known = extracted.apis.len();
-        extracted.apis.retain(|api| api.name != unread.api);
-        if extracted.apis.len() < known {
-            extracted.unread.push(unread);
+/// Adds the differences of one more target. An API that cannot be read for it becomes unreadable.
+fn add_target(extracted: &mut Extracted, other: Parsed, target: &str) -> Result<(), ExtractError> {
+    for unreadable in other.unreadable {
+        let count = extracted.apis.len();
+        extracted.apis.retain(|api| api.name != unreadable.api);
+        if extracted.apis.len() < count {
+            extracted.unreadable.push(unreadable);
         }
     }
     for api in &mut extracted.apis {
@@ -90,13 +90,13 @@ fn add_target(extracted: &mut Extracted, other: Read, target: &str) -> Result<()
     Ok(())
 }
 
-/// [`complete`] for several releases (an include root and the release's name each), as many at a
-/// time as the machine has processors. The results come in the order of the releases.
-pub fn releases(all: &[(PathBuf, String)]) -> Vec<Result<Extracted, ExtractError>> {
-    parallel::map(all, |(root, release)| complete(root, release))
+/// Calls [`extract_all_targets`] for several releases, given as include root and name, as many at a time as the machine
+/// has processors. The results are in the order of the releases.
+pub fn extract_releases(all: &[(PathBuf, String)]) -> Vec<Result<Extracted, ExtractError>> {
+    parallel::map(all, |(root, release)| extract_all_targets(root, release))
 }
 
-/// What `other` has otherwise.
+/// Returns the differences of `other`.
 fn compare(
     api: &Api,
     other: &Items,
@@ -104,7 +104,7 @@ fn compare(
 ) -> Result<BTreeMap<String, TargetDifference>, ExtractError> {
     let mut differing = BTreeMap::new();
     for (name, item) in &api.items {
-        // What is opaque on one target is so on all.
+        // A type that is opaque on one target is opaque on all.
         if matches!(item, Item::Handle(_)) && !other.contains_key(name) {
             continue;
         }
@@ -123,7 +123,7 @@ fn compare(
     Ok(differing)
 }
 
-/// How `there` differs from `here`; nothing where it cannot be compared.
+/// Returns the differences of `there` from `here`, or `None` if a snapshot cannot describe them.
 fn difference(here: &Item, there: &Item) -> Option<TargetDifference> {
     match (here, there) {
         (Item::Struct(here), Item::Struct(there)) => structure(here, there),
@@ -137,12 +137,15 @@ fn difference(here: &Item, there: &Item) -> Option<TargetDifference> {
 }
 
 fn structure(here: &Struct, there: &Struct) -> Option<TargetDifference> {
-    let offsets = |item: &Struct| item.fields.iter().map(|one| one.offset).collect::<Vec<_>>();
+    let offsets = |item: &Struct| item.fields.iter().map(|it| it.offset).collect::<Vec<_>>();
     let size = |item: &Struct| item.struct_size.as_ref().map(|size| size.value);
-    let (mine, others) = (offsets(here), offsets(there));
-    (mine.len() == others.len()).then(|| TargetDifference {
+    let (offsets_here, offsets_there) = (offsets(here), offsets(there));
+    (offsets_here.len() == offsets_there.len()).then(|| TargetDifference {
         layout: (here.layout != there.layout).then_some(there.layout),
-        offsets: if mine == others { Vec::new() } else { others },
+        offsets: match offsets_here == offsets_there {
+            true => Vec::new(),
+            false => offsets_there,
+        },
         struct_size: size(there).filter(|_| size(here) != size(there)),
         value: None,
     })

@@ -1,4 +1,4 @@
-//! The pipeline on two small APIs of our own.
+//! Tests of the pipeline with small APIs of our own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,7 +61,7 @@ fn notes(aside: &str) -> Vec<Notes> {
 
 fn run(aside: &str) -> Option<Result<Vec<Api>, ExtractError>> {
     let headers = [("top.h", TOP), ("base.h", BASE), ("aside.h", ASIDE)];
-    Some(extract_texts(aside, &headers, &[])?.and_then(Extracted::whole))
+    Some(extract_texts(aside, &headers, &[])?.and_then(Extracted::into_apis))
 }
 
 /// Reads headers of `tensorflow/c`.
@@ -82,8 +82,8 @@ fn extract_texts(
     }
     let job = Job {
         notes: &notes(aside),
-        left_out: &LeftOut::default(),
-        known: &Known::default(),
+        excluded: &ExcludedHeaders::default(),
+        known: &KnownNames::default(),
         include_root: root.path(),
         release: "9.9",
         only,
@@ -95,14 +95,14 @@ const ASIDE_NOTES: &str =
     "headers = [\"tensorflow/c/aside.h\"]\nonly = { \"*/aside.h\" = [\"Aside\"] }";
 
 #[test]
-fn an_item_belongs_to_the_header_that_declares_it() {
+fn assigns_item_to_the_api_of_its_header() {
     let Some(apis) = run(ASIDE_NOTES) else { return };
     let apis = apis.unwrap();
     let names: Vec<&str> = apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(
         names,
         ["aside", "base", "top"],
-        "an API that the release lacks is left out"
+        "an API without headers in the release is omitted"
     );
     let items = |index: usize| {
         apis[index]
@@ -135,7 +135,7 @@ fn an_item_belongs_to_the_header_that_declares_it() {
 }
 
 #[test]
-fn equal_headers_give_equal_bytes() {
+fn equal_headers_have_equal_snapshots() {
     let (Some(first), Some(second)) = (run(ASIDE_NOTES), run(ASIDE_NOTES)) else {
         return;
     };
@@ -144,7 +144,7 @@ fn equal_headers_give_equal_bytes() {
 }
 
 fn item_of<'a>(apis: &'a [Api], api: &str, item: &str) -> &'a Item {
-    let api = apis.iter().find(|one| one.name == api).unwrap();
+    let api = apis.iter().find(|known| known.name == api).unwrap();
     &api.items[item]
 }
 
@@ -158,7 +158,7 @@ fn takes_undeclared_type_from_header_of_the_include_root() {
     let Some(extracted) = extract_texts(UNRELATED_NOTES, &headers, &[]) else {
         return;
     };
-    let apis = extracted.unwrap().whole().unwrap();
+    let apis = extracted.unwrap().into_apis().unwrap();
     let Item::Struct(aside) = item_of(&apis, "top", "Aside") else {
         panic!("{apis:?}")
     };
@@ -182,11 +182,11 @@ fn indescribable_type_is_opaque_if_only_pointers_to_it_are_used() {
         Item::Handle(_)
     ));
     let line = "headers that match no API are not read (1): tensorflow/c/aside.h";
-    assert_eq!(extracted.stray_line().as_deref(), Some(line));
+    assert_eq!(extracted.format_unassigned().as_deref(), Some(line));
 }
 
 #[test]
-fn indescribable_type_used_by_value_costs_its_api_only() {
+fn indescribable_type_used_by_value_fails_its_api_only() {
     let bits = "#pragma once\ntypedef struct Aside { int x : 3; } Aside;";
     let top = TOP.replace("Aside* aside;", "Aside aside;");
     let headers = [("top.h", top.as_str()), ("base.h", BASE), ("aside.h", bits)];
@@ -197,16 +197,16 @@ fn indescribable_type_used_by_value_costs_its_api_only() {
     let extracted = extracted.unwrap();
     let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["base"]);
-    let unread = &extracted.unread[0];
-    assert_eq!(unread.to_string(), "API `top` cannot be read");
+    let unreadable = &extracted.unreadable[0];
+    assert_eq!(unreadable.to_string(), "API `top` cannot be read");
     let reason = "`T_Fns` uses `Aside`, which no header declares";
-    assert_eq!(unread.reason.to_string(), reason);
-    let code = unread.reason.code().unwrap().to_string();
+    assert_eq!(unreadable.reason.to_string(), reason);
+    let code = unreadable.reason.code().unwrap().to_string();
     assert_eq!(code, "sp_gen::extract::undeclared");
 }
 
 #[test]
-fn header_with_an_error_costs_its_api_only() {
+fn header_with_error_fails_its_api_only() {
     let broken = format!("{TOP}\nint broken(Nothing x);");
     let headers = [
         ("top.h", broken.as_str()),
@@ -219,11 +219,11 @@ fn header_with_an_error_costs_its_api_only() {
     let extracted = extracted.unwrap();
     let names: Vec<&str> = extracted.apis.iter().map(|api| api.name.as_str()).collect();
     assert_eq!(names, ["aside", "base"]);
-    assert_eq!(extracted.unread[0].api, "top");
+    assert_eq!(extracted.unreadable[0].api, "top");
 }
 
 #[test]
-fn reads_only_the_apis_asked_for_and_what_they_include() {
+fn reads_only_requested_apis_and_their_includes() {
     let broken = format!("{TOP}\nint broken(Nothing x);");
     let only = ["base".to_owned()];
     let headers = [("top.h", broken.as_str()), ("base.h", BASE_ALONE)];
@@ -233,11 +233,11 @@ fn reads_only_the_apis_asked_for_and_what_they_include() {
     let extracted = extracted.unwrap();
     assert_eq!(extracted.apis.len(), 1);
     assert_eq!(extracted.apis[0].name, "base");
-    assert!(extracted.unread.is_empty() && extracted.strays.is_empty());
+    assert!(extracted.unreadable.is_empty() && extracted.unassigned.is_empty());
 }
 
 #[test]
-fn a_header_that_nobody_assigned_is_named() {
+fn reports_unassigned_header() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir_all(root.path().join("tensorflow/c")).unwrap();
     for name in ["top.h", "new.h", "aside.h"] {
@@ -248,26 +248,26 @@ fn a_header_that_nobody_assigned_is_named() {
         .unwrap();
     }
     let notes = [Notes::parse("top", "headers = [\"tensorflow/c/top.h\"]").unwrap()];
-    let select = |left_out: &str| {
+    let select = |excluded: &str| {
         let selected = headers::select(&Job {
             notes: &notes,
-            left_out: &LeftOut::parse(left_out).unwrap(),
-            known: &Known::default(),
+            excluded: &ExcludedHeaders::parse(excluded).unwrap(),
+            known: &KnownNames::default(),
             include_root: root.path(),
             release: "9.9",
             only: &[],
         });
         selected.unwrap()
     };
-    let some = select("\"*/aside.h\" = \"a reason\"");
-    assert_eq!(some.strays, [Stray("tensorflow/c/new.h".into())]);
-    let none = select("\"*.h\" = \"a reason\"");
-    assert_eq!(none.headers, ["tensorflow/c/top.h"]);
-    assert!(none.strays.is_empty());
+    let with_reason = select("\"*/aside.h\" = \"a reason\"");
+    assert_eq!(with_reason.unassigned, ["tensorflow/c/new.h"]);
+    let all_excluded = select("\"*.h\" = \"a reason\"");
+    assert_eq!(all_excluded.headers, ["tensorflow/c/top.h"]);
+    assert!(all_excluded.unassigned.is_empty());
 }
 
 #[test]
-fn what_one_api_names_of_a_shared_header_another_does_not_take_along() {
+fn takes_no_item_of_shared_header_that_another_api_names() {
     let handle = |name: &str| {
         let text = format!(
             r#"{{"kind":"handle","pointer":false,"loc":"tensorflow/c/x.h:{}"}}"#,
@@ -279,21 +279,21 @@ fn what_one_api_names_of_a_shared_header_another_does_not_take_along() {
         {"name":"a","type":"Mine*"},{"name":"b","type":"Theirs*"}]}}"#;
     let mut all = Items::from(["Mine", "Theirs", "Neither"].map(handle));
     all.insert("F".into(), serde_json::from_str(function).unwrap());
-    let of = |api: &str, only: &str| {
+    let notes_with = |api: &str, only: &str| {
         let text = format!(
             "headers = [\"tensorflow/c/x.h\"]\nonly = {{ \"tensorflow/c/x.h\" = [\"{only}\"] }}"
         );
         Notes::parse(api, &text).unwrap()
     };
-    let notes = [of("first", "F"), of("second", "Theirs")];
-    let mut pool = Pool::new(all);
-    let mut take = |one: &Notes| pool.take(one, &claimed(&notes, one));
+    let notes = [notes_with("first", "F"), notes_with("second", "Theirs")];
+    let mut unclaimed = UnclaimedItems::new(all);
+    let mut take = |own: &Notes| unclaimed.take(own, &claimed_by_others(&notes, own));
     assert_eq!(take(&notes[0]).keys().collect::<Vec<_>>(), ["F", "Mine"]);
     assert_eq!(take(&notes[1]).keys().collect::<Vec<_>>(), ["Theirs"]);
 }
 
 #[test]
-fn every_locked_header_is_assigned_and_no_pattern_is_idle() {
+fn every_locked_header_is_assigned_and_every_pattern_matches() {
     #[derive(serde::Deserialize)]
     struct Sources {
         release: BTreeMap<String, Locked>,
@@ -305,20 +305,26 @@ fn every_locked_header_is_assigned_and_no_pattern_is_idle() {
     }
     let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../headers/sources.toml");
     let lock: Sources = toml::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-    let locked = lock.release.values().flat_map(|one| one.headers.keys());
+    let locked = lock
+        .release
+        .values()
+        .flat_map(|release| release.headers.keys());
     let locked: BTreeSet<&String> = locked.collect();
-    let (notes, left_out) = (Notes::all().unwrap(), LeftOut::embedded().unwrap());
+    let (notes, excluded) = (Notes::all().unwrap(), ExcludedHeaders::embedded().unwrap());
     let patterns: Vec<&String> = notes
         .iter()
-        .flat_map(|one| one.headers.iter().chain(one.only.keys()))
-        .chain(left_out.0.keys())
+        .flat_map(|notes| notes.headers.iter().chain(notes.only.keys()))
+        .chain(excluded.0.keys())
         .collect();
     let matches = crate::contract::notes::matches;
     for header in &locked {
         let found = patterns.iter().any(|pattern| matches(pattern, header));
-        assert!(found, "{header} is neither an API's nor left out");
+        assert!(found, "{header} belongs to no API and is not excluded");
     }
-    let others = lock.release.values().flat_map(|one| one.left_out.keys());
+    let others = lock
+        .release
+        .values()
+        .flat_map(|release| release.left_out.keys());
     let seen: BTreeSet<&String> = locked.into_iter().chain(others).collect();
     for pattern in patterns {
         let found = seen.iter().any(|header| matches(pattern, header));
@@ -327,14 +333,14 @@ fn every_locked_header_is_assigned_and_no_pattern_is_idle() {
 }
 
 #[test]
-fn a_folder_without_headers_is_refused() {
+fn rejects_folder_without_headers() {
     let empty = tempfile::tempdir().unwrap();
     let error = extract(empty.path(), "9.9", DEFAULT_TARGET, Vec::new()).unwrap_err();
     assert!(matches!(error, ExtractError::NoHeaders { .. }), "{error}");
 }
 
 #[test]
-fn the_notes_and_snapshots_in_the_binary_agree() {
+fn embedded_snapshots_agree_with_embedded_notes() {
     let notes = Notes::all().unwrap();
     for (file, text) in SNAPSHOTS {
         let api = Api::from_json(text).unwrap();
@@ -342,9 +348,9 @@ fn the_notes_and_snapshots_in_the_binary_agree() {
         assert_eq!(
             api.to_json(),
             *text,
-            "{file} is in the form that sp-gen writes"
+            "{file} is not in the form that sp-gen writes"
         );
-        let notes = notes.iter().find(|one| one.api == api.name).unwrap();
+        let notes = notes.iter().find(|notes| notes.api == api.name).unwrap();
         for (name, item) in &api.items {
             assert!(notes.has_header(&item.loc().file), "{file}: {name}");
         }
@@ -352,7 +358,7 @@ fn the_notes_and_snapshots_in_the_binary_agree() {
 }
 
 #[test]
-fn every_slot_of_an_author_trait_says_what_a_panic_becomes() {
+fn every_slot_of_an_author_trait_has_a_status_or_a_neutral_value() {
     for (file, text) in SNAPSHOTS {
         let api = Api::from_json(text).unwrap();
         let tables = api.items.iter().filter_map(|(name, item)| match item {
@@ -373,9 +379,9 @@ fn every_slot_of_an_author_trait_says_what_a_panic_becomes() {
             assert_ne!(
                 has_status,
                 field.neutral.is_some(),
-                "{slot}: a status or a neutral value, and one of them"
+                "{slot}: expected either a status or a neutral value"
             );
-            assert!(field.presence.is_some(), "{slot}: required or optional");
+            assert!(field.presence.is_some(), "{slot}: expected a presence");
         }
     }
 }

@@ -7,12 +7,12 @@ use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_data::snapshots::{self, ReadError};
+use sp_data::snapshots::{self, SnapshotReadError};
 use sp_data::symbols::{Symbols, SymbolsError};
 use sp_ir::Api;
-use sp_parse::contract::LeftOut;
+use sp_parse::contract::ExcludedHeaders;
 use sp_parse::contract::demands::{self, Contradictions};
-use sp_parse::contract::{Known, Notes};
+use sp_parse::contract::{KnownNames, Notes};
 use sp_parse::extract::{self, ExtractError, Extracted, Job};
 use std::fs;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ pub enum SnapshotError {
     /// The snapshots of the previous release cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] SnapshotReadError),
     /// The fields that the release's libraries demand cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -79,10 +79,10 @@ pub fn read(
     let notes = Notes::all().map_err(ExtractError::from)?;
     let demands = Demands::read(folders, release)?.unwrap_or_default();
     // Nightly builds are always in the cache, also in a checkout.
-    let is_cached = folders.inherits || release.is_nightly();
-    let mut extracted = match is_cached && !snapshots::is_carried(release) {
+    let is_cached = folders.extends_embedded || release.is_nightly();
+    let mut extracted = match is_cached && !snapshots::is_embedded(release) {
         true => read_cached(include, release, folders, &notes)?,
-        false => extract::complete(include, &name)?,
+        false => extract::extract_all_targets(include, &name)?,
     };
     match demands::annotate(&mut extracted.apis, &demands, &notes) {
         Err(contradicted) if is_cached => {
@@ -101,16 +101,16 @@ fn read_cached(
     folders: &DataFolders,
     notes: &[Notes],
 ) -> Result<Extracted, SnapshotError> {
-    let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
+    let excluded = ExcludedHeaders::embedded().map_err(ExtractError::from)?;
     let job = Job {
         notes,
-        left_out: &left_out,
-        known: &Known::AtHand(snapshots::before(folders, release)?),
+        excluded: &excluded,
+        known: &KnownNames::AtHand(snapshots::read_newest_before(folders, release)?),
         include_root: include,
         release: &release.key().to_string(),
         only: &[],
     };
-    Ok(extract::complete_with(&job)?)
+    Ok(extract::extract_all_targets_with(&job)?)
 }
 
 /// Writes the snapshots that changed.
@@ -127,10 +127,13 @@ pub fn write(
     let staged = stage_all(apis, &minor, folder)?;
     let changes = match staged.is_empty() {
         true => None,
-        false => changes::since_previous(apis, release, folder, &Symbols::at(folders)?),
+        false => changes::since_previous(apis, release, folder, &Symbols::load(folders)?),
     };
     let files = persist_all(staged)?;
-    let unread = extracted.unread.iter().map(|unread| unread.api.as_str());
+    let unread = extracted
+        .unreadable
+        .iter()
+        .map(|unread| unread.api.as_str());
     let present: Vec<&str> = apis
         .iter()
         .map(|api| api.name.as_str())

@@ -54,7 +54,7 @@ impl LintReport {
         release: Release,
         folders: &DataFolders,
     ) -> Result<Self> {
-        let mut apis = snapshots::until(folders, release)?;
+        let mut apis = snapshots::read_up_to(folders, release)?;
         if !parsed.is_empty() {
             apis.retain(|known| known.release != api.release);
             apis.extend(parsed);
@@ -63,7 +63,7 @@ impl LintReport {
         Ok(Self {
             api: api.name.clone(),
             release: api.release.clone(),
-            found: lint::find_all(api, &History::from_apis(&apis), &Symbols::at(folders)?),
+            found: lint::find_all(api, &History::from_apis(&apis), &Symbols::load(folders)?),
             accepted: conventions.map_or_else(Vec::new, |conventions| {
                 lint::conventions::find_exceptions(api, conventions)
             }),

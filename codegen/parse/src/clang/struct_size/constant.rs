@@ -4,22 +4,10 @@
 use clang_sys::CXCursor_VarDecl;
 
 use super::super::cursor::Cursor;
-use super::{Spelling, end_of};
+use super::{SizeDefinition, read_declaration};
 
-/// Reads a variable.
-pub fn read(cursor: Cursor) -> Option<Spelling> {
-    if cursor.kind() != CXCursor_VarDecl || !cursor.ty().is_const() {
-        return None;
-    }
-    let (symbol, tokens) = (cursor.name(), cursor.tokens());
-    // A declaration that a macro makes has the macro's own tokens; `traits` reads those.
-    if !tokens.iter().any(|token| token.text == symbol) {
-        return None;
-    }
-    let (structure, last_field) = end_of(&tokens)?;
-    Some(Spelling {
-        symbol,
-        structure,
-        last_field,
-    })
+/// Reads a constant.
+pub fn read(cursor: Cursor) -> Option<SizeDefinition> {
+    let is_constant = cursor.kind() == CXCursor_VarDecl && cursor.ty().is_const();
+    is_constant.then(|| read_declaration(cursor))?
 }

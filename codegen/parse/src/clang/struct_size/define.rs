@@ -1,14 +1,14 @@
 //! `#define SP_PLATFORM_STRUCT_SIZE TF_OFFSET_OF_END(SP_Platform, force_memory_growth)`, as in
-//! stream_executor.h. Some stand inside the struct's braces; the body says which struct it is.
+//! stream_executor.h. Some are inside the struct's braces; the arguments name the struct.
 
-use super::super::constant::body;
+use super::super::constant::macro_body;
 use super::super::cursor::Cursor;
-use super::{Spelling, end_of};
+use super::{SizeDefinition, size_arguments};
 
 /// Reads a macro definition.
-pub fn read(cursor: Cursor) -> Option<Spelling> {
-    let (structure, last_field) = end_of(&body(cursor)?)?;
-    Some(Spelling {
+pub fn read(cursor: Cursor) -> Option<SizeDefinition> {
+    let (structure, last_field) = size_arguments(&macro_body(cursor)?)?;
+    Some(SizeDefinition {
         symbol: cursor.name(),
         structure,
         last_field,

@@ -4,23 +4,11 @@
 use clang_sys::CXCursor_EnumConstantDecl;
 
 use super::super::cursor::Cursor;
-use super::{Spelling, end_of};
+use super::{SizeDefinition, read_declaration};
 
 /// Reads an enumerator.
-pub fn read(cursor: Cursor) -> Option<Spelling> {
-    // Its tokens are those of the whole macro where one wrote it; the name is cheaper to ask.
-    if cursor.kind() != CXCursor_EnumConstantDecl || !cursor.name().ends_with("_SIZE") {
-        return None;
-    }
-    let (symbol, tokens) = (cursor.name(), cursor.tokens());
-    // A declaration that a macro makes has the macro's own tokens; `traits` reads those.
-    if !tokens.iter().any(|token| token.text == symbol) {
-        return None;
-    }
-    let (structure, last_field) = end_of(&tokens)?;
-    Some(Spelling {
-        symbol,
-        structure,
-        last_field,
-    })
+pub fn read(cursor: Cursor) -> Option<SizeDefinition> {
+    // The name is checked first: reading it is faster than reading the tokens, which may be those of a whole macro.
+    let is_size = cursor.kind() == CXCursor_EnumConstantDecl && cursor.name().ends_with("_SIZE");
+    is_size.then(|| read_declaration(cursor))?
 }

@@ -4,16 +4,16 @@
 use clang_sys::CXCursor_MacroExpansion;
 
 use super::super::cursor::Cursor;
-use super::{Spelling, two_arguments};
+use super::{SizeDefinition, two_arguments};
 
-/// Reads a macro's use.
-pub fn read(cursor: Cursor) -> Option<Spelling> {
+/// Reads the use of a macro.
+pub fn read(cursor: Cursor) -> Option<SizeDefinition> {
     if cursor.kind() != CXCursor_MacroExpansion || !cursor.name().ends_with("_DEFINE_STRUCT_TRAITS")
     {
         return None;
     }
     let (structure, last_field) = two_arguments(cursor.tokens().get(1..)?)?;
-    Some(Spelling {
+    Some(SizeDefinition {
         symbol: format!("{structure}_STRUCT_SIZE"),
         structure,
         last_field,

@@ -1,4 +1,4 @@
-//! Writes notes into items: each fact with its evidence, and what cannot stand to a list.
+//! Adds the facts of notes to items, each with its evidence, and collects mistakes.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use sp_ir::{
 };
 
 use super::{
-    FieldNote, ItemNote, Known, Mistake, Overrides, ParamNote, PresenceNote, PresenceOverrides,
-    ReturnNote, Span,
+    FieldNote, ItemNote, KnownNames, Mistake, Overrides, ParamNote, PresenceNote,
+    PresenceOverrides, ReleaseRange, ReturnNote, doc_mut,
 };
 
-/// How a note's facts are known, and whether they knowingly contradict a comment.
+/// The evidence of a note's facts, and whether they contradict a comment on purpose.
 #[derive(Clone, Copy)]
 struct Basis<'n> {
     evidence: Option<&'n str>,
@@ -26,43 +26,50 @@ impl<'n> Basis<'n> {
         }
     }
 
-    /// A note inside another has its evidence, unless it brings its own.
+    /// Returns this basis with the evidence of the outer note if the inner one has none.
     fn within(self, outer: Self) -> Self {
         Self {
             evidence: self.evidence.or(outer.evidence),
             ..self
         }
     }
+
+    fn without_overrides(self) -> Self {
+        Self {
+            overrides: false,
+            ..self
+        }
+    }
 }
 
-/// Writes notes into items and gathers what is wrong with them.
-pub(super) struct Writer<'a> {
+/// Adds the facts of notes to items and collects mistakes.
+pub(super) struct NoteWriter<'a> {
     /// The notes file, for messages.
     pub file: String,
-    /// What other releases declare.
-    pub known: &'a Known,
-    /// The release that is written of.
+    /// The names that other releases declare.
+    pub known: &'a KnownNames,
+    /// The release of the items.
     pub release: &'a str,
-    /// What is wrong so far.
+    /// The mistakes so far.
     pub mistakes: Vec<Mistake>,
 }
 
-impl Writer<'_> {
-    /// Whether a note holds for the release.
-    fn holds(&self, releases: Option<Span>) -> bool {
-        releases.is_none_or(|span| span.has(self.release))
+impl NoteWriter<'_> {
+    /// Returns true if a note applies to the release.
+    fn applies(&self, releases: Option<ReleaseRange>) -> bool {
+        releases.is_none_or(|range| range.contains(self.release))
     }
 
-    /// A note whose subject is not here; no mistake if another release has it.
-    pub fn unused(&mut self, subject: &str, key: &str) {
-        if !self.known.has(subject) {
-            self.useless(key);
+    /// Reports a note on an undeclared name, unless another release declares it.
+    pub fn report_undeclared(&mut self, name: &str, key: &str) {
+        if !self.known.contains(name) {
+            self.report_unused(key);
         }
     }
 
-    /// A note about another kind of item, which headers at hand may declare under the name.
-    fn useless(&mut self, key: &str) {
-        if matches!(self.known, Known::AtHand(_)) {
+    /// Reports a note that does not apply to its kind of item. Headers at hand may declare another kind under the name.
+    fn report_unused(&mut self, key: &str) {
+        if matches!(self.known, KnownNames::AtHand(_)) {
             return;
         }
         self.mistakes.push(Mistake::Unused {
@@ -71,38 +78,38 @@ impl Writer<'_> {
         });
     }
 
-    /// Writes what is said of one item.
+    /// Adds the facts of the notes on one item.
     pub fn item(&mut self, name: &str, item: &mut Item, note: &ItemNote, key: &str) {
         if let Some(doc) = &note.doc {
-            *doc_of(item) = Some(doc.clone());
+            *doc_mut(item) = Some(doc.clone());
         }
-        if !self.holds(note.releases) {
+        if !self.applies(note.releases) {
             return;
         }
         match item {
             Item::Handle(item) => item.rust = note.rust.clone(),
-            _ if note.rust.is_some() => self.useless(&format!("{key}.rust")),
+            _ if note.rust.is_some() => self.report_unused(&format!("{key}.rust")),
             _ => {}
         }
         match item {
             Item::Struct(item) => self.structure(name, item, note, key),
-            _ => self.no_struct(note, key),
+            _ => self.report_struct_notes(note, key),
         }
         let basis = Basis::new(&note.evidence, None);
         match (&mut *item, &note.instead) {
             (Item::Function(item), instead) => {
                 self.fact(&mut item.instead, instead, basis, &format!("{key}.instead"));
             }
-            (_, Some(_)) => self.useless(&format!("{key}.instead")),
+            (_, Some(_)) => self.report_unused(&format!("{key}.instead")),
             _ => {}
         }
-        let said = &note.discriminator;
+        let value = &note.discriminator;
         match item {
             Item::Struct(Struct { discriminator, .. })
             | Item::Union(Union { discriminator, .. }) => {
-                self.fact(discriminator, said, basis, &format!("{key}.discriminator"));
+                self.fact(discriminator, value, basis, &format!("{key}.discriminator"));
             }
-            _ if said.is_some() => self.useless(&format!("{key}.discriminator")),
+            _ if value.is_some() => self.report_unused(&format!("{key}.discriminator")),
             _ => {}
         }
         match item {
@@ -111,19 +118,20 @@ impl Writer<'_> {
                 self.params(name, &mut signature.params, &note.params, basis, key);
                 self.ret(&mut signature.ret_transfer, &note.ret, basis, key);
             }
-            _ => self.no_signature(&note.params, &note.ret, key),
+            _ => self.report_signature_notes(&note.params, &note.ret, key),
         }
     }
 
-    fn no_signature(
+    /// Reports the notes that apply to functions only.
+    fn report_signature_notes(
         &mut self,
         params: &BTreeMap<String, ParamNote>,
         ret: &Option<ReturnNote>,
         key: &str,
     ) {
-        self.all_useless(params.keys(), &format!("{key}.params"));
+        self.report_all_unused(params.keys(), &format!("{key}.params"));
         if ret.is_some() {
-            self.useless(&format!("{key}.ret"));
+            self.report_unused(&format!("{key}.ret"));
         }
     }
 
@@ -134,30 +142,31 @@ impl Writer<'_> {
         outer: Basis,
         key: &str,
     ) {
-        let Some(note) = note.as_ref().filter(|note| self.holds(note.releases)) else {
+        let Some(note) = note.as_ref().filter(|note| self.applies(note.releases)) else {
             return;
         };
         let basis = Basis::new(&note.evidence, note.overrides).within(outer);
         self.fact(slot, &Some(note.transfer), basis, &format!("{key}.ret"));
     }
 
-    fn no_struct(&mut self, note: &ItemNote, key: &str) {
-        let said = [
+    /// Reports the notes that apply to structs only.
+    fn report_struct_notes(&mut self, note: &ItemNote, key: &str) {
+        let keys = [
             ("filled_by", note.filled_by.is_some()),
             ("overrides", note.overrides.is_some()),
             ("receiver", note.receiver.is_some()),
             ("author_trait", note.author_trait.is_some()),
             ("presence", !note.presence.is_empty()),
         ];
-        for (name, _) in said.into_iter().filter(|(_, said)| *said) {
-            self.useless(&format!("{key}.{name}"));
+        for (name, _) in keys.into_iter().filter(|(_, is_present)| *is_present) {
+            self.report_unused(&format!("{key}.{name}"));
         }
-        self.all_useless(note.fields.keys(), &format!("{key}.fields"));
+        self.report_all_unused(note.fields.keys(), &format!("{key}.fields"));
     }
 
-    fn all_useless<'k>(&mut self, names: impl Iterator<Item = &'k String>, key: &str) {
+    fn report_all_unused<'k>(&mut self, names: impl Iterator<Item = &'k String>, key: &str) {
         for name in names {
-            self.useless(&format!("{key}.{name}"));
+            self.report_unused(&format!("{key}.{name}"));
         }
     }
 
@@ -169,10 +178,7 @@ impl Writer<'_> {
             basis,
             &format!("{key}.filled_by"),
         );
-        let plain = Basis {
-            overrides: false,
-            ..basis
-        };
+        let plain = basis.without_overrides();
         self.fact(
             &mut item.receiver,
             &note.receiver,
@@ -188,27 +194,27 @@ impl Writer<'_> {
         for presence in &note.presence {
             self.presence(name, item, presence, key);
         }
-        for (field, said) in &note.fields {
+        for (field, note) in &note.fields {
             let key = format!("{key}.fields.{field}");
-            match item.fields.iter_mut().find(|one| one.name == *field) {
-                Some(found) => self.field(&format!("{name}.{field}"), found, said, plain, &key),
-                None => self.unused(&format!("{name}.{field}"), &key),
+            match item.fields.iter_mut().find(|known| known.name == *field) {
+                Some(found) => self.field(&format!("{name}.{field}"), found, note, plain, &key),
+                None => self.report_undeclared(&format!("{name}.{field}"), &key),
             }
         }
     }
 
     fn presence(&mut self, name: &str, item: &mut Struct, note: &PresenceNote, key: &str) {
-        let holds = self.holds(note.releases);
+        let applies = self.applies(note.releases);
         let basis = Basis {
             evidence: Some(&note.evidence),
             overrides: note.overrides == Some(PresenceOverrides::Comment),
         };
         for field in &note.fields {
             let key = format!("{key}.presence: {field}");
-            match item.fields.iter_mut().find(|one| one.name == *field) {
-                Some(_) if !holds => {}
+            match item.fields.iter_mut().find(|known| known.name == *field) {
+                Some(_) if !applies => {}
                 Some(found) => self.fact(&mut found.presence, &Some(note.value), basis, &key),
-                None => self.unused(&format!("{name}.{field}"), &key),
+                None => self.report_undeclared(&format!("{name}.{field}"), &key),
             }
         }
     }
@@ -217,7 +223,7 @@ impl Writer<'_> {
         if let Some(doc) = &note.doc {
             item.doc = Some(doc.clone());
         }
-        if !self.holds(note.releases) {
+        if !self.applies(note.releases) {
             return;
         }
         let basis = Basis::new(&note.evidence, note.overrides).within(outer);
@@ -233,10 +239,7 @@ impl Writer<'_> {
             basis,
             &format!("{key}.direction"),
         );
-        let plain = Basis {
-            overrides: false,
-            ..basis
-        };
+        let plain = basis.without_overrides();
         self.fact(
             &mut item.neutral,
             &note.neutral,
@@ -248,7 +251,7 @@ impl Writer<'_> {
                 self.params(name, &mut signature.params, &note.params, plain, key);
                 self.ret(&mut signature.ret_transfer, &note.ret, plain, key);
             }
-            _ => self.no_signature(&note.params, &note.ret, key),
+            _ => self.report_signature_notes(&note.params, &note.ret, key),
         }
     }
 
@@ -262,11 +265,11 @@ impl Writer<'_> {
     ) {
         for (param, note) in notes {
             let key = format!("{key}.params.{param}");
-            let Some(found) = params.iter_mut().find(|one| one.name == *param) else {
-                self.unused(&format!("{name}.{param}"), &key);
+            let Some(found) = params.iter_mut().find(|known| known.name == *param) else {
+                self.report_undeclared(&format!("{name}.{param}"), &key);
                 continue;
             };
-            if !self.holds(note.releases) {
+            if !self.applies(note.releases) {
                 continue;
             }
             let basis = Basis::new(&note.evidence, note.overrides).within(outer);
@@ -291,7 +294,7 @@ impl Writer<'_> {
         }
     }
 
-    /// States one fact; `None` says nothing.
+    /// Adds a fact if the note has a value for it.
     fn fact<T: Clone + PartialEq + std::fmt::Debug>(
         &mut self,
         slot: &mut Option<Stated<T>>,
@@ -304,17 +307,17 @@ impl Writer<'_> {
         let Some(evidence) = basis.evidence else {
             return self.mistakes.push(Mistake::NoEvidence { file, key });
         };
-        // Headers at hand: `baseline` decides between the note and a comment that changed.
-        let is_strict = !matches!(self.known, Known::AtHand(_));
-        match (contradicted(slot, value), basis.overrides) {
-            (Some((comment, said)), false) if is_strict => {
+        // For headers at hand, `baseline` decides between the note and a comment that changed.
+        let is_strict = !matches!(self.known, KnownNames::AtHand(_));
+        match (contradicting_comment(slot, value), basis.overrides) {
+            (Some((comment, stated)), false) if is_strict => {
                 let note = format!("{value:?}");
                 self.mistakes.push(Mistake::Contradiction {
                     file,
                     key,
                     note,
                     comment,
-                    said,
+                    stated,
                 });
             }
             (None, true) if is_strict => self.mistakes.push(Mistake::OverrideUnused { file, key }),
@@ -332,31 +335,19 @@ impl Writer<'_> {
     }
 }
 
-/// The comment that says otherwise, and what it says.
-fn contradicted<T: PartialEq + std::fmt::Debug>(
+/// Returns the location and the value of the comment that contradicts `value`, or `None` if there is none.
+fn contradicting_comment<T: PartialEq + std::fmt::Debug>(
     slot: &Option<Stated<T>>,
     value: &T,
 ) -> Option<(String, String)> {
     match slot {
         Some(Stated {
-            value: said,
+            value: stated,
             evidence: Evidence::Comment(loc),
             ..
-        }) if said != value => Some((format!("{}:{}", loc.file, loc.line), format!("{said:?}"))),
+        }) if stated != value => {
+            Some((format!("{}:{}", loc.file, loc.line), format!("{stated:?}")))
+        }
         _ => None,
-    }
-}
-
-/// Where an item keeps our own line about it.
-pub(super) fn doc_of(item: &mut Item) -> &mut Option<String> {
-    match item {
-        Item::Struct(item) => &mut item.doc,
-        Item::Union(item) => &mut item.doc,
-        Item::Enum(item) => &mut item.doc,
-        Item::Handle(item) => &mut item.doc,
-        Item::Alias(item) => &mut item.doc,
-        Item::Callback(item) => &mut item.doc,
-        Item::Function(item) => &mut item.doc,
-        Item::Constant(item) => &mut item.doc,
     }
 }

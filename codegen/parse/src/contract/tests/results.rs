@@ -1,8 +1,8 @@
-//! Whose what a function returns is, and what does the same elsewhere.
+//! Tests of the ownership of results, and of replacement functions.
 
 use super::*;
 
-fn giving(name: &str, ty: &str) -> (String, Item) {
+fn returning(name: &str, ty: &str) -> (String, Item) {
     let mut item = function(name, Vec::new());
     if let Item::Function(item) = &mut item {
         item.signature.ret = pointer(ty);
@@ -12,18 +12,18 @@ fn giving(name: &str, ty: &str) -> (String, Item) {
 
 fn transfer(items: &Items, name: &str) -> Option<(Transfer, Evidence)> {
     let Item::Function(found) = &items[name] else {
-        panic!("{name} is no function")
+        panic!("{name} is not a function")
     };
-    let said = found.signature.ret_transfer.clone();
-    said.map(|said| (said.value, said.evidence))
+    let fact = found.signature.ret_transfer.clone();
+    fact.map(|fact| (fact.value, fact.evidence))
 }
 
-/// `T_New` makes what `T_Delete` ends, `T_Peek` shows it, and every `Error*` is ended by its owner.
-fn makers() -> Items {
+/// Returns `T_New` and `T_Delete`, `T_Peek`, which borrows, and `T_Fail`, whose `Error` has a destructor.
+fn constructors() -> Items {
     Items::from([
-        giving("T_New", "T"),
-        giving("T_Peek", "T"),
-        giving("T_Fail", "Error"),
+        returning("T_New", "T"),
+        returning("T_Peek", "T"),
+        returning("T_Fail", "Error"),
         (
             "T_Delete".into(),
             function("T_Delete", vec![param("it", pointer("T"))]),
@@ -33,9 +33,9 @@ fn makers() -> Items {
 }
 
 #[test]
-fn what_is_made_and_what_is_ended_are_the_callers() {
-    let mut items = makers();
-    let (comments, known) = (Comments::default(), Known::default());
+fn caller_owns_results_that_have_a_destructor() {
+    let mut items = constructors();
+    let (comments, known) = (Comments::default(), KnownNames::default());
     annotate(&mut items, &comments, &notes(""), &known, "2.21").unwrap();
     let full = Some((Transfer::Full, Evidence::Prefix));
     assert_eq!(transfer(&items, "T_New"), full);
@@ -44,8 +44,8 @@ fn what_is_made_and_what_is_ended_are_the_callers() {
 }
 
 #[test]
-fn a_comment_and_a_note_say_it_of_others() {
-    let mut items = makers();
+fn reads_result_ownership_from_comment_and_note() {
+    let mut items = constructors();
     let mut comments = Comments::default();
     let text = "Caller takes ownership of\nreturned T.".into();
     comments.add("T_Peek", "", Comment { text, loc: loc(7) });
@@ -54,7 +54,7 @@ fn a_comment_and_a_note_say_it_of_others() {
         ret = { transfer = "none" }
         instead = "T_Peek"
         evidence = "seen""#;
-    let known = Known::default();
+    let known = KnownNames::default();
     annotate(&mut items, &comments, &notes(note), &known, "2.21").unwrap();
     let comment = Evidence::Comment(loc(7));
     assert_eq!(transfer(&items, "T_Peek"), Some((Transfer::Full, comment)));

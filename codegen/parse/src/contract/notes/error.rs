@@ -1,4 +1,4 @@
-//! What can be wrong with notes.
+//! Errors in notes.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use thiserror::Error;
@@ -6,17 +6,17 @@ use thiserror::Error;
 /// Notes cannot be used.
 #[derive(Debug, Error, Diagnostic)]
 pub enum NotesError {
-    /// They are not of the documented form.
+    /// The file is not of the documented form.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Malformed(Box<Malformed>),
-    /// They say things that do not hold.
-    #[error("{file}: {} of its notes cannot stand", mistakes.len())]
+    /// Some notes are mistaken.
+    #[error("{file}: {} mistaken notes", mistakes.len())]
     #[diagnostic(code(sp_gen::notes::mistaken))]
     Mistaken {
         /// The notes file.
         file: String,
-        /// All of them.
+        /// All mistakes in the file.
         #[related]
         mistakes: Vec<Mistake>,
     },
@@ -27,7 +27,7 @@ pub enum NotesError {
 #[error("{file}: {message}")]
 #[diagnostic(
     code(sp_gen::notes::malformed),
-    help("headers/apis/README.md has the form")
+    help("headers/apis/README.md describes the form")
 )]
 pub struct Malformed {
     pub(super) file: String,
@@ -38,15 +38,15 @@ pub struct Malformed {
     pub(super) span: Option<SourceSpan>,
 }
 
-/// One note that cannot stand.
+/// A mistaken note.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
 pub enum Mistake {
-    /// Its subject is nowhere.
-    #[error("{file}: nothing uses `{key}`")]
+    /// The note applies to nothing.
+    #[error("{file}: `{key}` applies to nothing")]
     #[diagnostic(
         code(sp_gen::notes::unused),
         help(
-            "no known release declares it, or it is of a kind this key says nothing about; correct the name or remove the note"
+            "no known release declares the name, or its kind of item does not have this key; correct the name or remove the note"
         )
     )]
     Unused {
@@ -55,26 +55,26 @@ pub enum Mistake {
         /// The key in it.
         key: String,
     },
-    /// The header's comment says otherwise.
-    #[error("{file}: `{key}` says {note}, the comment at {comment} says {said}")]
+    /// The header's comment contradicts the note.
+    #[error("{file}: `{key}` is {note} in the note, but {stated} in the comment at {comment}")]
     #[diagnostic(
         code(sp_gen::notes::contradiction),
-        help("if the header is wrong, say so: overrides = \"comment\"")
+        help("if the header is wrong, add overrides = \"comment\"")
     )]
     Contradiction {
         /// The notes file.
         file: String,
         /// The key in it.
         key: String,
-        /// What the note says.
+        /// The note's value.
         note: String,
-        /// Where the comment is.
+        /// The location of the comment.
         comment: String,
-        /// What the comment says.
-        said: String,
+        /// The comment's value.
+        stated: String,
     },
-    /// It overrides a comment that says nothing else.
-    #[error("{file}: `{key}` overrides a comment, and no comment says otherwise")]
+    /// The note overrides a comment that does not contradict it.
+    #[error("{file}: `{key}` overrides a comment, but no comment contradicts it")]
     #[diagnostic(code(sp_gen::notes::override_unused), help("remove `overrides`"))]
     OverrideUnused {
         /// The notes file.
@@ -82,11 +82,13 @@ pub enum Mistake {
         /// The key in it.
         key: String,
     },
-    /// Nothing says how it is known.
+    /// The note has no evidence.
     #[error("{file}: `{key}` has no evidence")]
     #[diagnostic(
         code(sp_gen::notes::no_evidence),
-        help("add `evidence = \"...\"` to it or to what it is in: what shows that it is so")
+        help(
+            "add `evidence = \"...\"` to the note or to a table around it: the source that shows the fact"
+        )
     )]
     NoEvidence {
         /// The notes file.

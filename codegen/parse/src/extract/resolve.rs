@@ -1,27 +1,27 @@
-//! The names that an API uses and does not declare, and their sources: from each other, from other headers
-//! of the include root, or from nowhere if only pointers to the type are used.
+//! Resolves the names that an API uses and does not declare. Another API declares them, or another header of the
+//! include root. A type that nothing declares is opaque if only pointers to it are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Handle, Imports, Item, Loc};
 
-use super::problem::Reason;
-use super::{Job, Unread, read};
-use crate::clang::{self, Comments, Source};
+use super::error::UnreadableReason;
+use super::{Job, UnreadableApi, parse};
+use crate::clang::{self, Comments, ParseInput};
 use crate::contract::{Items, Notes};
 
-/// An API whose facts are not stated yet.
+/// An API without contract facts.
 pub struct Draft<'a> {
-    /// Its notes.
+    /// The API's notes.
     pub notes: &'a Notes,
-    /// Its declarations.
+    /// The API's declarations.
     pub items: Items,
-    /// The names that other APIs declare, with the API.
+    /// The used names that other APIs declare, with the API.
     pub imports: Imports,
 }
 
-/// How an item uses a name.
-struct Use {
+/// The use of a type's name by an item.
+struct TypeUse {
     name: String,
     item: String,
     loc: Loc,
@@ -29,7 +29,7 @@ struct Use {
 }
 
 impl<'a> Draft<'a> {
-    /// An API with the items of its own headers.
+    /// Returns a draft with the items of the API's own headers.
     pub fn new(notes: &'a Notes, items: Items) -> Self {
         Self {
             notes,
@@ -38,23 +38,23 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the uses of names that neither this API nor `imports` has.
-    fn missing(&self, owners: &BTreeMap<String, String>) -> Vec<Use> {
-        let mut found = Vec::new();
+    /// Returns the uses of names that no API declares.
+    fn missing(&self, owners: &BTreeMap<String, String>) -> Vec<TypeUse> {
+        let mut uses = Vec::new();
         for (name, item) in &self.items {
             let known = |used: &str| owners.contains_key(used) || self.imports.contains_key(used);
             let missing = item
                 .used_types()
                 .into_iter()
                 .filter(|(used, _)| !known(used));
-            found.extend(missing.map(|(used, by_value)| Use {
+            uses.extend(missing.map(|(used, by_value)| TypeUse {
                 name: used,
                 item: name.clone(),
                 loc: item.loc().clone(),
                 by_value,
             }));
         }
-        found
+        uses
     }
 
     fn import(&mut self, owners: &BTreeMap<String, String>) {
@@ -68,25 +68,25 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Gives every name an owner. Returns the APIs that use an undeclared name by value, and the names
-/// that were found outside of the APIs' headers.
+/// Resolves every used name. Returns the APIs that use an undeclared name by value, and the names that were found outside
+/// of the APIs' headers.
 pub fn resolve(
     job: &Job<'_>,
-    source: &Source,
+    input: &ParseInput,
     drafts: &mut [Draft<'_>],
     comments: &mut Comments,
-) -> (Vec<Unread>, BTreeSet<String>) {
-    let (mut unread, mut taken) = (Vec::new(), BTreeSet::new());
+) -> (Vec<UnreadableApi>, BTreeSet<String>) {
+    let (mut unreadable, mut added) = (Vec::new(), BTreeSet::new());
     let owners = owners(drafts);
     for draft in drafts.iter_mut() {
         let missing = draft.missing(&owners);
         if missing.is_empty() {
             continue;
         }
-        let names = find(job, source, draft, missing, &owners, comments);
+        let names = add_missing(job, input, draft, missing, &owners, comments);
         match names {
-            Ok(names) => taken.extend(names),
-            Err(reason) => unread.push(Unread {
+            Ok(names) => added.extend(names),
+            Err(reason) => unreadable.push(UnreadableApi {
                 api: draft.notes.api.clone(),
                 reason,
             }),
@@ -94,10 +94,10 @@ pub fn resolve(
     }
     let owners = self::owners(drafts);
     drafts.iter_mut().for_each(|draft| draft.import(&owners));
-    (unread, taken)
+    (unreadable, added)
 }
 
-/// Each name with the first API that declares it.
+/// Returns each declared name with the first API that declares it.
 fn owners(drafts: &[Draft<'_>]) -> BTreeMap<String, String> {
     let mut owners = BTreeMap::new();
     for draft in drafts {
@@ -109,22 +109,22 @@ fn owners(drafts: &[Draft<'_>]) -> BTreeMap<String, String> {
     owners
 }
 
-/// Adds to `draft` what its headers leave out, and returns the names.
-fn find(
+/// Adds the missing declarations to `draft`, and returns their names.
+fn add_missing(
     job: &Job<'_>,
-    source: &Source,
+    input: &ParseInput,
     draft: &mut Draft<'_>,
-    mut missing: Vec<Use>,
+    mut missing: Vec<TypeUse>,
     owners: &BTreeMap<String, String>,
     comments: &mut Comments,
-) -> Result<BTreeSet<String>, Reason> {
-    let own = read::of_api(draft.notes, source);
+) -> Result<BTreeSet<String>, UnreadableReason> {
+    let own = parse::input_of_api(draft.notes, input);
     let mut reached = clang::reachable_declarations(&own)?;
-    let mut taken = BTreeSet::new();
+    let mut added = BTreeSet::new();
     while let Some(used) = missing.pop() {
-        let found = reached.items.remove(&used.name);
-        let owner = found.as_ref().and_then(|item| owner_of(job, item));
-        match (found, owner) {
+        let declared = reached.items.remove(&used.name);
+        let owner = declared.as_ref().and_then(|item| owner_of(job, item));
+        match (declared, owner) {
             _ if draft.items.contains_key(&used.name) => continue,
             (Some(_), Some(owner)) if owner != draft.notes.api => {
                 draft.imports.insert(used.name, owner);
@@ -133,28 +133,28 @@ fn find(
             (Some(item), _) => drop(draft.items.insert(used.name.clone(), item)),
             (None, _) if used.by_value => {
                 let (item, missing) = (used.item, used.name);
-                return Err(Reason::Undeclared { item, missing });
+                return Err(UnreadableReason::Undeclared { item, missing });
             }
             (None, _) => drop(draft.items.insert(used.name.clone(), opaque(used.loc))),
         }
-        comments.take(&used.name, &mut reached.comments);
-        taken.insert(used.name);
+        comments.take_item(&used.name, &mut reached.comments);
+        added.insert(used.name);
         missing = draft.missing(owners);
-        missing.retain(|one| !draft.items.contains_key(&one.name));
-        // A use by value decides, wherever it stands.
-        missing.sort_by_key(|one| one.by_value);
+        missing.retain(|used| !draft.items.contains_key(&used.name));
+        // Uses by value are resolved first: they are errors if the type is not declared.
+        missing.sort_by_key(|used| used.by_value);
     }
-    Ok(taken)
+    Ok(added)
 }
 
-/// Returns the API that has all of the header of `item`, if it is another API's.
+/// Returns the API to which the whole header of `item` belongs, or `None` if there is none.
 fn owner_of(job: &Job<'_>, item: &Item) -> Option<String> {
     let header = &item.loc().file;
     let owns = |notes: &&Notes| notes.has_header(header) && notes.only_of(header).is_none();
     job.notes.iter().find(owns).map(|notes| notes.api.clone())
 }
 
-/// A type of which only pointers are used.
+/// Returns the item of an undeclared type.
 fn opaque(loc: Loc) -> Item {
     Item::Handle(Handle {
         doc: None,

@@ -1,4 +1,4 @@
-//! Why an include root, or one API in it, gives nothing.
+//! Errors of an extraction, or of one API in it.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::clang::ClangError;
 use crate::contract::NotesError;
 use crate::source::SourceError;
 
-/// An include root gives no APIs.
+/// No API can be extracted from an include root.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ExtractError {
     /// The headers cannot be read.
@@ -20,12 +20,12 @@ pub enum ExtractError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Notes(#[from] NotesError),
-    /// One API cannot be read.
+    /// An API cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Unread(#[from] Unread),
-    /// No header of any API that was asked for is there.
-    #[error("{} holds no header of {what}", root.display())]
+    UnreadableApi(#[from] UnreadableApi),
+    /// The include root has no header of any requested API.
+    #[error("{} has no header of {api}", root.display())]
     #[diagnostic(
         code(sp_gen::extract::no_headers),
         help(
@@ -35,18 +35,18 @@ pub enum ExtractError {
     NoHeaders {
         /// The folder.
         root: PathBuf,
-        /// The name that was looked for.
-        what: String,
+        /// The requested APIs.
+        api: String,
     },
     /// The include root cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Tree(#[from] SourceError),
-    /// The same on another target means something else.
-    #[error("{api}: `{item}` is another kind of thing for {target}")]
+    Source(#[from] SourceError),
+    /// An item is of different kinds on two targets.
+    #[error("{api}: `{item}` is another kind of item for {target}")]
     #[diagnostic(
         code(sp_gen::extract::target),
-        help("a snapshot can only say that layouts and values differ between targets")
+        help("a snapshot can only describe differences of layouts and values between targets")
     )]
     Target {
         /// The API.
@@ -61,24 +61,24 @@ pub enum ExtractError {
 /// An API that cannot be read.
 #[derive(Debug, Error, Diagnostic)]
 #[error("API `{api}` cannot be read")]
-#[diagnostic(code(sp_gen::extract::unread))]
-pub struct Unread {
+#[diagnostic(code(sp_gen::extract::unreadable))]
+pub struct UnreadableApi {
     /// The API.
     pub api: String,
-    /// Why not.
+    /// The reason.
     #[source]
     #[diagnostic_source]
-    pub reason: Reason,
+    pub reason: UnreadableReason,
 }
 
-/// Why an API cannot be read.
+/// The reason why an API cannot be read.
 #[derive(Debug, Error, Diagnostic)]
-pub enum Reason {
-    /// One of its headers does not parse, or declares what the IR cannot describe.
+pub enum UnreadableReason {
+    /// A header does not parse, or the IR cannot describe a declaration.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Clang(#[from] ClangError),
-    /// A type that no header declares is used by value.
+    /// An item uses a type by value that no header declares.
     #[error("`{item}` uses `{missing}`, which no header declares")]
     #[diagnostic(
         code(sp_gen::extract::undeclared),

@@ -1,4 +1,4 @@
-//! `headers/apis/left_out.toml`: headers that belong to no API.
+//! `headers/apis/excluded.toml`: headers that belong to no API.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use serde::Deserialize;
 use super::notes::{NotesError, malformed, matches};
 use sp_data::embedded::API_NOTES;
 
-/// The headers that are no API's, each (a name, or a pattern with `*`) with the reason.
+/// Maps each header that belongs to no API (a name, or a pattern with `*`) to the reason.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
-pub struct LeftOut(pub BTreeMap<String, String>);
+pub struct ExcludedHeaders(pub BTreeMap<String, String>);
 
-impl LeftOut {
+impl ExcludedHeaders {
     /// The file's name among the notes.
-    pub const FILE: &'static str = "left_out.toml";
+    pub const FILE: &'static str = "excluded.toml";
 
-    /// The list that the binary carries.
+    /// Returns the embedded list.
     ///
     /// # Errors
-    /// Where it is malformed.
+    /// Returns an error if the list is malformed.
     pub fn embedded() -> Result<Self, NotesError> {
         let text = API_NOTES.iter().find(|(file, _)| *file == Self::FILE);
         text.map_or(Ok(Self::default()), |(_, text)| Self::parse(text))
     }
 
-    /// Reads such a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// Where the text is not TOML of that form.
+    /// Returns an error if the text is not TOML of this form.
     pub fn parse(text: &str) -> Result<Self, NotesError> {
-        toml::from_str(text).map_err(|error| malformed("left_out", text, &error))
+        toml::from_str(text).map_err(|error| malformed("excluded", text, &error))
     }
 
-    /// Why a header is left out, if it is.
+    /// Returns the reason why a header is excluded, or `None` if it is not.
     pub fn reason(&self, header: &str) -> Option<&str> {
         let mut reasons = self.0.iter();
         let found = reasons.find(|(pattern, _)| matches(pattern, header));
