@@ -79,7 +79,7 @@ def line_table(names, results):
         grouped.setdefault((text, tuple(releases)), []).append(name)
     yield "| known up to | release | reason | line |"
     yield "|---|---|---|---|"
-    for (text, releases), known in sorted(grouped.items(), key=lambda row: (minor(row[0][1][0]), row[0][0])):
+    for (text, releases), known in sorted(grouped.items(), key=lambda row: (minor(row[1][0]), row[0])):
         yield f"| {format_ranges(known, names)} | {format_ranges(releases, every)} | {reason_of(text) or ''} | `{text}` |"
 
 

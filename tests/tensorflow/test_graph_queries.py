@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import alone, example
+from conftest import run_program, example
 
 SESSION = """
 import json, os
@@ -26,7 +26,7 @@ with tf.device("/CPU:0"):
 
 
 def session(**environment):
-    run = alone(SESSION, environment, LIBRARY=example("graph_queries"))
+    run = run_program(SESSION, environment, LIBRARY=example("graph_queries"))
     if "visible_device_list" in run.stderr:
         pytest.skip("this release supports one plugin only, and another is installed")
     assert run.returncode == 0, run.stderr
