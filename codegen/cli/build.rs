@@ -1,10 +1,10 @@
-//! Puts the crates that a scaffold vendors into the binary.
+//! Embeds the files of the crates that a scaffold vendors.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The crates that `new` lays down, and where they lie in the checkout.
+/// The crates that `new` vendors, and their folders in the checkout.
 const CRATES: [(&str, &str); 8] = [
     ("sp-abi", "generated"),
     ("sp-cpu", "templates/cpu"),
@@ -16,38 +16,41 @@ const CRATES: [(&str, &str); 8] = [
     ("sp-runtime", "macros/runtime"),
 ];
 
-/// What belongs to a crate: its manifest names targets in all but the last, which plugins' tests read.
+/// Files and folders of a crate that are embedded. The manifest names targets in all folders but `ir`, which the tests
+/// of plugins read.
 const PARTS: [&str; 6] = ["Cargo.toml", "src", "tests", "benches", "examples", "ir"];
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()?;
-    let source = crates(&root)?;
+    let source = embedded_tables(&root)?;
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("embedded.rs"), source)
 }
 
-fn crates(root: &Path) -> io::Result<String> {
-    let (mut folders, mut rows) = (String::new(), String::new());
+/// Returns the source of `embedded.rs`.
+fn embedded_tables(root: &Path) -> io::Result<String> {
+    let (mut crates, mut files) = (String::new(), String::new());
     for (name, folder) in CRATES {
-        folders += &format!("    ({name:?}, {folder:?}),\n");
-        for file in files_of(&root.join(folder))? {
-            let inside = file.strip_prefix(root.join(folder)).unwrap_or(&file);
-            let path = Path::new(name).join(inside);
-            rows += &format!(
+        crates += &format!("    ({name:?}, {folder:?}),\n");
+        for file in crate_files(&root.join(folder))? {
+            let relative = file.strip_prefix(root.join(folder)).unwrap_or(&file);
+            let path = Path::new(name).join(relative);
+            files += &format!(
                 "    ({:?}, include_bytes!({file:?})),\n",
                 path.to_string_lossy()
             );
         }
     }
     Ok(format!(
-        "/// The carried crates, and where they lie in a checkout.\npub static CRATES: &[(&str, &str)] = &[\n{folders}];\n\
-         /// The files of the carried crates by `<crate>/<path>`.\npub static CRATE_FILES: &[(&str, &[u8])] = &[\n{rows}];\n"
+        "/// The embedded crates, and their folders in a checkout.\npub static CRATES: &[(&str, &str)] = &[\n{crates}];\n\
+         /// The files of the embedded crates by `<crate>/<path>`.\npub static CRATE_FILES: &[(&str, &[u8])] = &[\n{files}];\n"
     ))
 }
 
-fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the embedded files of the crate in `folder`, and registers them with cargo.
+fn crate_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for part in PARTS.map(|part| folder.join(part)) {
         println!("cargo::rerun-if-changed={}", part.display());
@@ -62,20 +65,20 @@ fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A plugin's tests play the newest final release; sp-gen itself carries the others.
+/// Removes all snapshots but those of the newest final release, as which the test host of a plugin behaves.
 fn keep_newest_snapshots(files: &mut Vec<PathBuf>) {
-    files.retain(|file| !is_preview(file));
+    files.retain(|file| !is_preview_snapshot(file));
     let newest = files.iter().filter_map(|file| snapshot_release(file)).max();
     files.retain(|file| snapshot_release(file).is_none_or(|release| Some(release) == newest));
 }
 
 /// Returns true for a snapshot of a release that is not final.
-fn is_preview(file: &Path) -> bool {
+fn is_preview_snapshot(file: &Path) -> bool {
     let text = || fs::read_to_string(file).unwrap_or_default();
     snapshot_release(file).is_some() && text().contains("\n\"preview\":true,\n")
 }
 
-/// `(2, 21)` for `ir/<api>/2.21.json`.
+/// Returns the release of a snapshot: `(2, 21)` for `ir/<api>/2.21.json`.
 fn snapshot_release(file: &Path) -> Option<(u32, u32)> {
     let (major, minor) = file
         .file_name()?
@@ -85,7 +88,7 @@ fn snapshot_release(file: &Path) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Every file that is not hidden.
+/// Adds the files below `folder` that are not hidden.
 fn collect_all(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

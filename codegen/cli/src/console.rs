@@ -1,7 +1,7 @@
-//! Output of the commands: results to stdout, informational lines to stderr. Holds the options that
-//! every command has, `--color` and `--quiet`.
+//! Output of the commands, results to stdout and informational lines to stderr, and the options of every command,
+//! `--color` and `--quiet`.
 //!
-//! Nothing here panics if a stream is closed or its device is full: a result that cannot be written is an error, an
+//! Nothing here panics if a stream is closed or a device is full. A result that cannot be written is an error. An
 //! informational line that cannot be written is dropped.
 
 use crate::history::Paint;
@@ -15,15 +15,15 @@ use thiserror::Error;
 /// Options of every command.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub struct Args {
-    /// When to color what is printed
+    /// When to color the output
     #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// Print results and errors only: no progress, no informational lines
+    /// Print only results, warnings and errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
 
-/// When output is colored.
+/// Condition for colored output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
@@ -35,25 +35,25 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Results cannot be written to stdout.
+/// The results cannot be written to stdout.
 #[derive(Debug, Error, Diagnostic)]
 #[error("cannot write to stdout: {reason}")]
 #[diagnostic(
-    code(sp_gen::console::unwritable),
-    help("what was printed is incomplete; free space on the device, or print to another")
+    code(sp_gen::console::stdout_unwritable),
+    help("the output is incomplete: free space on the device, or write to another device")
 )]
-pub struct Unwritable {
+pub struct StdoutError {
     reason: io::Error,
 }
 
 static OPTIONS: OnceLock<Args> = OnceLock::new();
 
-/// Sets the options. The first call counts.
+/// Sets the options. Later calls have no effect.
 pub fn configure(args: Args) {
     let _ = OPTIONS.set(args);
 }
 
-/// Returns the value of `--color` in arguments that clap rejects, so that the rejection is colored as asked for.
+/// Returns the value of `--color` in arguments that clap rejected, for the color of the error.
 pub fn color_in(arguments: impl Iterator<Item = String>) -> ColorChoice {
     let mut arguments = arguments.skip(1);
     let mut found = None;
@@ -72,19 +72,19 @@ pub fn color_in(arguments: impl Iterator<Item = String>) -> ColorChoice {
 /// Writes results to stdout.
 ///
 /// # Errors
-/// Returns an error if stdout does not take them. A reader that closed the pipe, such as `head`, is not an error.
+/// Returns an error if the results cannot be written. A pipe that its reader closed, such as `head`, is not an error.
 pub fn print(text: &str) -> miette::Result<()> {
     let mut stdout = io::stdout();
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     match written {
-        Err(reason) if reason.kind() != ErrorKind::BrokenPipe => Err(Unwritable { reason }.into()),
+        Err(reason) if reason.kind() != ErrorKind::BrokenPipe => Err(StdoutError { reason }.into()),
         _ => Ok(()),
     }
 }
 
-/// Writes a line to stderr, also with `--quiet`. A failure is ignored: there is no other place to report it.
+/// Writes a line to stderr, also with `--quiet`. Failures are ignored: they cannot be reported elsewhere.
 pub fn write_stderr(line: fmt::Arguments<'_>) {
     let mut text = String::new();
     let _ = writeln!(text, "{line}");
@@ -110,22 +110,22 @@ macro_rules! warning {
 
 pub(crate) use {note, warning};
 
-/// Returns true with `--quiet`.
+/// Returns true if `--quiet` is given.
 pub fn is_quiet() -> bool {
     options().quiet
 }
 
-/// Returns true if progress is drawn: stderr is a terminal that can redraw a line.
+/// Returns true if progress bars are drawn, which needs a terminal that can redraw a line.
 pub fn shows_progress() -> bool {
     !is_quiet() && io::stderr().is_terminal() && !is_dumb()
 }
 
-/// Returns the paint of results.
+/// Returns the color mode of results.
 pub fn paint() -> Paint {
     paint_for(io::stdout().is_terminal())
 }
 
-/// Returns the paint of diagnostics.
+/// Returns the color mode of diagnostics.
 pub fn diagnostic_paint() -> Paint {
     paint_for(io::stderr().is_terminal())
 }
@@ -154,7 +154,7 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|value| value == "dumb")
 }
 
-/// Returns the characters in a line of results: the terminal's, within 40 and 140.
+/// Returns the width of results in characters: that of the terminal, limited to 40 to 140.
 pub fn width() -> usize {
     let stated = std::env::var("COLUMNS")
         .ok()
@@ -170,9 +170,9 @@ fn terminal_width() -> Option<usize> {
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
-    // SAFETY: the request fills a winsize, which `size` is.
-    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (asked == 0 && size.ws_col > 0).then_some(size.ws_col.into())
+    // SAFETY: TIOCGWINSZ writes one `winsize` through its pointer, and `size` is a live, writable `winsize`.
+    let status = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (status == 0 && size.ws_col > 0).then_some(size.ws_col.into())
 }
 
 #[cfg(not(unix))]

@@ -1,7 +1,7 @@
-//! How a command ends: the exit status, and how a failure is shown.
+//! The exit status of a command and the format of diagnostics.
 //!
-//! Every failure has one form, whoever reports it: `error: MESSAGE [CODE]`, the causes, the line of a file that it is
-//! about, and what to do. `console` writes; this module formats.
+//! Every failure has the same format: `error: MESSAGE [CODE]`, the line of a file that it is about, the causes, and
+//! help. This module formats; `console` writes.
 
 mod handler;
 mod snippet;
@@ -13,32 +13,32 @@ use std::process::ExitCode;
 
 pub use usage::exit_usage;
 
-/// What a command that did its work found.
+/// Outcome of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommandOutcome {
     /// Nothing to report: exit status 0.
     Done,
-    /// What was looked for is there, such as drift or a break: exit status 1.
+    /// Findings, such as outdated files or a breaking change: exit status 1.
     Found,
-    /// A part of the work could not be done, and a diagnostic says which: exit status 2.
+    /// A part of the work was not done, which a diagnostic reported: exit status 2.
     Incomplete,
 }
 
-/// What every command returns; a failure exits with status 2.
-pub type Result<T = Outcome> = miette::Result<T>;
+/// Result of a command. An error has exit status 2.
+pub type Result<T = CommandOutcome> = miette::Result<T>;
 
-/// Sets up how failures are formatted. Call once, before anything can fail.
+/// Installs the formatter of diagnostics. Must be called before the first failure.
 pub fn install() {
-    // Fails only if a hook is already set, which then stays.
+    // Fails only if a hook is set already; that one remains in use.
     let _ = miette::set_hook(Box::new(|_| Box::new(handler::Handler)));
 }
 
-/// Prints a failure to stderr and turns the outcome into the exit status.
+/// Returns the exit status of an outcome. Prints a failure to stderr.
 pub fn exit(outcome: Result) -> ExitCode {
     match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Found) => ExitCode::from(1),
-        Ok(Outcome::Incomplete) => ExitCode::from(2),
+        Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::Found) => ExitCode::from(1),
+        Ok(CommandOutcome::Incomplete) => ExitCode::from(2),
         Err(report) => {
             show(&report);
             ExitCode::from(2)

@@ -1,3 +1,3 @@
-//! The crates that a scaffold vendors. The build script writes the tables from the files.
+//! The files of the crates that a scaffold vendors. The build script writes these tables.
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

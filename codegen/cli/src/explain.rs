@@ -1,5 +1,6 @@
-//! The pages of all rules and checks, whichever part of sp-gen they belong to. A new source of rules is one line
-//! of [`pages`].
+//! The pages of all rules and checks of all commands. A new source of rules is one line of [`pages`].
+
+use std::borrow::Cow;
 
 use std::fmt::Write;
 
@@ -9,89 +10,89 @@ use thiserror::Error;
 use crate::lint;
 use sp_data::suggest;
 
-/// What there is to say of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
-    /// The rule's stable id.
+/// The page of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RulePage {
+    /// The stable id.
     pub id: &'static str,
-    /// The command that speaks of it.
+    /// The command that uses the rule.
     pub command: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Paragraphs; empty where the line says it all.
-    pub explanation: &'static str,
-    /// Where the convention is written down; empty where nothing is said.
+    /// Paragraphs; empty if the summary is sufficient.
+    pub explanation: Cow<'static, str>,
+    /// The document that defines the convention, or "".
     pub reference: &'static str,
 }
 
-/// No rule is called so.
+/// A rule id that does not exist.
 #[derive(Debug, Error, Diagnostic)]
-#[error("no rule is called `{id}`")]
+#[error("unknown rule `{id}`")]
 #[diagnostic(code(sp_gen::explain::unknown), help("{help}"))]
-pub struct Unknown {
+pub struct UnknownRule {
     id: String,
     help: String,
 }
 
-/// Every rule's page, sorted by id.
-pub fn pages() -> Vec<Page> {
-    let of_diff = sp_diff::RULES.iter().map(|rule| Page {
+/// Returns the pages of all rules, sorted by id.
+pub fn pages() -> Vec<RulePage> {
+    let diff_rules = sp_diff::RULES.iter().map(|rule| RulePage {
         id: rule.id,
         command: "diff",
-        summary: rule.summary,
-        explanation: rule.explanation,
+        summary: rule.summary(),
+        explanation: rule.explanation().into(),
         reference: rule.reference,
     });
     let lints = lint::RULES.iter().map(|rule| (rule.id, rule.about));
     let conventions = lint::conventions::RULES.iter();
     let conventions = conventions.map(|rule| (rule.id, rule.about));
     let lints = lints.chain(lint::releases::RULES).chain(conventions);
-    let of_headers = lints.map(|(id, about)| {
-        let (summary, explanation) = first_sentence(about);
-        Page {
+    let lints = lints.map(|(id, about)| {
+        let (summary, explanation) = split_first_sentence(about);
+        RulePage {
             id,
             command: "ir --lints",
             summary,
-            explanation,
+            explanation: explanation.into(),
             reference: "",
         }
     });
-    let checks = sp_host::CHECKS.iter().map(|check| Page {
+    let checks = sp_host::CHECKS.iter().map(|check| RulePage {
         id: check.id,
         command: "verify",
         summary: check.summary,
-        explanation: check.explanation,
+        explanation: check.explanation.into(),
         reference: "",
     });
-    let mut pages: Vec<Page> = of_diff.chain(of_headers).chain(checks).collect();
+    let mut pages: Vec<RulePage> = diff_rules.chain(lints).chain(checks).collect();
     pages.sort_by_key(|page| page.id);
     pages
 }
 
-/// The page of one rule.
+/// Returns the page of one rule.
 ///
 /// # Errors
-/// Where there is none: with the names that are near.
-pub fn page(id: &str) -> Result<Page, Unknown> {
+/// Returns an error with similar ids if there is no such rule.
+pub fn page(id: &str) -> Result<RulePage, UnknownRule> {
     let pages = pages();
-    let found = pages.iter().find(|page| page.id == id).copied();
-    found.ok_or_else(|| unknown(id, &pages))
+    let found = pages.iter().find(|page| page.id == id).cloned();
+    found.ok_or_else(|| unknown_rule(id, &pages))
 }
 
-fn unknown(id: &str, pages: &[Page]) -> Unknown {
+fn unknown_rule(id: &str, pages: &[RulePage]) -> UnknownRule {
     let help = suggest::did_you_mean(id, pages.iter().map(|page| page.id));
-    Unknown {
+    UnknownRule {
         id: id.into(),
-        help: help.unwrap_or_else(|| "`sp-gen explain --list` has them all".into()),
+        help: help.unwrap_or_else(|| "`sp-gen explain --list` lists all rules".into()),
     }
 }
 
-impl Page {
-    /// The page as text of that width.
+impl RulePage {
+    /// Returns the page as text, wrapped to `width`.
     pub fn text(&self, width: usize) -> String {
         let fill = |text: &str| {
-            let paragraphs = text.split("\n\n").map(|one| {
-                let words: Vec<&str> = one.split_whitespace().collect();
+            let paragraphs = text.split("\n\n").map(|paragraph| {
+                let words: Vec<&str> = paragraph.split_whitespace().collect();
                 textwrap::fill(&words.join(" "), width)
             });
             paragraphs.collect::<Vec<_>>().join("\n\n")
@@ -102,19 +103,19 @@ impl Page {
             self.command,
             fill(self.summary)
         );
-        for part in [self.explanation, self.reference] {
-            if !part.is_empty() {
-                let _ = write!(out, "\n{}\n", fill(part));
+        for text in [&self.explanation, self.reference] {
+            if !text.is_empty() {
+                let _ = write!(out, "\n{}\n", fill(text));
             }
         }
         out
     }
 }
 
-/// All rules, a line each, under the commands that speak of them.
+/// Returns one line for each rule, grouped by command.
 pub fn list() -> String {
     let pages = pages();
-    let widest = pages.iter().map(|page| page.id.len()).max().unwrap_or(0);
+    let id_width = pages.iter().map(|page| page.id.len()).max().unwrap_or(0);
     let mut commands: Vec<&str> = pages.iter().map(|page| page.command).collect();
     commands.sort_unstable();
     commands.dedup();
@@ -126,14 +127,14 @@ pub fn list() -> String {
             if out.is_empty() { "" } else { "\n" }
         );
         for page in pages.iter().filter(|page| page.command == command) {
-            let _ = writeln!(out, "  {:<widest$}  {}", page.id, page.summary);
+            let _ = writeln!(out, "  {:<id_width$}  {}", page.id, page.summary);
         }
     }
     out
 }
 
-fn first_sentence(text: &'static str) -> (&'static str, &'static str) {
-    let end = text.find(". ").map_or(text.len(), |at| at + 1);
+fn split_first_sentence(text: &'static str) -> (&'static str, &'static str) {
+    let end = text.find(". ").map_or(text.len(), |index| index + 1);
     (&text[..end], text[end..].trim_start())
 }
 
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_has_a_page_and_one_name() {
+    fn every_rule_has_one_page_with_a_unique_id() {
         let pages = pages();
         let lints =
             lint::RULES.len() + lint::releases::RULES.len() + lint::conventions::RULES.len();
@@ -151,14 +152,15 @@ mod tests {
         for pair in pages.windows(2) {
             assert!(pair[0].id < pair[1].id, "{}", pair[1].id);
         }
-        for one in &pages {
-            assert_eq!(page(one.id).unwrap(), *one);
-            assert!(list().contains(one.id) && !one.summary.is_empty());
+        let list = list();
+        for rule in &pages {
+            assert_eq!(page(rule.id).unwrap(), *rule);
+            assert!(list.contains(&format!("  {}", rule.summary)) && !rule.summary.is_empty());
         }
     }
 
     #[test]
-    fn a_page_is_set_within_its_width() {
+    fn text_of_page_fits_width() {
         let text = page("last_field_outdated").unwrap().text(60);
         assert!(text.starts_with("last_field_outdated (sp-gen ir --lints)\n\n"));
         assert!(
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_rule_brings_the_near_ones() {
+    fn unknown_rule_suggests_similar_ids() {
         let error = page("last_field_outdatd").unwrap_err();
         assert_eq!(
             error.help,

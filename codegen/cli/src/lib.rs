@@ -1,7 +1,7 @@
-//! Rust plugins for TensorFlow, from its own C headers.
+//! The commands of `sp-gen`, their reports, and the scaffold of a plugin.
 //!
-//! Data flows one way through these modules: a release's headers are imported, read by clang,
-//! annotated with the contract, kept as IR, and emitted as Rust. `commands` is the thin top.
+//! `commands` parses arguments and prints results. The work is done by the other modules and by the crates sp-fetch,
+//! sp-parse, sp-emit, sp-diff and sp-host.
 
 pub mod commands;
 pub mod console;

@@ -1,5 +1,5 @@
-//! Where headers contradict their own rules. A rule that needs one API of one release stands here,
-//! those that need more in [`releases`], those that an API's notes parametrise in [`conventions`].
+//! Lints for headers that contradict their own rules. Rules about one API of one release are here. Rules that compare
+//! releases are in [`releases`], rules with parameters from an API's notes in [`conventions`].
 
 pub mod conventions;
 mod exports;
@@ -9,70 +9,69 @@ use sp_ir::{Api, History, Item, Loc, Struct, Type};
 
 use sp_data::symbols::Symbols;
 
-/// A contradiction.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lint {
     /// The rule's stable id.
     pub id: &'static str,
     /// The item.
     pub item: String,
-    /// What is wrong with it.
+    /// Description of the contradiction.
     pub message: String,
-    /// Where it is declared.
+    /// The location of its declaration.
     pub loc: Loc,
 }
 
-/// A rule: its id, what it is about, and what it has against a struct.
-pub struct Rule {
+/// A rule about structs.
+pub struct StructRule {
     /// The stable id.
     pub id: &'static str,
-    /// What the header promises, and what follows where it does not keep it.
+    /// The rule, and the consequence of a violation.
     pub about: &'static str,
-    against: fn(&Api, &Struct) -> Option<String>,
+    check: fn(&Api, &Struct) -> Option<String>,
 }
 
-/// All rules; a new one is one entry.
-pub const RULES: [Rule; 3] = [
-    Rule {
+/// The rules about structs.
+pub const RULES: [StructRule; 3] = [
+    StructRule {
         id: "struct_size_not_first",
         about: "A struct with a size constant begins with `struct_size`, so that the other side can \
-                read it whatever follows. One that does not cannot be told apart by size.",
-        against: not_first,
+                read the size first. Layouts of a struct without it cannot be distinguished by size.",
+        check: find_size_not_first,
     },
-    Rule {
+    StructRule {
         id: "struct_size_unnamed",
         about: "A struct that begins with `struct_size` has a constant with its size. Without one, \
-                each side computes its own, padding or not.",
-        against: unnamed,
+                each side computes the size itself, with or without padding.",
+        check: find_size_unnamed,
     },
-    Rule {
+    StructRule {
         id: "last_field_outdated",
-        about: "A size constant names the struct's last field. Where it names an earlier one, a \
-                field that was added behind it lies outside of the size that both sides write, and a \
-                reader that checks sizes never sees it.",
-        against: outdated,
+        about: "A size constant names the struct's last field. If it names an earlier one, the \
+                fields after that are outside of the size that both sides write, and a reader that \
+                checks sizes does not read them.",
+        check: find_last_field_outdated,
     },
 ];
 
-/// What all rules have against an API, in the order of its items; `history` is that of the releases up
-/// to its own.
-pub fn all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
-    let mut found = check(api);
+/// Returns the findings of all rules about an API, sorted by item. `history` has the releases up to that of the API.
+pub fn find_all(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
+    let mut found = find_in_structs(api);
     found.extend(releases::check(api, history, symbols));
-    if let Some(stated) = conventions::of_api(&api.name) {
-        found.extend(conventions::check(api, stated));
+    if let Some(conventions) = conventions::for_api(&api.name) {
+        found.extend(conventions::check(api, conventions));
     }
     found.sort_by(|left, right| left.item.cmp(&right.item));
     found
 }
 
-/// What the rules about one API of one release have against it, in the order of its items.
-pub fn check(api: &Api) -> Vec<Lint> {
+/// Returns the findings of the rules about structs, in the order of the API's items.
+pub fn find_in_structs(api: &Api) -> Vec<Lint> {
     let mut found = Vec::new();
     for (name, item) in &api.items {
         let Item::Struct(item) = item else { continue };
         for rule in &RULES {
-            found.extend((rule.against)(api, item).map(|message| Lint {
+            found.extend((rule.check)(api, item).map(|message| Lint {
                 id: rule.id,
                 item: name.clone(),
                 message,
@@ -83,34 +82,34 @@ pub fn check(api: &Api) -> Vec<Lint> {
     found
 }
 
-fn not_first(api: &Api, item: &Struct) -> Option<String> {
+fn find_size_not_first(api: &Api, item: &Struct) -> Option<String> {
     let size = item.struct_size.as_ref()?;
     let first = item.fields.first()?;
-    let begins = first.name == "struct_size" || contains_size(api, &first.ty);
-    (!begins).then(|| {
+    let has_size = first.name == "struct_size" || contains_size(api, &first.ty);
+    (!has_size).then(|| {
         format!(
-            "{} sizes it, and it begins with `{}`",
+            "{} states its size, and its first field is `{}`",
             size.symbol, first.name
         )
     })
 }
 
-/// Whether a first field brings `struct_size` along, as an extension's base does.
+/// Returns true if `ty` is a struct that begins with `struct_size`, as the base of an extension does.
 fn contains_size(api: &Api, ty: &Type) -> bool {
     let Type::Named(name) = ty else { return false };
     let inner = api.structure(name).and_then(|inner| inner.fields.first());
     inner.is_some_and(|first| first.name == "struct_size")
 }
 
-fn unnamed(_: &Api, item: &Struct) -> Option<String> {
-    let begins = item
+fn find_size_unnamed(_: &Api, item: &Struct) -> Option<String> {
+    let has_size = item
         .fields
         .first()
-        .is_some_and(|one| one.name == "struct_size");
-    (begins && item.struct_size.is_none()).then(|| "no constant names its size".into())
+        .is_some_and(|field| field.name == "struct_size");
+    (has_size && item.struct_size.is_none()).then(|| "no constant states its size".into())
 }
 
-fn outdated(_: &Api, item: &Struct) -> Option<String> {
+fn find_last_field_outdated(_: &Api, item: &Struct) -> Option<String> {
     let size = item.struct_size.as_ref()?;
     let last = item.fields.last()?;
     (last.name != size.last_field).then(|| {
@@ -151,57 +150,63 @@ mod tests {
     }
 
     fn ids(structure: &str) -> Vec<&'static str> {
-        check(&api(structure)).iter().map(|one| one.id).collect()
+        find_in_structs(&api(structure))
+            .iter()
+            .map(|lint| lint.id)
+            .collect()
     }
 
     #[test]
-    fn what_keeps_the_rules_is_left_alone() {
-        let kept = structure(&[("struct_size", "size_t"), ("a", "void*")], Some("a"));
-        assert_eq!(ids(&kept), [""; 0]);
+    fn accepts_valid_structs() {
+        let valid = structure(&[("struct_size", "size_t"), ("a", "void*")], Some("a"));
+        assert_eq!(ids(&valid), [""; 0]);
         let extension = structure(&[("base", "Base"), ("a", "void*")], Some("a"));
         assert_eq!(ids(&extension), [""; 0]);
         assert_eq!(ids(&structure(&[("a", "void*")], None)), [""; 0]);
     }
 
-    /// SP_StreamExecutor was inserted into at 2.7, and all of kernels_experimental is nowhere in 2.20.
+    /// SP_StreamExecutor got fields inserted in 2.7. No library of 2.20 exports kernels_experimental.
     #[test]
-    fn what_takes_several_releases_is_found_in_what_is_committed() {
+    fn finds_contradictions_between_committed_releases() {
         let symbols = Symbols::embedded().unwrap();
         let apis = |names: [&str; 2]| -> Vec<Api> {
-            let of = |(file, _): &&(&str, &str)| names.contains(file);
-            let texts = sp_data::embedded::SNAPSHOTS.iter().filter(of);
+            let is_named = |(file, _): &&(&str, &str)| names.contains(file);
+            let texts = sp_data::embedded::SNAPSHOTS.iter().filter(is_named);
             texts
                 .map(|(_, text)| Api::from_json(text).unwrap())
                 .collect()
         };
         let known = apis(["stream_executor/2.6.json", "stream_executor/2.7.json"]);
-        let found = all(&known[1], &History::from_apis(&known), &symbols);
-        let told: Vec<(&str, &str)> = found.iter().map(|it| (it.id, it.item.as_str())).collect();
+        let found = find_all(&known[1], &History::from_apis(&known), &symbols);
+        let ids: Vec<(&str, &str)> = found
+            .iter()
+            .map(|lint| (lint.id, lint.item.as_str()))
+            .collect();
         assert_eq!(
-            told,
+            ids,
             [("layout_changed_version_not_bumped", "SP_StreamExecutor")]
         );
         let known = apis(["kernels_experimental/2.20.json", ""]);
-        let found = all(&known[0], &History::from_apis(&known), &symbols);
+        let found = find_all(&known[0], &History::from_apis(&known), &symbols);
         assert_eq!(found.len(), 14);
-        assert!(found.iter().all(|it| it.id == "function_unexported"));
+        assert!(found.iter().all(|lint| lint.id == "function_unexported"));
         assert_eq!(found[0].message, "no library of 2.20 exports it");
     }
 
     #[test]
-    fn each_rule_finds_its_contradiction() {
+    fn each_rule_finds_its_violation() {
         let late = structure(
             &[("a", "void*"), ("struct_size", "size_t")],
             Some("struct_size"),
         );
         assert_eq!(ids(&late), ["struct_size_not_first"]);
-        let unnamed = structure(&[("struct_size", "size_t"), ("a", "void*")], None);
-        assert_eq!(ids(&unnamed), ["struct_size_unnamed"]);
+        let without_constant = structure(&[("struct_size", "size_t"), ("a", "void*")], None);
+        assert_eq!(ids(&without_constant), ["struct_size_unnamed"]);
         let stale = structure(
             &[("struct_size", "size_t"), ("a", "void*")],
             Some("struct_size"),
         );
-        let found = check(&api(&stale));
+        let found = find_in_structs(&api(&stale));
         assert_eq!(found[0].id, "last_field_outdated");
         assert_eq!(
             found[0].message,

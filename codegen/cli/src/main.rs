@@ -1,6 +1,6 @@
-//! The `sp-gen` command: parse, run, report.
+//! The `sp-gen` program: parses the command line, runs the command and reports failures.
 //!
-//! Exit status: 0 done, 1 something was found (drift, a break), 2 the tool could not do its work.
+//! Exit status: 0 done, 1 something was found (such as a breaking change or an outdated file), 2 the command failed.
 
 use clap::Parser;
 use sp_gen::commands::Cli;
@@ -8,7 +8,7 @@ use sp_gen::{console, diagnostic, verify};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    end_with_the_reader();
+    restore_sigpipe();
     diagnostic::install();
     sp_system::temporary::call_on_signal(sp_host::kill_children);
     if let Err(report) = verify::run_child() {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             let color = console::color_in(
-                std::env::args_os().map(|one| one.to_string_lossy().into_owned()),
+                std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()),
             );
             console::configure(console::Args {
                 color,
@@ -32,10 +32,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Lets a closed pipe end the process, as it ends other tools: `sp-gen history | head`.
-fn end_with_the_reader() {
+/// Restores the default action of SIGPIPE, so that a closed pipe ends the process: `sp-gen history | head`.
+fn restore_sigpipe() {
     #[cfg(unix)]
-    // SAFETY: restores the signal's default before any thread exists.
+    // SAFETY: `signal` with SIG_DFL installs no handler, so no code of ours runs in a signal context. No other thread
+    // exists yet that could change the action of SIGPIPE at the same time.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }

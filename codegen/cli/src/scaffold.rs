@@ -1,7 +1,7 @@
-//! `new`: a plugin's folder, from the templates and the carried crates.
+//! Writes the plugins of `new` from templates and embedded crates.
 //!
-//! Everything is checked first; then the folder is built beside its place and renamed into it, so
-//! that a failure leaves nothing.
+//! All input is checked first. Then the plugin is written to a temporary folder and renamed, so that a failure leaves
+//! no files.
 
 pub mod listing;
 pub mod lock;
@@ -22,29 +22,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why there is no new plugin.
+/// A failure to write a new plugin.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ScaffoldError {
-    /// A name will not do.
+    /// A name is invalid.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Name(#[from] NameError),
-    /// There is something at its place.
+    /// The target is not an empty folder.
     #[error("{} exists and is not an empty folder", path.display())]
     #[diagnostic(
-        code(sp_gen::new::occupied),
-        help("it was left as it is. Choose another name, or another folder with `--path DIR`")
+        code(sp_gen::new::target_not_empty),
+        help("use another name, or another folder with `--path DIR`")
     )]
-    Occupied {
-        /// The place.
+    TargetNotEmpty {
+        /// The target.
         path: PathBuf,
     },
-    /// `--sp-source path=DIR` names no checkout.
+    /// The folder of `--sp-source path=DIR` is not a checkout of sp-gen.
     #[error("{} is not a checkout of sp-gen", path.display())]
     #[diagnostic(
-        code(sp_gen::new::source),
+        code(sp_gen::new::not_a_checkout),
         help(
-            "DIR is the folder that has sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are vendored"
+            "DIR must have sp-gen's codegen/, macros/ and generated/; without `--sp-source` the crates are vendored"
         )
     )]
     NoCheckout {
@@ -53,34 +53,34 @@ pub enum ScaffoldError {
     },
     /// The folder cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    #[diagnostic(code(sp_gen::new::unwritable), help("nothing was left half-written"))]
+    #[diagnostic(code(sp_gen::new::unwritable), help("no files were left"))]
     Unwritable {
-        /// The place.
+        /// The target.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// A template cannot be filled.
-    #[error("the template of {file}: {detail}")]
-    #[diagnostic(code(sp_gen::new::template))]
+    /// A template cannot be rendered.
+    #[error("cannot render the template of {file}: {detail}")]
+    #[diagnostic(code(sp_gen::new::template_failed))]
     Template {
-        /// The file it makes.
+        /// The rendered file.
         file: &'static str,
-        /// Why not.
+        /// The cause.
         detail: String,
     },
 }
 
-/// Where the plugin's sp-* crates come from.
+/// Source of the plugin's sp-* crates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpSource {
-    /// From this binary, under `vendor/`.
+    /// The embedded crates, which are written to `vendor/`.
     Vendor,
-    /// From a checkout, for people who work on sp-gen.
+    /// A checkout of sp-gen, for its developers.
     Checkout(PathBuf),
 }
 
-/// What a plugin is called. Every value is checked.
+/// The checked names of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     name: String,
@@ -89,16 +89,21 @@ pub struct Names {
 }
 
 impl Names {
-    /// Checks the names; what is not given is made from the plugin's.
+    /// Checks the names. A name that is `None` is derived from the plugin's name.
+    ///
+    /// # Errors
+    /// Returns an error if a name is invalid.
     pub fn new(
         name: &str,
         device_type: Option<&str>,
         platform_name: Option<&str>,
     ) -> Result<Self, NameError> {
         name::check_plugin(name)?;
-        let own = name::suggest_device(name);
-        let (device_type, platform_name) =
-            (device_type.unwrap_or(&own), platform_name.unwrap_or(&own));
+        let derived = name::suggest_device(name);
+        let (device_type, platform_name) = (
+            device_type.unwrap_or(&derived),
+            platform_name.unwrap_or(&derived),
+        );
         name::check_device_type(device_type)?;
         name::check_platform_name(platform_name)?;
         Ok(Self {
@@ -108,32 +113,32 @@ impl Names {
         })
     }
 
-    /// The type by which TensorFlow lists the device.
+    /// Returns the device type that TensorFlow lists.
     pub fn device_type(&self) -> &str {
         &self.device_type
     }
 }
 
-/// What the templates say: `{{ name }}` is a field of this.
+/// The values in templates: `{{ name }}` is a field of this struct.
 #[derive(Debug)]
-struct Values<'a> {
-    /// `my-accel`
+struct TemplateValues<'a> {
+    /// The plugin's name: `my-accel`
     name: &'a str,
-    /// `my_accel`: the library's name, less `lib` and `.so`
+    /// The library's name without `lib` and `.so`: `my_accel`
     lib_name: String,
-    /// `MyAccel`: the device's type
+    /// The Rust type of the device: `MyAccel`
     struct_name: String,
-    /// `MY_ACCEL`: what TensorFlow lists
+    /// The device type that TensorFlow lists: `MY_ACCEL`
     device_type: &'a str,
-    /// `MY_ACCEL`: the platform's name
+    /// The platform's name: `MY_ACCEL`
     platform_name: &'a str,
-    /// `2.21`: the release whose contract the plugin is built from
+    /// The release of the plugin's sp-abi: `2.21`
     release: &'a str,
-    /// The sp-gen that wrote it
+    /// The version of sp-gen
     version: &'a str,
-    /// The parts that it has
+    /// The parts of the plugin
     parts: Parts,
-    /// The folder of each carried crate, as a path dependency has it
+    /// The path of each sp-* crate in dependencies
     sp_abi: String,
     sp_cpu: String,
     sp_host: String,
@@ -142,24 +147,24 @@ struct Values<'a> {
     sp_runtime: String,
 }
 
-impl<'a> Values<'a> {
+impl<'a> TemplateValues<'a> {
     fn new(names: &'a Names, parts: Parts, source: &SpSource) -> Self {
-        let at = |name: &str| crate_path(source, name);
+        let path = |name: &str| crate_path(source, name);
         Self {
             name: &names.name,
             lib_name: names.name.replace('-', "_"),
             struct_name: name::struct_name(&names.name),
             device_type: &names.device_type,
             platform_name: &names.platform_name,
-            release: carried_release(),
+            release: embedded_release(),
             version: env!("CARGO_PKG_VERSION"),
             parts,
-            sp_abi: at("sp-abi"),
-            sp_cpu: at("sp-cpu"),
-            sp_host: at("sp-host"),
-            sp_ir: at("sp-ir"),
-            sp_plugin: at("sp-plugin"),
-            sp_runtime: at("sp-runtime"),
+            sp_abi: path("sp-abi"),
+            sp_cpu: path("sp-cpu"),
+            sp_host: path("sp-host"),
+            sp_ir: path("sp-ir"),
+            sp_plugin: path("sp-plugin"),
+            sp_runtime: path("sp-runtime"),
         }
     }
 }
@@ -176,35 +181,35 @@ fn crate_path(source: &SpSource, name: &str) -> String {
     }
 }
 
-/// Returns the release whose snapshots a scaffold carries: `2.21` of `sp-abi/ir/stream_executor/2.21.json`.
-fn carried_release() -> &'static str {
-    let of_api = |(path, _): &(&'static str, &[u8])| {
+/// Returns the release of the embedded snapshots: `2.21` for `sp-abi/ir/stream_executor/2.21.json`.
+fn embedded_release() -> &'static str {
+    let release = |(path, _): &(&'static str, &[u8])| {
         path.strip_prefix("sp-abi/ir/stream_executor/")?
             .strip_suffix(".json")
     };
-    CRATE_FILES.iter().find_map(of_api).unwrap_or_default()
+    CRATE_FILES.iter().find_map(release).unwrap_or_default()
 }
 
-/// Makes a struct for each template: the file it gives, the template below `templates/`, and the
-/// part that the file is of, if it is one that can be left out.
+/// Defines a struct for each template: the rendered file, the template below `templates/`, and the optional part that
+/// the file belongs to.
 macro_rules! plugin_files {
     ($($file:literal from $template:literal $(of $part:ident)?,)*) => {
-        /// The files that the author owns, where no part is left out.
+        /// The author's files of a plugin with all parts.
         pub const FILES: &[&str] = &[$($file),*];
 
-        fn render(values: &Values<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
+        fn render(values: &TemplateValues<'_>) -> Result<Vec<(&'static str, String)>, ScaffoldError> {
             let mut files = Vec::new();
             $(if true $(&& values.parts.$part)? {
                 #[derive(Template)]
                 #[template(path = $template, escape = "none")]
-                struct File<'a>(&'a Values<'a>);
+                struct File<'a>(&'a TemplateValues<'a>);
                 impl<'a> std::ops::Deref for File<'a> {
-                    type Target = Values<'a>;
-                    fn deref(&self) -> &Values<'a> {
+                    type Target = TemplateValues<'a>;
+                    fn deref(&self) -> &TemplateValues<'a> {
                         self.0
                     }
                 }
-                files.push(($file, filled($file, &File(values))?));
+                files.push(($file, render_file($file, &File(values))?));
             })*
             Ok(files)
         }
@@ -227,7 +232,7 @@ plugin_files! {
     "tests/conformance.rs" from "plugin/tests/conformance.rs.jinja",
 }
 
-fn filled(file: &'static str, template: &impl Template) -> Result<String, ScaffoldError> {
+fn render_file(file: &'static str, template: &impl Template) -> Result<String, ScaffoldError> {
     let text = template.render().map_err(|error| ScaffoldError::Template {
         file,
         detail: error.to_string(),
@@ -236,50 +241,53 @@ fn filled(file: &'static str, template: &impl Template) -> Result<String, Scaffo
     Ok(format!("{}\n", text.trim_end()))
 }
 
-/// How many files a plugin has.
+/// The numbers of files of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
-    /// Those that the author owns.
-    pub own: usize,
-    /// Those that sp-gen carries.
-    pub carried: usize,
+pub struct FileCounts {
+    /// Files of the author.
+    pub author_files: usize,
+    /// Files of vendored crates.
+    pub vendored_files: usize,
 }
 
 /// Writes a plugin to `target`.
+///
+/// # Errors
+/// Returns an error if the source or the target is invalid, or if a file cannot be written. No files are left then.
 pub fn create(
     target: &Path,
     names: &Names,
     parts: Parts,
     source: &SpSource,
-) -> Result<Written, ScaffoldError> {
+) -> Result<FileCounts, ScaffoldError> {
     check_source(source)?;
     check_target(target)?;
-    let own = own_files(names, parts, source)?;
-    let carried = match source {
-        SpSource::Vendor => listing::with_listing(vendor::files()),
+    let author_files = author_files(names, parts, source)?;
+    let vendored_files = match source {
+        SpSource::Vendor => listing::with_listing(vendor::vendored_files()),
         SpSource::Checkout(_) => Vec::new(),
     };
-    let written = Written {
-        own: own.len(),
-        carried: carried.len(),
+    let written = FileCounts {
+        author_files: author_files.len(),
+        vendored_files: vendored_files.len(),
     };
-    let files = [own, carried].concat();
-    place(target, &files).map_err(|source| ScaffoldError::Unwritable {
+    let files = [author_files, vendored_files].concat();
+    write_folder(target, &files).map_err(|source| ScaffoldError::Unwritable {
         path: target.to_owned(),
         source,
     })?;
     Ok(written)
 }
 
-/// Every file of the author's by its path.
-fn own_files(
+/// Returns the author's files by path.
+fn author_files(
     names: &Names,
     parts: Parts,
     source: &SpSource,
 ) -> Result<Vec<(String, Vec<u8>)>, ScaffoldError> {
-    let rendered = render(&Values::new(names, parts, source))?;
+    let rendered = render(&TemplateValues::new(names, parts, source))?;
     let depends_on = vendor::manifest_dependencies(&rendered[0].1);
-    let lock = lock::lock(&names.name, &depends_on);
+    let lock = lock::plugin_lock(&names.name, &depends_on);
     let mut files = vec![("Cargo.lock".to_owned(), lock.into_bytes())];
     files.extend(
         rendered
@@ -299,34 +307,34 @@ fn check_source(source: &SpSource) -> Result<(), ScaffoldError> {
 }
 
 fn check_target(target: &Path) -> Result<(), ScaffoldError> {
-    let vacant = match fs::read_dir(target) {
+    let is_empty = match fs::read_dir(target) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound && !target.is_symlink(),
     };
-    if vacant {
+    if is_empty {
         return Ok(());
     }
-    Err(ScaffoldError::Occupied {
+    Err(ScaffoldError::TargetNotEmpty {
         path: target.to_owned(),
     })
 }
 
-/// Writes the files into a folder beside `target`, which becomes `target` at the end.
-fn place(target: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
+/// Writes the files to a temporary folder beside `target` and renames it.
+fn write_folder(target: &Path, files: &[(String, Vec<u8>)]) -> io::Result<()> {
     let target = std::path::absolute(target)?;
     let existing = target.ancestors().skip(1).find(|folder| folder.is_dir());
-    let beside = existing.ok_or(io::ErrorKind::NotFound)?;
+    let parent = existing.ok_or(io::ErrorKind::NotFound)?;
     let _delay = delay_signals();
     let staged = tempfile::Builder::new()
         .prefix(".sp-gen-new-")
-        .tempdir_in(beside)?;
+        .tempdir_in(parent)?;
     let plugin = staged.path().join("plugin");
     for (path, bytes) in files {
         let path = plugin.join(path);
         fs::create_dir_all(path.parent().unwrap_or(&plugin))?;
         fs::write(path, bytes)?;
     }
-    fs::create_dir_all(target.parent().unwrap_or(beside))?;
+    fs::create_dir_all(target.parent().unwrap_or(parent))?;
     fs::rename(plugin, target)
 }
 

@@ -1,6 +1,5 @@
-//! The shim's headers as C11 and as C++17, by every compiler of this machine, alone and beside
-//! TensorFlow's own, and for targets with other layouts; and what the compiler says of a call that not
-//! every release can serve.
+//! The generated headers as C11 and as C++17, with every compiler of this machine: alone, beside TensorFlow's own
+//! headers, and for targets with other layouts; and the compile errors for calls that some release lacks.
 
 #[path = "shim/compiler.rs"]
 #[allow(dead_code, reason = "each test crate has this module and uses a part")]
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use compiler::{
-    STRICT, compile, compilers, folder, headers, headers_of, root, source, stored, words,
+    STRICT, compile, compilers, folder, headers, headers_of, root, source, split_words, stored,
 };
 use similar::TextDiff;
 use sp_data::snapshots;
@@ -22,7 +21,7 @@ use sp_ir::{Api, Item, Struct, TargetDifference};
 const C: [&str; 3] = ["cc", "gcc", "clang-14"];
 const CPP: [&str; 3] = ["c++", "g++", "clang-14"];
 
-/// The folder with the headers, made once.
+/// The folder with the headers, generated once.
 static HEADERS: LazyLock<PathBuf> = LazyLock::new(headers);
 
 fn names() -> Vec<String> {
@@ -38,12 +37,12 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What the compiler makes of the text, which is C or C++ by its name.
+/// Compiles the text, which is C or C++ by its file name.
 fn check(compiler: &str, options: &str, name: &str, text: &str) -> Result<(), String> {
     let path = folder("checked").join(format!("{compiler}-{name}"));
     fs::write(&path, text).unwrap();
     let include = format!("-I{}", HEADERS.display());
-    let options = words(&format!("-fsyntax-only {options}"));
+    let options = split_words(&format!("-fsyntax-only {options}"));
     let strict = STRICT.map(str::to_owned);
     let file = path.display().to_string();
     compile(
@@ -52,7 +51,7 @@ fn check(compiler: &str, options: &str, name: &str, text: &str) -> Result<(), St
     )
 }
 
-fn must(compiler: &str, options: &str, name: &str, text: &str) {
+fn assert_compiles(compiler: &str, options: &str, name: &str, text: &str) {
     check(compiler, options, name, text)
         .unwrap_or_else(|error| panic!("{compiler} {options} {name}:\n{error}"));
 }
@@ -63,7 +62,7 @@ fn include(names: &[String]) -> String {
 }
 
 #[test]
-fn each_stands_alone_in_c_and_in_cpp() {
+fn each_header_compiles_alone_in_c_and_cpp() {
     let (c, cpp) = (compilers(&C), compilers(&CPP));
     if c.is_empty() || cpp.is_empty() {
         return println!("skipped: this machine has no C or no C++ compiler");
@@ -71,81 +70,80 @@ fn each_stands_alone_in_c_and_in_cpp() {
     for name in names() {
         let text = include(std::slice::from_ref(&name));
         for compiler in &c {
-            must(compiler, "-std=c11 -O2", &format!("{name}.c"), &text);
+            assert_compiles(compiler, "-std=c11 -O2", &format!("{name}.c"), &text);
         }
         for compiler in &cpp {
-            must(compiler, "-std=c++17 -O2", &format!("{name}.cc"), &text);
+            assert_compiles(compiler, "-std=c++17 -O2", &format!("{name}.cc"), &text);
         }
     }
 }
 
-/// What was known up to some release is as good C.
 #[test]
-fn an_older_history_gives_headers_too() {
+fn headers_of_older_releases_compile() {
     for release in ["2.5", "2.6", "2.9", "2.13"] {
         let folder = headers_of(Some(release.parse().unwrap()));
         let names: Vec<String> = names_in(&folder);
         for (compilers, options) in [(compilers(&C), "-std=c11"), (compilers(&CPP), "-std=c++17")] {
             let end = if options == "-std=c11" { "c" } else { "cc" };
-            // The folder that is named first is looked into first.
+            // The compiler searches the first folder first.
             let options = format!("{options} -I{}", folder.display());
             for compiler in compilers.into_iter().take(1) {
                 let name = format!("{release}.{end}");
-                must(compiler, &options, &name, &include(&names));
+                assert_compiles(compiler, &options, &name, &include(&names));
             }
         }
     }
 }
 
 #[test]
-fn the_plugin_compiles_optimized_and_not() {
+fn plugin_compiles_with_every_optimization_level() {
     for compiler in compilers(&C) {
         for level in ["-O0", "-O1", "-O3"] {
             let text = fs::read_to_string(source("after.c")).unwrap();
             let options = format!("-std=c11 -D_DEFAULT_SOURCE {level}");
-            must(compiler, &options, "after.c", &text);
+            assert_compiles(compiler, &options, "after.c", &text);
         }
     }
 }
 
-/// The headers that declare what a release has, in its include root, if that is stored.
-fn upstream(release: &str, apis: &[Api]) -> Option<(PathBuf, Vec<String>)> {
+/// Returns the include root of a release and TensorFlow's headers in it, or `None` if they are not stored.
+fn tensorflow_headers(release: &str, apis: &[Api]) -> Option<(PathBuf, Vec<String>)> {
     let root = stored(release)?;
-    let of = apis.iter().filter(|api| api.release == release);
-    let files = of.flat_map(|api| api.items.values().map(|item| item.loc().file.clone()));
+    let of_release = apis.iter().filter(|api| api.release == release);
+    let files = of_release.flat_map(|api| api.items.values().map(|item| item.loc().file.clone()));
     let files: BTreeSet<String> = files.collect();
     Some((root, files.into_iter().collect()))
 }
 
-/// Included after the shim they are empty.
+/// TensorFlow's headers are empty after the generated ones.
 #[test]
-fn headers_of_tensorflow_may_come_after() {
+fn tensorflow_headers_compile_after_generated_ones() {
     let Some(compiler) = compilers(&CPP).first().copied() else {
         return println!("skipped: this machine has no C++ compiler");
     };
     let apis = apis();
     for release in ["2.5", "2.12", "2.21"] {
-        let Some((root, files)) = upstream(release, &apis) else {
+        let Some((root, files)) = tensorflow_headers(release, &apis) else {
             println!("skipped: the headers of {release} are not stored");
             continue;
         };
         let text = include(&names()) + &include(&files);
         let options = format!("-std=c++17 -isystem {}", root.display());
-        must(compiler, &options, &format!("beside-{release}.cc"), &text);
+        assert_compiles(compiler, &options, &format!("beside-{release}.cc"), &text);
     }
 }
 
-/// Each header's guard is one that the shim defines, whatever the release.
+/// The generated headers define the include guard of each of TensorFlow's headers, in every release.
 #[test]
-fn every_guard_is_known() {
+fn defines_every_include_guard_of_tensorflow() {
     let paths = names().into_iter().map(|name| HEADERS.join(name));
-    let shim: String = paths
+    let generated: String = paths
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
     let apis = apis();
     let releases: BTreeSet<&str> = apis.iter().map(|api| api.release.as_str()).collect();
     for release in releases {
-        let Some((root, files)) = upstream(release, &apis) else {
+        let Some((root, files)) = tensorflow_headers(release, &apis) else {
             println!("skipped: the headers of {release} are not stored");
             continue;
         };
@@ -155,38 +153,38 @@ fn every_guard_is_known() {
             let guard = text.lines().find_map(|line| line.strip_prefix("#ifndef "));
             let guard = guard.unwrap_or_else(|| panic!("{file} of {release} has no guard"));
             let line = format!("#define {} 1\n", guard.trim());
-            assert!(shim.contains(&line), "{file} of {release}: {line}");
+            assert!(generated.contains(&line), "{file} of {release}: {line}");
         }
     }
 }
 
 #[test]
-fn headers_of_tensorflow_may_not_come_before() {
+fn rejects_tensorflow_headers_before_generated_ones() {
     let (Some(root), Some(compiler)) = (stored("2.21"), compilers(&C).first().copied()) else {
         return println!("skipped: no C compiler, or the headers of 2.21 are not stored");
     };
     let first = "#include \"tensorflow/c/experimental/stream_executor/stream_executor.h\"\n";
-    let text = format!("{first}#include \"sp_stream_executor.h\"\n");
+    let text = format!("{first}#include \"spgen_stream_executor.h\"\n");
     let options = format!("-std=c11 -isystem {}", root.display());
-    let said = check(compiler, &options, "before.c", &text).unwrap_err();
-    let words = "before TensorFlow's own headers, or without them";
-    assert!(said.contains(words), "{said}");
+    let error = check(compiler, &options, "before.c", &text).unwrap_err();
+    let expected = "before TensorFlow's own headers, or without them";
+    assert!(error.contains(expected), "{error}");
 }
 
-/// A call that some release cannot serve, and a look into a host's struct, do not compile.
+/// A call of a function that some release lacks, and an access to a field of a host's struct, do not compile.
 #[test]
-fn what_is_not_sure_is_an_error_that_says_what_to_do() {
+fn rejects_calls_and_accesses_that_some_release_lacks() {
     let Some(compiler) = compilers(&["gcc"]).first().copied() else {
         return println!("skipped: this machine has no gcc");
     };
-    for (body, words) in [
+    for (body, expected) in [
         (
             "void f(TF_OpKernelContext* c) { TF_GetStepId(c); }",
-            "TF_GetStepId comes with 2.12: call sp_find(TF_GetStepId), or define SP_MIN_RELEASE as 212",
+            "TF_GetStepId was added in 2.12: call spgen_find(TF_GetStepId), or define SPGEN_MIN_RELEASE as 212",
         ),
         (
             "void f(TF_OpKernelContext* c) { TF_GetDevice(c); }",
-            "TF_GetDevice is not in every release",
+            "TF_GetDevice is not exported by every release",
         ),
         (
             "void f(TF_GraphProperties* g) { TF_DeleteGraphProperties(g); }",
@@ -198,38 +196,43 @@ fn what_is_not_sure_is_an_error_that_says_what_to_do() {
             "undeclared",
         ),
     ] {
-        let all = names().into_iter().filter(|name| name != "sp_pjrt.h");
+        let all = names().into_iter().filter(|name| name != "spgen_pjrt.h");
         let text = include(&all.collect::<Vec<_>>()) + body + "\n";
-        // What an attribute forbids is found when code is made.
+        // The compiler checks the attribute when it generates code.
         let path = folder("checked").join("uncallable.c");
         fs::write(&path, text).unwrap();
-        let options = words_of(compiler, &path);
-        let said = compile(compiler, &options).unwrap_err();
-        assert!(said.contains(words), "{body}: {said}");
+        let options = compile_arguments(compiler, &path);
+        let error = compile(compiler, &options).unwrap_err();
+        assert!(error.contains(expected), "{body}: {error}");
     }
     let later = "void f(TF_OpKernelContext* c) { TF_GetStepId(c); }\n";
-    let text = include(&["sp_kernels.h".to_owned()]) + later;
-    must(compiler, "-std=c11 -DSP_MIN_RELEASE=212", "later.c", &text);
+    let text = include(&["spgen_kernels.h".to_owned()]) + later;
+    assert_compiles(
+        compiler,
+        "-std=c11 -DSPGEN_MIN_RELEASE=212",
+        "later.c",
+        &text,
+    );
 }
 
-fn words_of(compiler: &str, path: &Path) -> Vec<String> {
+fn compile_arguments(compiler: &str, path: &Path) -> Vec<String> {
     let out = folder("checked").join(format!("{compiler}.o"));
     let rest = [
         format!("-I{}", HEADERS.display()),
         format!("-o{}", out.display()),
         path.display().to_string(),
     ];
-    [words("-std=c11 -O1 -c"), rest.into()].concat()
+    [split_words("-std=c11 -O1 -c"), rest.into()].concat()
 }
 
-/// Another target's layouts are the compiler's to find; where the IR knows them, it must find those.
+/// The compiler determines the layouts of other targets. They must be those of the IR, if it has them.
 #[test]
-fn other_targets_have_their_own_layouts() {
+fn layouts_of_other_targets_are_those_of_the_ir() {
     let Some(compiler) = compilers(&["clang-14", "clang"]).first().copied() else {
         return println!("skipped: this machine has no clang");
     };
     let newest = apis().into_iter().filter(|api| api.release == "2.22");
-    let asserted: String = newest.map(|api| asserted(&api)).collect();
+    let asserted: String = newest.map(|api| i686_assertions(&api)).collect();
     assert!(asserted.contains("sizeof(SP_AllocatorStats_newest) == 84"));
     let text = include(&names());
     for (target, text) in [
@@ -245,13 +248,13 @@ fn other_targets_have_their_own_layouts() {
                 source("system").display(),
                 root().join("headers/builtin").display()
             );
-            must(compiler, &options, &format!("{target}.{end}"), &text);
+            assert_compiles(compiler, &options, &format!("{target}.{end}"), &text);
         }
     }
 }
 
-/// What the IR says of i686.
-fn asserted(api: &Api) -> String {
+/// Returns assertions for the layouts of i686 in the IR.
+fn i686_assertions(api: &Api) -> String {
     let Some(differs) = api.targets.get("i686-unknown-linux-gnu") else {
         return String::new();
     };
@@ -274,12 +277,13 @@ fn layout(name: &str, item: &Struct, differs: &TargetDifference) -> String {
         .iter()
         .map(|it| format!("sizeof({name}) == {}", it.size));
     let fields = item.fields.iter().zip(&differs.offsets);
-    let fields = fields.map(|(it, at)| format!("offsetof({name}, {}) == {at}", it.name));
+    let fields =
+        fields.map(|(field, offset)| format!("offsetof({name}, {}) == {offset}", field.name));
     let last = item.struct_size.as_ref().map(|it| &it.last_field);
     let end = last.zip(differs.struct_size);
-    let end = end.map(|(last, size)| format!("SP_END({name}, {last}) == {size}"));
+    let end = end.map(|(last, size)| format!("SPGEN_END_OF({name}, {last}) == {size}"));
     let all = size.chain(fields).chain(end);
-    all.map(|fact| format!("SP_ASSERT({fact}, \"{name}\");\n"))
+    all.map(|fact| format!("SPGEN_STATIC_ASSERT({fact}, \"{name}\");\n"))
         .collect()
 }
 
@@ -287,9 +291,9 @@ fn apis() -> Vec<Api> {
     snapshots::read(&root().join("generated/ir"), None).unwrap()
 }
 
-/// The page's diff is that of the two plugins; `SP_BLESS=1` renews it.
+/// The page contains the diff of the two plugins; `SP_BLESS=1` updates it.
 #[test]
-fn the_page_shows_the_difference() {
+fn page_contains_the_diff_of_the_plugins() {
     let page = root().join("codegen/docs/c.md");
     let text = fs::read_to_string(&page).unwrap();
     let read = |name| fs::read_to_string(source(name)).unwrap();
@@ -298,14 +302,14 @@ fn the_page_shows_the_difference() {
     let diff = diff.unified_diff().context_radius(1).to_string();
     let (start, rest) = text.split_once("```diff\n").expect("it has a diff");
     let (_, end) = rest.split_once("```").expect("the diff ends");
-    let renewed = format!("{start}```diff\n{diff}```{end}");
+    let updated = format!("{start}```diff\n{diff}```{end}");
     if std::env::var_os("SP_BLESS").is_some() {
-        fs::write(&page, &renewed).unwrap();
+        fs::write(&page, &updated).unwrap();
     } else {
-        let hint = "SP_BLESS=1 cargo test -p sp-gen --test c_headers the_page";
+        let hint = "SP_BLESS=1 cargo test -p sp-gen --test c_headers page";
         assert!(
-            text == renewed,
-            "the page is of other plugins; `{hint}` renews it"
+            text == updated,
+            "the page has an outdated diff; `{hint}` updates it"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The committed sp-abi is what the committed snapshots give, and `sp-gen generate --check` says so.
+//! `sp-gen generate`, and the committed crates: sp-abi is generated from the committed snapshots.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn generated() -> PathBuf {
 fn files() -> Files {
     let apis = snapshots::read(&generated().join("ir"), None).unwrap();
     let symbols = Symbols::read(&generated().join("symbols")).unwrap();
-    emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"))
+    emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn sp_gen(arguments: &[&str]) -> Output {
@@ -31,30 +31,37 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_committed_crate_has_not_drifted() {
+fn committed_crate_is_up_to_date() {
     let drifts = FolderKind::Crate.drift(&generated(), &files()).unwrap();
-    let told: Vec<_> = drifts
+    let differences: Vec<_> = drifts
         .iter()
-        .map(|it| format!("{}\n{}", it.path, it.diff(12)))
+        .map(|drift| {
+            format!(
+                "{}
+{}",
+                drift.path,
+                drift.diff(12)
+            )
+        })
         .collect();
     assert!(
-        told.is_empty(),
+        differences.is_empty(),
         "run `cargo run -p sp-gen -- generate`:\n{}",
-        told.join("\n")
+        differences.join("\n")
     );
 }
 
 #[test]
-fn equal_snapshots_give_equal_bytes() {
+fn output_is_deterministic() {
     assert_eq!(files(), files());
 }
 
 #[test]
-fn a_crate_of_an_older_release_knows_of_nothing_later() {
+fn crate_for_older_release_has_no_later_items() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().to_str().unwrap();
-    let done = sp_gen(&["generate", "--release", "2.8", "--out", out]);
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let output = sp_gen(&["generate", "--release", "2.8", "--out", out]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let read = |name: &str| fs::read_to_string(scratch.path().join("src").join(name)).unwrap();
 
     assert!(
@@ -62,16 +69,16 @@ fn a_crate_of_an_older_release_knows_of_nothing_later() {
     );
     let exports = read("availability.rs");
     assert!(exports.contains("(2, 8)") && !exports.contains("(2, 9)"));
-    // Of packages that were read later only, nothing is said.
+    // Packages whose symbols are known only for later releases do not occur.
     assert!(!exports.contains("aarch64"));
-    // The struct that 2.9 appended to, and the status that 2.12 declared otherwise.
+    // 2.9 appended a field to SP_Platform; 2.12 changed a declaration with a status.
     assert!(!read("stream_executor/structs.rs").contains("force_memory_growth"));
     let traits = read("stream_executor/traits.rs");
     assert!(traits.contains("fn create_stream(&self) -> Result<Self::Stream>"));
 }
 
 #[test]
-fn check_finds_what_was_changed_and_generate_mends_it() {
+fn check_finds_edited_file_and_generate_replaces_it() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().to_str().unwrap();
     assert_eq!(sp_gen(&["generate", "--out", out]).status.code(), Some(0));
@@ -82,40 +89,40 @@ fn check_finds_what_was_changed_and_generate_mends_it() {
     fs::write(&lib, "//! Changed by hand.\n").unwrap();
     let found = check();
     assert_eq!(found.status.code(), Some(1));
-    let told = text(&found.stdout);
+    let stdout = text(&found.stdout);
     assert!(
-        told.contains("lib.rs") && told.contains("-//! Changed by hand."),
-        "{told}"
+        stdout.contains("lib.rs") && stdout.contains("-//! Changed by hand."),
+        "{stdout}"
     );
 
-    let mended = sp_gen(&["generate", "--out", out]);
-    let told = text(&mended.stdout);
+    let repaired = sp_gen(&["generate", "--out", out]);
+    let stdout = text(&repaired.stdout);
     assert!(
-        told.contains("lib.rs") && told.lines().count() == 1,
-        "{told}"
+        stdout.contains("lib.rs") && stdout.lines().count() == 1,
+        "{stdout}"
     );
     assert_eq!(check().status.code(), Some(0));
 }
 
 #[test]
-fn an_unknown_release_is_refused_and_writes_nothing() {
+fn rejects_unknown_release_and_writes_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("crate");
-    let refused = sp_gen(&[
+    let rejected = sp_gen(&[
         "generate",
         "--release",
         "1.15",
         "--out",
         out.to_str().unwrap(),
     ]);
-    assert_eq!(refused.status.code(), Some(2));
-    let told = text(&refused.stderr);
-    assert!(told.contains("no snapshot of 1.15"), "{told}");
+    assert_eq!(rejected.status.code(), Some(2));
+    let stderr = text(&rejected.stderr);
+    assert!(stderr.contains("no snapshot of 1.15"), "{stderr}");
     assert!(!out.exists());
 }
 
 #[test]
-fn headers_alone_make_a_crate_that_is_not_the_committed_one() {
+fn generates_crate_from_headers_except_into_committed_one() {
     let store = generated().join("../headers/store");
     let stored = fs::read_dir(&store).into_iter().flatten().flatten();
     let includes = stored.map(|entry| entry.path().join("include"));
@@ -127,8 +134,8 @@ fn headers_alone_make_a_crate_that_is_not_the_committed_one() {
     }
     let (scratch, include) = (tempfile::tempdir().unwrap(), include.to_str().unwrap());
     let out = scratch.path().to_str().unwrap();
-    let made = sp_gen(&["generate", "--headers", include, "--out", out]);
-    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let output = sp_gen(&["generate", "--headers", include, "--out", out]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let lib = fs::read_to_string(scratch.path().join("src/lib.rs")).unwrap();
     assert!(lib.contains("pub mod stream_executor;"), "{lib}");
     assert!(
@@ -136,49 +143,59 @@ fn headers_alone_make_a_crate_that_is_not_the_committed_one() {
             .path()
             .join("src/stream_executor/epochs.rs")
             .exists(),
-        "one release has no epochs"
+        "one release has one epoch"
     );
     let committed = sp_gen(&["generate", "--headers", include, "--out", "."]);
     assert_eq!(committed.status.code(), Some(2));
-    assert!(text(&committed.stderr).contains("what is committed"));
+    assert!(text(&committed.stderr).contains("is the committed crate"));
 }
 
 #[test]
-fn the_shim_in_c_has_a_folder_to_itself() {
+fn writes_and_checks_c_shim() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("shim");
-    let c = |more: &[&str]| sp_gen(&[&["generate", "--lang", "c"], more].concat());
-    let there = ["--out", out.to_str().unwrap()];
-    assert_eq!(c(&["--check", there[0], there[1]]).status.code(), Some(1));
-    assert!(!out.exists(), "--check writes nothing");
-    let made = c(&there);
-    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
-    assert!(out.join("sp_shim.h").exists() && out.join("sp_kernels.h").exists());
-    assert_eq!(c(&["--check", there[0], there[1]]).status.code(), Some(0));
-    let again = c(&there);
+    let generate_c = |more: &[&str]| sp_gen(&[&["generate", "--lang", "c"], more].concat());
+    let out_option = ["--out", out.to_str().unwrap()];
+    assert_eq!(
+        generate_c(&["--check", out_option[0], out_option[1]])
+            .status
+            .code(),
+        Some(1)
+    );
+    assert!(!out.exists(), "--check wrote files");
+    let output = generate_c(&out_option);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(out.join("spgen_common.h").exists() && out.join("spgen_kernels.h").exists());
+    assert_eq!(
+        generate_c(&["--check", out_option[0], out_option[1]])
+            .status
+            .code(),
+        Some(0)
+    );
+    let again = generate_c(&out_option);
     assert!(
         text(&again.stderr).contains("0 changed"),
         "{}",
         text(&again.stderr)
     );
     fs::write(
-        out.join("sp_kernels.h"),
+        out.join("spgen_kernels.h"),
         text(sp_emit::header::GENERATED.as_bytes()),
     )
     .unwrap();
-    let drifted = c(&["--check", there[0], there[1]]);
+    let drifted = generate_c(&["--check", out_option[0], out_option[1]]);
     assert_eq!(drifted.status.code(), Some(1));
-    assert!(text(&drifted.stdout).contains("sp_kernels.h"));
+    assert!(text(&drifted.stdout).contains("spgen_kernels.h"));
 }
 
 #[test]
-fn the_shim_in_c_is_written_over_nobodys_files() {
+fn rejects_folder_with_foreign_files_for_c_shim() {
     let scratch = tempfile::tempdir().unwrap();
     let (file, folder) = (scratch.path().join("file"), scratch.path().join("folder"));
-    fs::write(&file, "mine\n").unwrap();
+    fs::write(&file, "own\n").unwrap();
     fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("mine.c"), "int mine;\n").unwrap();
-    for (arguments, told) in [
+    fs::write(folder.join("own.c"), "int mine;\n").unwrap();
+    for (arguments, expected) in [
         (vec![], "--out"),
         (
             vec!["--out", file.to_str().unwrap()],
@@ -186,22 +203,22 @@ fn the_shim_in_c_is_written_over_nobodys_files() {
         ),
         (
             vec!["--out", folder.to_str().unwrap()],
-            "mine.c, which sp-gen did not write",
+            "own.c, which sp-gen did not write",
         ),
     ] {
-        let refused = sp_gen(&[&["generate", "--lang", "c"], &arguments[..]].concat());
-        // Long lines are broken for the terminal.
+        let rejected = sp_gen(&[&["generate", "--lang", "c"], &arguments[..]].concat());
+        // Long lines are wrapped.
         let joined = |text: String| text.replace(char::is_whitespace, "").replace('│', "");
-        let (said, told) = (joined(text(&refused.stderr)), joined(told.to_owned()));
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains(&told), "{said}");
+        let (stderr, expected) = (joined(text(&rejected.stderr)), joined(expected.to_owned()));
+        assert_eq!(rejected.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(&expected), "{stderr}");
     }
-    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "own\n");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 2);
 }
 
-/// Returns every file below `folder` with its text.
+/// Returns the path and the contents of every file below `folder`.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -216,12 +233,12 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn rejects_a_scaffold_as_output_folder() {
+fn rejects_scaffold_as_output_folder() {
     let scratch = tempfile::tempdir().unwrap();
     let plugin = scratch.path().join("plugin");
     let path = plugin.to_str().unwrap();
-    let made = sp_gen(&["new", "myaccel", "--path", path]);
-    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let output = sp_gen(&["new", "myaccel", "--path", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let before = contents(&plugin);
     for out in [
         path.to_owned(),
@@ -237,28 +254,28 @@ fn rejects_a_scaffold_as_output_folder() {
 }
 
 #[test]
-fn regenerates_the_vendored_crate_of_a_scaffold() {
+fn regenerates_vendored_crate_of_scaffold() {
     let scratch = tempfile::tempdir().unwrap();
     let plugin = scratch.path().join("plugin");
     sp_gen(&["new", "myaccel", "--path", plugin.to_str().unwrap()]);
     let vendored = plugin.join("vendor/sp-abi");
     let snapshots = contents(&vendored.join("ir"));
     let out = vendored.to_str().unwrap();
-    let done = sp_gen(&["generate", "--out", out]);
-    assert_eq!(text(&done.stdout), "", "{}", text(&done.stderr));
-    let done = sp_gen(&["generate", "--release", "2.20", "--out", out]);
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let output = sp_gen(&["generate", "--out", out]);
+    assert_eq!(text(&output.stdout), "", "{}", text(&output.stderr));
+    let output = sp_gen(&["generate", "--release", "2.20", "--out", out]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let manifest = fs::read_to_string(vendored.join("Cargo.toml")).unwrap();
     assert!(!manifest.contains("[workspace"), "{manifest}");
     assert!(contents(&vendored.join("ir")) == snapshots);
 }
 
 #[test]
-fn crate_outside_of_a_workspace_builds_alone() {
+fn crate_outside_of_workspace_builds() {
     let scratch = tempfile::tempdir().unwrap();
     let out = scratch.path().join("bindings");
-    let done = sp_gen(&["generate", "--out", out.to_str().unwrap()]);
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let output = sp_gen(&["generate", "--out", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let target = generated().join("../target/tests/standalone");
     let mut cargo = Command::new(env!("CARGO"));
     cargo
@@ -266,7 +283,7 @@ fn crate_outside_of_a_workspace_builds_alone() {
         .current_dir(&out);
     let checked = cargo.env("CARGO_TARGET_DIR", target).output().unwrap();
     assert!(checked.status.success(), "{}", text(&checked.stderr));
-    fs::write(out.join("LICENSE"), "mine\n").unwrap();
+    fs::write(out.join("LICENSE"), "own\n").unwrap();
     let again = sp_gen(&["generate", "--check", "--out", out.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stdout));
     sp_gen(&[
@@ -276,5 +293,5 @@ fn crate_outside_of_a_workspace_builds_alone() {
         "--out",
         out.to_str().unwrap(),
     ]);
-    assert_eq!(fs::read_to_string(out.join("LICENSE")).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(out.join("LICENSE")).unwrap(), "own\n");
 }

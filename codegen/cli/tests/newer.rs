@@ -1,6 +1,6 @@
-//! An author who has only the binary, and a release that it never saw: inside a scaffold, `import` and
-//! `generate` bring its ABI crate up to it and say what changed. The release is 2.22's headers with a
-//! function inserted into SP_StreamExecutor. Runs where libclang is and the store has 2.22.
+//! A release that is newer than the binary: in a scaffold, `import` and `generate` add it to the vendored sp-abi and
+//! report its changes. The release has 2.22's headers with a function inserted into SP_StreamExecutor. Skipped without
+//! libclang or without 2.22 in the store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn store() -> PathBuf {
     root.join("headers/store/2.22.0rc0/include")
 }
 
-/// An installed TensorFlow 2.23 below `site`.
+/// Writes an installed TensorFlow 2.23 to `site`.
 fn install(site: &Path) {
     copy(&store(), &site.join("tensorflow/include"));
     let header = site.join("tensorflow/include").join(HEADER);
@@ -23,12 +23,12 @@ fn install(site: &Path) {
     assert_eq!(text.matches(BEFORE).count(), 1);
     let patched = text.replace(BEFORE, &format!("{INSERTED}{BEFORE}"));
     fs::write(header, patched).unwrap();
-    let about = site.join("tensorflow_cpu-2.23.0.dist-info");
-    fs::create_dir_all(&about).unwrap();
+    let dist_info = site.join("tensorflow_cpu-2.23.0.dist-info");
+    fs::create_dir_all(&dist_info).unwrap();
     let metadata = "Name: tensorflow_cpu\nVersion: 2.23.0\n";
-    fs::write(about.join("METADATA"), metadata).unwrap();
+    fs::write(dist_info.join("METADATA"), metadata).unwrap();
     let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-    fs::write(about.join("WHEEL"), tag).unwrap();
+    fs::write(dist_info.join("WHEEL"), tag).unwrap();
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -42,19 +42,19 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the binary says on stderr, with a cache of its own.
+/// Runs `sp-gen` with a separate cache and returns its stderr.
 fn sp_gen(scratch: &Path, folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
     command.args(arguments).current_dir(folder);
     command.env("XDG_CACHE_HOME", scratch.join("cache"));
-    let done = command.output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.success(), "{arguments:?}: {told}");
-    told
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    stderr
 }
 
 #[test]
-fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
+fn import_and_generate_add_unknown_release_to_scaffold() {
     if !store().is_dir() {
         return eprintln!("skipped: `sp-gen import tensorflow 2.22` has not been run");
     }
@@ -77,27 +77,27 @@ fn a_scaffold_is_brought_up_to_a_release_that_the_binary_never_saw() {
         "--from",
         site.to_str().unwrap(),
     ];
-    let told = run(&plugin, &from);
+    let stderr = run(&plugin, &from);
     for part in [
-        "new in the lock",
-        "beside 2.22:",
+        "added to the lock",
+        "changes since 2.22:",
         "stream_executor: 1 changed (SP_StreamExecutor)",
         "layout_changed_version_not_bumped SP_StreamExecutor",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
 
     let to = ["generate", "--release", "2.23", "--out", "vendor/sp-abi"];
-    let told = run(&plugin, &to);
+    let stderr = run(&plugin, &to);
     let lints = "stream_executor: 6 layout_changed_version_not_bumped";
-    assert!(told.contains(lints), "{told}");
+    assert!(stderr.contains(lints), "{stderr}");
     let read = |name: &str| {
         let path = plugin.join("vendor/sp-abi/src/stream_executor").join(name);
         fs::read_to_string(path).unwrap()
     };
     assert!(read("structs.rs").contains("pub rest: Option<"));
     assert!(read("traits.rs").contains("fn rest(&self"));
-    // What 2.22 had is an older form now, and is still there for the hosts that have it.
+    // The layouts of earlier releases remain for their hosts.
     assert!(read("epochs.rs").contains("pub mod v2_7"));
     assert!(run(&plugin, &to).contains("0 changed"));
 }

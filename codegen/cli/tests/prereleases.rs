@@ -1,5 +1,5 @@
-//! A nightly build is imported into the user's cache and nowhere else, and commands take it from there. A
-//! release candidate is stored as its minor release until the final release replaces it. Runs if there is a libclang and the store has 2.22.0rc0.
+//! A nightly build is imported only into the user's cache, from which commands read it. A release candidate is stored as
+//! its minor release until the final release replaces it. Skipped without libclang or without 2.22.0rc0 in the store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ fn store() -> PathBuf {
     root.join("headers/store/2.22.0rc0/include")
 }
 
-/// A checkout, an installed nightly build beside it, and a cache.
+/// A temporary folder with a checkout, an installed nightly build and a cache.
 struct Scene(tempfile::TempDir);
 
 impl Scene {
-    /// Returns `None`, and says why, if the test cannot run here.
+    /// Returns `None` and prints the reason if the test cannot run here.
     fn new() -> Option<Self> {
         if !store().is_dir() {
             eprintln!("skipped: `sp-gen import tensorflow 2.22.0rc0` has not been run");
@@ -44,13 +44,13 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
-    /// Makes the installation that of `package` in `version`.
+    /// Writes the metadata of the installation: `package` in `version`.
     fn install(&self, package: &str, version: &str) {
-        let about = "site/tensorflow_cpu-0.dist-info";
+        let dist_info = "site/tensorflow_cpu-0.dist-info";
         let metadata = format!("Name: {package}\nVersion: {version}\n");
-        self.write(&format!("{about}/METADATA"), &metadata);
+        self.write(&format!("{dist_info}/METADATA"), &metadata);
         let tag = "Tag: cp311-cp311-manylinux_2_27_x86_64\n";
-        self.write(&format!("{about}/WHEEL"), tag);
+        self.write(&format!("{dist_info}/WHEEL"), tag);
     }
 
     fn run(&self, folder: &str, arguments: &[&str]) -> Output {
@@ -60,10 +60,10 @@ impl Scene {
         command.output().unwrap()
     }
 
-    /// Imports the installed nightly build from within the checkout.
+    /// Imports the installed nightly build in the checkout.
     fn import(&self) {
-        let done = self.import_as("nightly");
-        assert!(done.status.success(), "{}", stderr(&done));
+        let output = self.import_as("nightly");
+        assert!(output.status.success(), "{}", stderr(&output));
     }
 
     fn import_as(&self, release: &str) -> Output {
@@ -87,16 +87,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn stderr(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stderr).into_owned()
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn stdout(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stdout).into_owned()
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
-fn import_in_a_checkout_writes_to_the_cache_only() {
+fn import_of_nightly_build_writes_only_to_the_cache() {
     let Some(scene) = Scene::new() else { return };
     scene.import();
     for name in ["headers/sources.toml", "headers/store", "generated"] {
@@ -111,7 +111,7 @@ fn import_in_a_checkout_writes_to_the_cache_only() {
 }
 
 #[test]
-fn commands_take_the_newest_imported_build() {
+fn commands_read_newest_imported_build() {
     let Some(scene) = Scene::new() else { return };
     scene.import();
     let api = ["--api", "stream_executor"];
@@ -130,14 +130,17 @@ fn commands_take_the_newest_imported_build() {
 }
 
 #[test]
-fn tables_have_no_nightly_build_unless_asked() {
+fn tables_have_nightly_build_only_if_requested() {
     let Some(scene) = Scene::new() else { return };
     scene.import();
     let plain = scene.run("cache", &["history", "SP_StreamExecutor"]);
     assert!(!stdout(&plain).contains("2.23"), "{}", stdout(&plain));
     let arguments = ["history", "SP_StreamExecutor", "--release", "nightly"];
-    let asked = stdout(&scene.run("cache", &arguments));
-    assert!(asked.contains(&format!("{VERSION}*")), "{asked}");
+    let stdout_nightly = stdout(&scene.run("cache", &arguments));
+    assert!(
+        stdout_nightly.contains(&format!("{VERSION}*")),
+        "{stdout_nightly}"
+    );
 }
 
 #[test]
@@ -152,8 +155,8 @@ fn final_release_replaces_its_preview() {
     assert!(scene.import_as("2.22.0rc0").status.success());
     assert!(read(snapshot).contains("\"exact\":\"2.22.0rc0\""));
     scene.install("tensorflow_cpu", "2.22.0");
-    let done = scene.import_as("2.22");
-    assert!(done.status.success(), "{}", stderr(&done));
+    let output = scene.import_as("2.22");
+    assert!(output.status.success(), "{}", stderr(&output));
     assert!(!read(snapshot).contains("preview"));
     assert!(read(lock).contains("[release.\"2.22.0\"]"));
     assert!(!read(lock).contains("2.22.0rc0"));

@@ -1,5 +1,4 @@
-//! The committed snapshots are what the stored headers give, all releases read at once. What is not in
-//! the store is skipped.
+//! The committed snapshots equal those of the stored headers. Releases that are not in the store are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,13 +29,13 @@ fn stored(root: &Path) -> Vec<(PathBuf, Release)> {
 }
 
 #[test]
-fn headers_give_the_committed_snapshots() {
+fn committed_snapshots_equal_those_of_stored_headers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let all = stored(&root);
     if Library::load().is_err() || all.is_empty() {
         return eprintln!("skipped: no libclang, or no headers in the store");
     }
-    let (place, notes) = (DataFolders::find(&root).unwrap(), Notes::all().unwrap());
+    let (folders, notes) = (DataFolders::find(&root).unwrap(), Notes::all().unwrap());
     let named = all
         .iter()
         .map(|(root, release)| (root.clone(), release.key().to_string()));
@@ -45,13 +44,13 @@ fn headers_give_the_committed_snapshots() {
         let apis = apis.and_then(Extracted::whole);
         let mut apis = apis.unwrap_or_else(|error| panic!("{release}: {error}"));
         mark_preview(&mut apis, *release);
-        let known = Demands::read(&place, *release).unwrap();
-        demands::annotate(&mut apis, &known.unwrap(), &notes).unwrap();
+        let required = Demands::read(&folders, *release).unwrap();
+        demands::annotate(&mut apis, &required.unwrap(), &notes).unwrap();
         for api in apis {
             assert_eq!(api.release, release.key().to_string());
             assert!(
                 committed(&root, &api) == api.to_json(),
-                "{} at {release} drifted: import writes it",
+                "{} at {release} is outdated: `sp-gen import` writes it",
                 api.name
             );
         }
@@ -71,7 +70,7 @@ fn committed_all(root: &Path, release: &str) -> Vec<Api> {
 }
 
 #[test]
-fn headers_read_in_halves_give_the_same() {
+fn headers_read_for_one_target_give_the_same_snapshots() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let all = stored(&root);
     if Library::load().is_err() || all.is_empty() {

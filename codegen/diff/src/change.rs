@@ -1,306 +1,296 @@
-//! What can differ between two sides. A change is one cause: an insertion is one change, however many
+//! Differences between two surfaces. A change is one cause: an insertion is one change, however many
 //! members it moves.
 
 use sp_ir::{
-    Field, Item, Loc, Presence, Receiver, Scope, Side, Signature, Struct, StructSize, Transfer,
+    Direction, Field, Item, Loc, Presence, Scope, Side, Signature, Struct, StructSize, Transfer,
     Type,
 };
 
-use super::finding::{Bump, Slot};
-use super::likeness::Likeness;
+use super::finding::{Bump, ByteRange};
+use super::similarity::Similarity;
 
 /// One difference.
 #[derive(Clone, Debug)]
 pub struct Change<'p> {
     /// The API that the item belongs to.
     pub api: &'p str,
-    /// What changed: `SP_StreamExecutor.mem_zero`, `TF_AssignVariable`, `TF_Code.TF_OK`.
+    /// The changed item: `SP_StreamExecutor.mem_zero`, `TF_AssignVariable`, `TF_Code.TF_OK`.
     pub item: String,
-    /// In what way.
-    pub kind: Kind<'p>,
+    /// The kind of the change.
+    pub kind: ChangeKind<'p>,
     /// OLD's declaration.
-    pub old: Option<Declared<'p>>,
+    pub old: Option<Declaration<'p>>,
     /// NEW's declaration.
-    pub new: Option<Declared<'p>>,
+    pub new: Option<Declaration<'p>>,
 }
 
 /// A declaration on one side.
 #[derive(Clone, Copy, Debug)]
-pub enum Declared<'p> {
-    /// An item under its name.
+pub enum Declaration<'p> {
+    /// An item and its name.
     Item(&'p str, &'p Item),
     /// A member of a struct or union.
     Field(&'p Field),
-    /// A value of an enumeration, which stands at the place of the enumeration.
-    Variant(&'p str, i64, &'p Loc),
+    /// An enumerator: its name, its number and the location of the enumeration.
+    Enumerator(&'p str, i64, &'p Loc),
 }
 
-/// Both sides of one thing.
+/// OLD's and NEW's value of the same property.
 #[derive(Clone, Copy, Debug)]
-pub struct Both<T> {
-    /// OLD's.
+pub struct OldNew<T> {
+    /// OLD's value.
     pub old: T,
-    /// NEW's.
+    /// NEW's value.
     pub new: T,
 }
 
-impl<T> Both<T> {
-    /// The two, the other way round.
-    pub fn turned(self) -> Self {
-        Self {
-            old: self.new,
-            new: self.old,
-        }
-    }
-
-    /// Each, seen through `view`.
-    pub fn map<U>(self, view: impl Fn(T) -> U) -> Both<U> {
-        Both {
-            old: view(self.old),
-            new: view(self.new),
+impl<T> OldNew<T> {
+    /// Applies `convert` to both values.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> OldNew<U> {
+        OldNew {
+            old: convert(self.old),
+            new: convert(self.new),
         }
     }
 }
 
-/// The ways in which things change.
+/// The kinds of changes.
 #[derive(Clone, Debug)]
-pub enum Kind<'p> {
-    /// An API came.
+pub enum ChangeKind<'p> {
+    /// An API was added.
     ApiAdded,
-    /// An API went.
+    /// An API was removed.
     ApiRemoved,
-    /// The version macros, and the bump that all other findings of the API ask for.
+    /// The version macros, compared with the bump that all other findings of the API require.
     Version {
-        /// What they say.
-        said: Both<Option<&'p str>>,
+        /// The values of the version macros.
+        versions: OldNew<Option<&'p str>>,
         /// The largest bump of the other findings.
-        asked: Bump,
+        required: Bump,
     },
-    /// A type came.
+    /// A type was added.
     TypeAdded,
-    /// A type went.
+    /// A type was removed.
     TypeRemoved,
-    /// A type has another name, and no alias says so.
+    /// A type was renamed, and no alias declares that.
     TypeRenamed,
-    /// A name is another kind of thing.
-    KindChanged(Likeness),
+    /// A name is another kind of declaration.
+    KindChanged(Similarity),
     /// A typedef names another type.
-    AliasRetyped(Likeness),
+    AliasRetyped(Similarity),
     /// An opaque type became a pointer to one, or the reverse.
     HandleRetyped,
-    /// A macro or constant came.
+    /// A macro or constant was added.
     ConstAdded,
-    /// A macro or constant went.
+    /// A macro or constant was removed.
     ConstRemoved,
-    /// A macro or constant has another value.
+    /// The value of a macro or constant changed.
     ConstChanged,
-    /// A function came.
+    /// A function was added.
     FunctionAdded,
-    /// A function went.
+    /// A function was removed.
     FunctionRemoved,
-    /// The header holds a function's body now.
+    /// The body of a function was moved into the header.
     FunctionInlined,
-    /// The header holds a function's body no more.
+    /// The body of a function was removed from the header.
     FunctionOutlined,
     /// The other side defines a function.
-    ExporterChanged(Both<Side>),
-    /// A function has another symbol.
-    SymbolRenamed(Both<&'p str>),
-    /// None of the libraries that exported a function does, and others do.
-    SymbolMoved(Both<String>),
-    /// Other libraries export a function too, or no more, and one that had it has it still.
-    SymbolShared(Both<String>),
-    /// No library exports a function that is declared.
+    ExporterChanged(OldNew<Side>),
+    /// The symbol of a function changed.
+    SymbolRenamed(OldNew<&'p str>),
+    /// Only libraries that did not export a function before export it.
+    SymbolMoved(OldNew<String>),
+    /// The set of libraries that export a function changed; at least one still exports it.
+    SymbolShared(OldNew<String>),
+    /// No library exports a declared function any longer. Has the libraries that did.
     SymbolDropped(String),
-    /// A library exports a function that none did before.
+    /// Libraries export a function that none exported before. Has these libraries.
     SymbolExported(String),
-    /// Parameters of a function.
-    ParameterAdded(Called<'p>),
-    /// A parameter went.
-    ParameterRemoved(Called<'p>),
-    /// Parameters stand in another order.
-    ParameterMoved(Called<'p>),
-    /// A parameter has another type.
-    ParameterRetyped(Called<'p>),
-    /// A parameter has another name.
-    ParameterRenamed,
-    /// Another type is returned.
-    ReturnRetyped(Called<'p>),
-    /// What a slot or callback is called with differs.
-    CallbackSignature(Called<'p>),
-    /// Only constness of a type differs.
-    Constness(Both<&'p Type>),
-    /// A type is written otherwise, and its bytes are the same.
-    Respelled(Both<&'p Type>),
-    /// Members came that push others back, or stand where others stood.
-    FieldInserted(Relaid<'p>),
-    /// Members came behind all others, within what the size macro covers.
-    FieldAppended(Relaid<'p>),
-    /// As before, and the host demands them.
-    RequiredAppended(Relaid<'p>),
-    /// Members came behind all others, and the size macro does not cover them.
-    SizeOutdated(Relaid<'p>),
-    /// Members came where padding was.
-    PaddingFilled(Relaid<'p>),
-    /// Members came to a struct that does not say its size.
-    UnsizedGrown(Relaid<'p>),
-    /// Members came to a struct that others hold by value.
-    HeldGrown(Relaid<'p>),
-    /// Members went.
-    FieldRemoved(Relaid<'p>),
-    /// Another member stands where one stood.
-    FieldReplaced(Relaid<'p>),
-    /// Members stand elsewhere.
-    FieldMoved(Relaid<'p>),
-    /// A member has another name.
+    /// A parameter was added.
+    ParameterAdded(CallChange<'p>),
+    /// A parameter was removed.
+    ParameterRemoved(CallChange<'p>),
+    /// The parameters were reordered.
+    ParameterMoved(CallChange<'p>),
+    /// The type of a parameter changed.
+    ParameterRetyped(CallChange<'p>),
+    /// A parameter was renamed.
+    ParameterRenamed(OldNew<&'p str>),
+    /// The return type changed.
+    ReturnRetyped(CallChange<'p>),
+    /// The signature of a function pointer or callback changed.
+    CallbackSignature(CallChange<'p>),
+    /// Only the constness of a type changed.
+    ConstnessChanged(OldNew<&'p Type>),
+    /// The spelling of a type changed, and its bytes are the same.
+    TypeRespelled(OldNew<&'p Type>),
+    /// Members were added that move others, or overlap others of OLD.
+    FieldInserted(LayoutChange<'p>),
+    /// Members were appended, and the size macro covers them.
+    FieldAppended(LayoutChange<'p>),
+    /// Members were appended, the size macro covers them, and the host requires them.
+    RequiredAppended(LayoutChange<'p>),
+    /// Members were appended, and the size macro does not cover them.
+    SizeOutdated(LayoutChange<'p>),
+    /// Members were added in padding.
+    PaddingFilled(LayoutChange<'p>),
+    /// Members were appended to a struct without a size field.
+    UnsizedGrown(LayoutChange<'p>),
+    /// Members were appended to a struct that is used by value.
+    EmbeddedGrown(LayoutChange<'p>),
+    /// Members were removed.
+    FieldRemoved(LayoutChange<'p>),
+    /// A member was replaced by another at the same offset.
+    FieldReplaced(LayoutChange<'p>),
+    /// Members have other offsets.
+    FieldMoved(LayoutChange<'p>),
+    /// A member was renamed.
     FieldRenamed,
-    /// A member has another type.
-    FieldRetyped(Relaid<'p>, Likeness),
-    /// Members were put into a struct of their own, or taken out of one, and stand where they stood.
+    /// The type of a member changed.
+    FieldRetyped(LayoutChange<'p>, Similarity),
+    /// Members moved into or out of an embedded struct and kept their offsets.
     FieldsGrouped(Vec<String>),
-    /// A union's member came.
-    UnionMemberAdded(Relaid<'p>),
-    /// A union's member went.
-    UnionMemberRemoved(Relaid<'p>),
-    /// The size macro covers less than before.
-    SizeShrunk(Both<&'p StructSize>, Relaid<'p>),
-    /// The size macro covers members that it left out before.
-    SizeCorrected(Both<&'p StructSize>, Relaid<'p>),
-    /// A size macro came.
+    /// A member was added to a union.
+    UnionMemberAdded(LayoutChange<'p>),
+    /// A member was removed from a union.
+    UnionMemberRemoved(LayoutChange<'p>),
+    /// The size macro covers fewer members.
+    SizeShrunk(OldNew<&'p StructSize>, LayoutChange<'p>),
+    /// The size macro covers members that existed before.
+    SizeCorrected(OldNew<&'p StructSize>, LayoutChange<'p>),
+    /// A size macro was added.
     SizeAdded(&'p StructSize),
-    /// The size macro went.
+    /// The size macro was removed.
     SizeDropped(&'p StructSize),
-    /// The size macro has another name.
-    SizeRenamed(Both<&'p StructSize>),
-    /// `sizeof` differs and no member says why.
-    Resized(Relaid<'p>),
-    /// `alignof` differs and no member says why.
-    Realigned(Both<u64>),
-    /// The other side fills a struct or member.
-    FillerChanged(Both<Side>),
-    /// A value travels the other way.
-    DirectionChanged(Both<sp_ir::Direction>),
-    /// A member may be left empty no more.
-    PresenceTightened(Both<Presence>, Side),
-    /// A member may be left empty now.
-    PresenceRelaxed(Both<Presence>, Side),
-    /// Ownership moves otherwise; and the side that gives.
-    TransferChanged(Both<Transfer>, Side),
-    /// The callee keeps a value longer or shorter; and the side that gives.
-    ScopeChanged(Both<Scope>, Side),
-    /// The plugin's object is found elsewhere.
-    ReceiverChanged(Both<Option<&'p Receiver>>),
-    /// A comment in the header states something else, or nothing, and no fact is contradicted.
+    /// The size macro was renamed.
+    SizeRenamed(OldNew<&'p StructSize>),
+    /// `sizeof` changed, and no member explains it.
+    StructResized(LayoutChange<'p>),
+    /// `alignof` changed, and no member explains it.
+    StructRealigned(OldNew<u64>),
+    /// The other side sets a struct or member.
+    FillerChanged(OldNew<Side>),
+    /// The direction of a parameter changed.
+    DirectionChanged(OldNew<Direction>),
+    /// An optional member became required. Has the side that sets it.
+    PresenceTightened(OldNew<Presence>, Side),
+    /// A required member became optional. Has the side that sets it.
+    PresenceRelaxed(OldNew<Presence>, Side),
+    /// The ownership transfer changed. Has the side that passes the value.
+    TransferChanged(OldNew<Transfer>, Side),
+    /// The callee stores a value for a longer or shorter time. Has the side that passes the value.
+    ScopeChanged(OldNew<Scope>, Side),
+    /// Callbacks get the plugin's object in another way.
+    ReceiverChanged,
+    /// A comment states another contract, or none, and no other fact contradicts it.
     CommentChanged,
-    /// What a panic returns.
-    NeutralChanged(Both<Option<&'p str>>),
-    /// An enumeration's value came.
+    /// The default return value after a panic changed.
+    DefaultReturnChanged,
+    /// An enumerator was added.
     VariantAdded(i64),
-    /// Values came, and others that kept their names were pushed on.
-    VariantInserted(Vec<Revalued<'p>>),
-    /// An enumeration's value went.
+    /// An enumerator was inserted, and the numbers of others changed.
+    VariantInserted(Vec<ValueChange<'p>>),
+    /// An enumerator was removed.
     VariantRemoved(i64),
-    /// A value has another name.
+    /// An enumerator was renamed.
     VariantRenamed(i64),
-    /// A name has another value.
-    VariantRevalued(Both<i64>),
-    /// Another integer carries an enumeration.
-    EnumRetyped(Both<&'p Type>, Likeness),
-    /// No change, for a reason.
-    None(Reason),
+    /// The number of an enumerator changed.
+    VariantRevalued(OldNew<i64>),
+    /// The integer type of an enumeration changed.
+    EnumRetyped(OldNew<&'p Type>, Similarity),
+    /// A difference without a finding.
+    Unreported(UnreportedReason),
 }
 
-/// A name that an insertion gave another value.
+/// An enumerator whose number an insertion changed.
 #[derive(Clone, Debug)]
-pub struct Revalued<'p> {
-    /// The name.
+pub struct ValueChange<'p> {
+    /// The enumerator.
     pub name: &'p str,
-    /// Its values.
-    pub value: Both<i64>,
+    /// Its numbers.
+    pub value: OldNew<i64>,
 }
 
-/// Why a difference is no change.
+/// The reasons why a difference has no finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// A name became another name for what it was, or was one.
+pub enum UnreportedReason {
+    /// One name is an alias of the other.
     Alias,
-    /// A macro stands for the value that an enumeration had under the name, or the reverse.
-    MacroForVariant,
-    /// Another header declares it, so that another API has it.
-    Rehomed,
-    /// It follows from another change, which has the finding.
-    Follows,
-    /// The version macro says what the API's version says.
+    /// A macro has the name and the value of an enumerator, or the reverse.
+    MacroForEnumerator,
+    /// Another header declares the item, which is why another API has it.
+    MovedToOtherApi,
+    /// The difference follows from another change, which has the finding.
+    Consequence,
+    /// The version macro is part of the API's version.
     VersionMacro,
-    /// A fact is stated that nothing said before, or is said no more.
-    Stated,
-    /// The order in the header, which nothing depends on.
+    /// Only one side states the fact.
+    StatedOnOneSide,
+    /// Only the order in the header differs, which no binary depends on.
     Order,
-    /// What C leaves nameless goes with what has a name.
-    Nameless,
+    /// C gives the type no name; the struct that contains it has the finding.
+    Anonymous,
 }
 
-/// A call that the two sides see differently.
+/// A call whose signature differs between the sides.
 #[derive(Clone, Debug)]
-pub struct Called<'p> {
-    /// Its signatures.
-    pub signature: Both<&'p Signature>,
+pub struct CallChange<'p> {
+    /// The signatures.
+    pub signature: OldNew<&'p Signature>,
     /// The side that calls.
     pub caller: Side,
-    /// What differs, in words: `validate_shape added at 3`.
-    pub what: String,
-    /// Whether the function is reached through a symbol, which a plugin may look up.
-    pub by_symbol: bool,
+    /// The difference: `validate_shape was added as parameter 3`.
+    pub description: String,
 }
 
-/// What a change does to a struct's bytes.
+/// The effect of a change on the layout of a struct or union.
 #[derive(Clone, Debug)]
-pub struct Relaid<'p> {
-    /// The struct or union, where it is one on both sides: its names.
-    pub name: Both<&'p str>,
-    /// The struct, where it is no union.
-    pub structure: Option<Both<&'p Struct>>,
-    /// The size that each side announces.
-    pub announced: Both<Option<u64>>,
+pub struct LayoutChange<'p> {
+    /// The names of the struct or union.
+    pub name: OldNew<&'p str>,
+    /// The struct, or `None` for a union.
+    pub structure: Option<OldNew<&'p Struct>>,
+    /// The size that each side writes into `struct_size`.
+    pub announced: OldNew<Option<u64>>,
     /// `sizeof` on each side.
-    pub size: Both<u64>,
-    /// The members that came, went or moved by themselves.
+    pub size: OldNew<u64>,
+    /// The members that were added, removed or moved by themselves.
     pub fields: Vec<&'p Field>,
-    /// Those that stand elsewhere because of it.
+    /// The members that moved as a consequence.
     pub moved: Vec<&'p str>,
-    /// What stands where.
-    pub rows: Vec<DataFolders<'p>>,
+    /// The members of both sides, by offset.
+    pub rows: Vec<LayoutRow<'p>>,
 }
 
-/// What stands at one place of a struct on either side.
+/// A range of bytes of a struct, and the member that each side has there.
 #[derive(Clone, Copy, Debug)]
-pub struct DataFolders<'p> {
-    /// Bytes from the struct's start.
+pub struct LayoutRow<'p> {
+    /// The offset of the first byte.
     pub offset: u64,
-    /// Bytes that it takes.
+    /// The number of bytes.
     pub size: u64,
-    /// OLD's and NEW's member there.
-    pub member: Both<Option<&'p Field>>,
-    /// Whether the two are one member, where it stood.
+    /// OLD's and NEW's member.
+    pub member: OldNew<Option<&'p Field>>,
+    /// True if both are the same member at the same offset.
     pub same: bool,
 }
 
-impl Relaid<'_> {
-    /// The places, as a finding says them.
-    pub fn slots(&self) -> Vec<Slot> {
+impl LayoutChange<'_> {
+    /// Returns the rows that differ, in the form of a finding.
+    pub fn byte_ranges(&self) -> Vec<ByteRange> {
         let name = |field: Option<&Field>| field.map(|field| field.name.clone());
         let rows = self.rows.iter().filter(|row| !row.same);
-        let slot = |row: &DataFolders| Slot {
+        let range = |row: &LayoutRow| ByteRange {
             offset: row.offset,
             size: row.size,
             old: name(row.member.old),
             new: name(row.member.new),
         };
-        rows.map(slot).collect()
+        rows.map(range).collect()
     }
 
-    /// The names of the members that it is about.
-    pub fn names(&self) -> Vec<&str> {
+    /// Returns the names of the changed members.
+    pub fn field_names(&self) -> Vec<&str> {
         self.fields
             .iter()
             .map(|field| field.name.as_str())

@@ -1,6 +1,6 @@
-//! What a difference means: a finding is one change as a rule judged it.
+//! Findings: changes with their effects on plugins, as the rules judge them.
 //!
-//! Its JSON is a contract that other programs read; a key is added, never given another meaning.
+//! Other programs read the JSON. New keys may be added; existing keys keep their meaning.
 
 use serde::Serialize;
 use sp_ir::Loc;
@@ -8,92 +8,92 @@ use sp_ir::Loc;
 /// The version of a diff's JSON form.
 pub const SCHEMA: u32 = 1;
 
-/// What the whole difference comes to.
+/// The result of a whole diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Nothing that a plugin could see differs.
+    /// No difference affects a plugin.
     Identical,
-    /// What was built for one side works on the other under the `struct_size` protocol.
+    /// A plugin built for one side works on the other if it follows the `struct_size` protocol.
     Compatible,
-    /// Something built for one side does not work on the other.
+    /// Some plugins built for one side do not work on the other.
     Breaking,
 }
 
-/// How much one finding weighs.
+/// The severity of one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
-    /// Only a compiler sees it; no binary does.
+    /// Only the compilation of source code is affected, no binary.
     SourceOnly,
-    /// Binaries live with it.
+    /// Binaries still work.
     Compatible,
-    /// Binaries do not.
+    /// Binaries may not work.
     Breaking,
 }
 
-/// What the semantic versioning that the headers promise would have asked for.
+/// The version bump that semantic versioning requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bump {
-    /// Nothing.
+    /// No bump.
     None,
-    /// For what no interface shows.
+    /// A change that no interface shows.
     Patch,
-    /// For what was added.
+    /// An addition.
     Minor,
-    /// For what breaks.
+    /// A breaking change.
     Major,
 }
 
-/// What becomes of a plugin, from best to worst.
+/// The behavior of a plugin, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Outcome {
-    /// It runs as it was meant to.
+    /// The plugin works.
     #[serde(rename = "works")]
     Works,
-    /// It runs, and what the newer side added is not used.
+    /// The plugin works, without what the newer side added.
     #[serde(rename = "works without the new feature")]
     WorksWithout,
-    /// A call that it makes finds no function; it runs as long as it copes with that.
+    /// The plugin looks up a function that is absent. It works if it handles that.
     #[serde(rename = "misses a function")]
     MissesFunction,
-    /// The host sees an empty slot that it demands, and refuses the registration.
-    #[serde(rename = "is refused")]
-    Refused,
-    /// The dynamic linker does not find what it needs.
+    /// The host requires a member that is null, and rejects the registration.
+    #[serde(rename = "is rejected")]
+    Rejected,
+    /// The dynamic linker does not find a symbol of the plugin.
     #[serde(rename = "fails to load")]
     FailsToLoad,
-    /// A value means one thing here and another there.
+    /// A value has different meanings in plugin and host.
     #[serde(rename = "misreads a value")]
     MisreadsValue,
-    /// One side reads a member where the other has another.
+    /// A side reads a member where the other side has another.
     #[serde(rename = "reads the wrong member")]
     ReadsWrongMember,
-    /// A call passes what the callee does not expect.
+    /// A call passes other arguments than the callee expects.
     #[serde(rename = "passes the wrong arguments")]
     WrongArguments,
-    /// A slot holds another function than the caller thinks.
+    /// A side calls another function than it intends to.
     #[serde(rename = "calls the wrong function")]
     WrongFunction,
-    /// Memory is written or freed that is not the writer's.
+    /// Memory of the other side is overwritten or freed.
     #[serde(rename = "corrupts memory")]
     CorruptsMemory,
 }
 
-/// What becomes of a plugin in one direction, and why.
+/// The effect on a plugin in one direction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Effect {
-    /// For a plugin that trusts the headers it was built with, as plain C code does.
+    /// The outcome for a plugin that relies on the headers it was built with, as plain C code does.
     pub outcome: Outcome,
-    /// For one that reads and writes no field beyond the host's `struct_size`, and looks functions
-    /// up at run time.
+    /// The outcome for a plugin that accesses only fields within the host's `struct_size`, and looks functions up at
+    /// run time.
     pub guarded: Outcome,
-    /// One sentence: what happens to which bytes or calls.
+    /// The reason, as one sentence about the bytes or calls concerned.
     pub why: String,
 }
 
-/// Both directions.
+/// The effects in both directions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Directions {
     /// A plugin built against OLD, on a NEW host.
@@ -102,78 +102,79 @@ pub struct Directions {
     pub new_on_old: Effect,
 }
 
-/// What stands at one place of a struct on either side.
+/// A range of bytes of a struct, and the member that each side has there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Slot {
-    /// Bytes from the struct's start.
+pub struct ByteRange {
+    /// The offset of the first byte.
     pub offset: u64,
-    /// Bytes that it takes.
+    /// The number of bytes.
     pub size: u64,
-    /// OLD's member there; nothing where the struct has ended or has padding.
+    /// OLD's member, or `None` for padding and past the end.
     pub old: Option<String>,
-    /// NEW's member there.
+    /// NEW's member, or `None` for padding and past the end.
     pub new: Option<String>,
 }
 
-/// A declaration as it stood on one side.
+/// The text of a declaration on one side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Shown {
-    /// In C, on one line, from the IR.
+pub struct DeclarationText {
+    /// The declaration in C, on one line, from the IR.
     pub text: String,
-    /// Where it is declared, relative to the include root.
+    /// The location, relative to the include root.
     pub loc: Loc,
 }
 
-/// One change, judged.
+/// A change, as its rule judges it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The id of the rule.
     pub rule: &'static str,
     /// The API that the item belongs to.
     pub api: String,
-    /// What changed: `SP_StreamExecutor.mem_zero`, `TF_AssignVariable`, `TF_Code.TF_OK`.
+    /// The changed item: `SP_StreamExecutor.mem_zero`, `TF_AssignVariable`, `TF_Code.TF_OK`.
     pub item: String,
-    /// How much it weighs.
+    /// The severity.
     pub impact: Impact,
-    /// The bump that it alone asks for.
+    /// The version bump that this change requires.
     pub bump: Bump,
     /// The change in one line.
     pub message: String,
-    /// What becomes of plugins.
+    /// The effects on plugins.
     pub directions: Directions,
-    /// The bytes concerned; empty where none are.
-    pub bytes: Vec<Slot>,
+    /// The bytes that differ; may be empty.
+    pub bytes: Vec<ByteRange>,
     /// OLD's declaration.
-    pub before: Option<Shown>,
+    pub before: Option<DeclarationText>,
     /// NEW's declaration.
-    pub after: Option<Shown>,
-    /// What an author does about it, or which shim covers it.
+    pub after: Option<DeclarationText>,
+    /// The recommendation for the author.
     pub remedy: String,
-    /// The target, where only that one shows it and the diff is of another.
+    /// The target, if the finding exists only there and the diff is of another target.
     pub target: Option<String>,
 }
 
-/// All that differs between two sides.
+/// The differences between two sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diff {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// What OLD is called: `2.5`, or a path as it was given.
+    /// OLD's label: `2.5`, or a path as the user gave it.
     pub old: String,
-    /// What NEW is called.
+    /// NEW's label.
     pub new: String,
     /// The target whose layouts were compared.
     pub target: String,
-    /// What it all comes to.
+    /// The result.
     pub verdict: Verdict,
-    /// The bump that the versioning policy would have asked for.
+    /// The version bump that all findings together require.
     pub bump: Bump,
     /// Sorted by API, item and rule.
     pub findings: Vec<Finding>,
 }
 
 impl Effect {
-    fn make_lookup(&mut self, function: &str) {
+    /// Changes the effect to that on a plugin that looks `function` up at run time.
+    fn apply_lookup(&mut self, function: &str) {
         if self.outcome != Outcome::FailsToLoad {
             return;
         }
@@ -188,13 +189,13 @@ impl Effect {
 }
 
 impl Finding {
-    /// The parts of what changed, the outermost first: `SP_Foo`, `run`, `size` of `SP_Foo.run(size)`.
+    /// Returns the components of the item, outermost first: `SP_Foo`, `run`, `size` for `SP_Foo.run(size)`.
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &str> {
         let parts = self.item.split(['.', '(', ')']);
         parts.filter(|part| !part.is_empty())
     }
 
-    /// The struct, enumeration or function that it is about.
+    /// Returns the struct, enumeration or function that contains the item.
     pub fn owner(&self) -> &str {
         self.path().next().unwrap_or(&self.item)
     }
@@ -205,7 +206,7 @@ impl Finding {
         let both = &mut self.directions;
         let effects = [&mut both.old_on_new, &mut both.new_on_old];
         let works = effects.map(|effect| {
-            effect.make_lookup(&name);
+            effect.apply_lookup(&name);
             effect.outcome <= Outcome::WorksWithout
         });
         if self.is_breaking() && works == [true; 2] {
@@ -214,49 +215,49 @@ impl Finding {
         self
     }
 
-    /// Whether binaries do not live with it.
+    /// Returns true if binaries may not work.
     pub fn is_breaking(&self) -> bool {
         self.impact == Impact::Breaking
     }
 }
 
 impl Diff {
-    /// These findings between those sides, sorted and judged.
-    pub fn of(old: &str, new: &str, target: &str, mut findings: Vec<Finding>) -> Self {
-        let key = |one: &Finding| (one.api.clone(), one.item.clone(), one.rule);
+    /// Sorts the findings, and computes verdict and bump.
+    pub fn new(old: &str, new: &str, target: &str, mut findings: Vec<Finding>) -> Self {
+        let key = |finding: &Finding| (finding.api.clone(), finding.item.clone(), finding.rule);
         findings.sort_by_cached_key(key);
         Self {
             schema: SCHEMA,
             old: old.into(),
             new: new.into(),
             target: target.into(),
-            verdict: Verdict::of(&findings),
+            verdict: Verdict::new(&findings),
             bump: findings
                 .iter()
-                .map(|one| one.bump)
+                .map(|finding| finding.bump)
                 .max()
                 .unwrap_or(Bump::None),
             findings,
         }
     }
 
-    /// Returns the diff with each finding replaced by what `change` makes of it.
+    /// Applies `change` to each finding.
     pub fn map(self, change: impl FnMut(Finding) -> Finding) -> Self {
         let findings = self.findings.into_iter().map(change).collect();
-        Self::of(&self.old, &self.new, &self.target, findings)
+        Self::new(&self.old, &self.new, &self.target, findings)
     }
 
-    /// The findings that `keep` accepts, judged for themselves, and the others.
-    pub fn part(self, keep: impl FnMut(&Finding) -> bool) -> (Self, Vec<Finding>) {
+    /// Returns the diff with only the findings that `keep` accepts, and the other findings.
+    pub fn partition(self, keep: impl FnMut(&Finding) -> bool) -> (Self, Vec<Finding>) {
         let (kept, others) = self.findings.into_iter().partition(keep);
-        (Self::of(&self.old, &self.new, &self.target, kept), others)
+        (Self::new(&self.old, &self.new, &self.target, kept), others)
     }
 }
 
 impl Verdict {
-    /// What findings come to.
-    pub fn of(findings: &[Finding]) -> Self {
-        match findings.iter().map(|one| one.impact).max() {
+    /// Returns the verdict of the most severe finding.
+    pub fn new(findings: &[Finding]) -> Self {
+        match findings.iter().map(|finding| finding.impact).max() {
             None => Self::Identical,
             Some(Impact::Breaking) => Self::Breaking,
             Some(_) => Self::Compatible,

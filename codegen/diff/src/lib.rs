@@ -1,48 +1,46 @@
-//! What differs between two sides, and what that means for a plugin built for one of them.
+//! ABI differences between two sides, and their effect on a plugin that was built for one of them.
 //!
-//! Data flows one way: two surfaces give changes, each change is judged by exactly one rule, and the
-//! findings give the verdict. Only `sp_ir` and its spelling in C are known here: no clang, no files.
+//! Data flows one way: two surfaces give changes, exactly one rule judges each change, and the findings give the
+//! verdict. This crate reads no headers: it depends on `sp_ir` and its spelling in C, not on clang.
 
 pub mod change;
 pub mod changes;
 mod effect;
 pub mod finding;
-pub mod likeness;
-mod names;
+mod name_map;
 pub mod pair;
+mod phrases;
 pub mod plugin;
 pub mod rules;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+pub mod similarity;
 pub mod suppress;
 pub mod surface;
 mod targets;
 mod version;
 pub mod view;
-mod words;
 
 pub use finding::{Diff, Finding, Verdict};
 pub use rules::{RULES, Rule};
 pub use surface::Surface;
 
 use change::Change;
-use pair::Pair;
+use pair::SurfacePair;
 
-/// All that differs between `old` and `new`, with layouts as `target` has them; and what breaks on
-/// other targets only.
+/// Compares `old` and `new` with the layouts of `target`, and adds what breaks on other targets only.
 ///
-/// Give whole sides: names are followed from one API into another. Who wants less narrows the
-/// findings, not the surfaces.
+/// Pass whole surfaces, because names are followed from one API into another. To report less, filter the findings.
 pub fn diff(old: &Surface, new: &Surface, target: &str) -> Diff {
-    let pair = Pair::of(old, new, target);
-    let mut findings = judged(&pair, &changes::of(&pair));
+    let pair = SurfacePair::new(old, new, target);
+    let mut findings = judge_all(&pair, &changes::find(&pair));
     findings.extend(targets::findings(&pair, old, new, target, &findings));
     let versions = version::changes(&pair, &findings);
-    findings.extend(judged(&pair, &versions));
-    Diff::of(&old.label, &new.label, target, findings)
+    findings.extend(judge_all(&pair, &versions));
+    Diff::new(&old.label, &new.label, target, findings)
 }
 
-fn judged(pair: &Pair, changes: &[Change]) -> Vec<Finding> {
+fn judge_all(pair: &SurfacePair, changes: &[Change]) -> Vec<Finding> {
     let findings = changes
         .iter()
         .filter_map(|change| rules::judge(pair, change));

@@ -1,178 +1,196 @@
-//! Two sides, and which item of the one is which of the other. A name stands for itself; where it
-//! became another name for something, for that; where it went and what is made alike came at the
-//! places that used it, for the newcomer.
+//! Two sides, and which item of one corresponds to which item of the other.
+//!
+//! Items with the same name correspond. If a name is an alias on one side, the item behind it corresponds. A removed
+//! and an added name correspond if their definitions are the same and the same declarations use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Item, Signature, Type};
 
-use super::names::Names;
+use super::name_map::NameMap;
 use super::surface::Surface;
-use super::view::{View, fields};
+use super::view::{SurfaceView, fields};
+
+/// Pairs of an old and a new name that the same declarations use.
+type NamePairs = BTreeSet<(String, String)>;
 
 /// Two sides to compare, for one target.
 #[derive(Debug)]
-pub struct Pair<'a> {
+pub struct SurfacePair<'a> {
     /// OLD.
-    pub old: View<'a>,
+    pub old: SurfaceView<'a>,
     /// NEW.
-    pub new: View<'a>,
-    /// OLD's name to NEW's, where they differ: an alias tells so.
+    pub new: SurfaceView<'a>,
+    /// OLD's names to NEW's, if an alias connects them.
     pub aliased: BTreeMap<String, String>,
-    /// OLD's name to NEW's, where they differ and nothing tells so.
+    /// OLD's names to NEW's, if no alias connects them.
     pub renamed: BTreeMap<String, String>,
 }
 
-impl<'a> Pair<'a> {
-    /// Lays two sides beside each other.
-    pub fn of(old: &'a Surface, new: &'a Surface, target: &str) -> Self {
+impl<'a> SurfacePair<'a> {
+    /// Indexes both sides and finds the corresponding items.
+    pub fn new(old: &'a Surface, new: &'a Surface, target: &str) -> Self {
         let mut pair = Self {
-            old: View::of(old, target),
-            new: View::of(new, target),
+            old: SurfaceView::new(old, target),
+            new: SurfaceView::new(new, target),
             aliased: BTreeMap::new(),
             renamed: BTreeMap::new(),
         };
-        pair.aliased = pair.aliases();
-        pair.rename();
+        pair.aliased = pair.find_aliases();
+        pair.find_renames();
         pair
     }
 
-    /// The same two sides for another target.
-    pub fn elsewhere(&self, old: &'a Surface, new: &'a Surface, target: &str) -> Self {
+    /// Returns the same pair with the layouts of another target.
+    pub fn for_target(&self, old: &'a Surface, new: &'a Surface, target: &str) -> Self {
         Self {
-            old: self.old.elsewhere(old, target),
-            new: self.new.elsewhere(new, target),
+            old: self.old.for_target(old, target),
+            new: self.new.for_target(new, target),
             aliased: self.aliased.clone(),
             renamed: self.renamed.clone(),
         }
     }
 
-    /// Whether the two names are one item.
+    /// Returns true if the two names are the same item.
     pub fn is_partner(&self, old: &str, new: &str) -> bool {
         let other = self.aliased.get(old).or_else(|| self.renamed.get(old));
         other.is_some_and(|other| other == new) || (old == new && self.new.item(old).is_some())
     }
 
-    /// Names that are an alias on one side for what they stood for on the other.
-    fn aliases(&self) -> BTreeMap<String, String> {
-        let mut found = BTreeMap::new();
-        for (name, was) in &self.old.items {
-            let Some(is) = self.new.items.get(name) else {
+    /// Returns the names that are an item on one side and an alias of an item on the other.
+    fn find_aliases(&self) -> BTreeMap<String, String> {
+        let mut aliases = BTreeMap::new();
+        for (name, old) in &self.old.items {
+            let Some(new) = self.new.items.get(name) else {
                 continue;
             };
-            match (&*was.item, &*is.item) {
+            match (&*old.item, &*new.item) {
                 (Item::Alias(_), Item::Alias(_)) => {}
                 (_, Item::Alias(_)) => {
-                    if let Some(target) = behind(&self.new, name) {
-                        found.insert((*name).to_string(), target.to_string());
+                    if let Some(target) = aliased_item(&self.new, name) {
+                        aliases.insert((*name).to_string(), target.to_string());
                     }
                 }
                 (Item::Alias(_), _) => {
-                    if let Some(target) = behind(&self.old, name) {
-                        found.insert(target.to_string(), (*name).to_string());
+                    if let Some(target) = aliased_item(&self.old, name) {
+                        aliases.insert(target.to_string(), (*name).to_string());
                     }
                 }
                 _ => {}
             }
         }
-        found
+        aliases
     }
 
-    /// Accepts one rename after the other, since each shows more places where they are used.
-    fn rename(&mut self) {
-        let (gone, came) = (only(&self.old, &self.new), only(&self.new, &self.old));
-        if gone.is_empty() || came.is_empty() {
+    /// Finds renames until there are no more: each rename may show other declarations that use both names.
+    fn find_renames(&mut self) {
+        let removed = names_only_in(&self.old, &self.new);
+        let added = names_only_in(&self.new, &self.old);
+        if removed.is_empty() || added.is_empty() {
             return;
         }
-        let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
-        let common: Vec<&str> = self.old.items.keys().copied().collect();
-        for name in common {
-            if let (Some(old), Some(new)) = (self.old.item(name), self.new.item(name)) {
-                meet_items(old, new, &mut seen);
-            }
-        }
+        let mut candidates = self.candidates_of_common_items();
         loop {
-            let met = std::mem::take(&mut seen);
-            let before = self.renamed.len();
-            for (old, new) in met {
-                if !gone.contains(old.as_str()) || !came.contains(new.as_str()) {
-                    continue;
+            let count = self.renamed.len();
+            let mut next = NamePairs::new();
+            for (old, new) in candidates {
+                if removed.contains(old.as_str()) && added.contains(new.as_str()) {
+                    self.accept_rename(old, new, &mut next);
                 }
-                let (Some(was), Some(is)) = (self.old.item(&old), self.new.item(&new)) else {
-                    continue;
-                };
-                let taken = self.renamed.values().any(|other| *other == new);
-                if taken || self.renamed.contains_key(&old) || !self.is_remade(was, is) {
-                    continue;
-                }
-                meet_items(was, is, &mut seen);
-                self.renamed.insert(old, new);
             }
-            if self.renamed.len() == before {
+            if self.renamed.len() == count {
                 break;
             }
+            candidates = next;
         }
+    }
+
+    fn candidates_of_common_items(&self) -> NamePairs {
+        let mut candidates = NamePairs::new();
+        for name in self.old.items.keys() {
+            if let (Some(old), Some(new)) = (self.old.item(name), self.new.item(name)) {
+                collect_from_items(old, new, &mut candidates);
+            }
+        }
+        candidates
+    }
+
+    /// Records a rename if both names are free and have the same definition, and collects what the two items use.
+    fn accept_rename(&mut self, old: String, new: String, candidates: &mut NamePairs) {
+        let (Some(old_item), Some(new_item)) = (self.old.item(&old), self.new.item(&new)) else {
+            return;
+        };
+        let is_taken = self.renamed.values().any(|other| *other == new);
+        if is_taken
+            || self.renamed.contains_key(&old)
+            || !self.has_same_definition(old_item, new_item)
+        {
+            return;
+        }
+        collect_from_items(old_item, new_item, candidates);
+        self.renamed.insert(old, new);
     }
 }
 
-/// The item that an alias comes to.
-fn behind<'v>(view: &'v View, name: &str) -> Option<&'v str> {
+/// Returns the name of the item behind an alias.
+fn aliased_item<'v>(view: &'v SurfaceView, name: &str) -> Option<&'v str> {
     let Item::Alias(alias) = view.item(name)? else {
         return None;
     };
     match view.resolve(&alias.ty) {
-        Type::Named(found) => view.item(found).map(|_| found.as_str()),
+        Type::Named(target) => view.item(target).map(|_| target.as_str()),
         _ => None,
     }
 }
 
-fn only<'a>(one: &View<'a>, other: &View<'a>) -> BTreeSet<&'a str> {
-    let names = one
-        .items
-        .keys()
-        .filter(|name| !other.items.contains_key(*name));
+fn names_only_in<'a>(view: &SurfaceView<'a>, other: &SurfaceView<'a>) -> BTreeSet<&'a str> {
+    let names = view.items.keys();
+    let names = names.filter(|name| !other.items.contains_key(*name));
     names.copied().collect()
 }
 
-/// Names at the same place of the two.
-fn meet_items(old: &Item, new: &Item, seen: &mut BTreeSet<(String, String)>) {
+/// Collects pairs of names that two items use in the same position.
+fn collect_from_items(old: &Item, new: &Item, candidates: &mut NamePairs) {
     if let (Some(old), Some(new)) = (fields(old), fields(new)) {
-        let by_name: Names<&str, &Type> = new.iter().map(|it| (it.name.as_str(), &it.ty)).collect();
+        let types = new.iter().map(|field| (field.name.as_str(), &field.ty));
+        let types: NameMap<&str, &Type> = types.collect();
         for field in old {
-            if let Some(ty) = by_name.get(field.name.as_str()) {
-                meet(&field.ty, ty, seen);
+            if let Some(ty) = types.get(field.name.as_str()) {
+                collect_from_types(&field.ty, ty, candidates);
             }
         }
     }
     match (old, new) {
         (Item::Function(old), Item::Function(new)) => {
-            meet_calls(&old.signature, &new.signature, seen)
+            collect_from_signatures(&old.signature, &new.signature, candidates)
         }
         (Item::Callback(old), Item::Callback(new)) => {
-            meet_calls(&old.signature, &new.signature, seen)
+            collect_from_signatures(&old.signature, &new.signature, candidates)
         }
-        (Item::Alias(old), Item::Alias(new)) => meet(&old.ty, &new.ty, seen),
+        (Item::Alias(old), Item::Alias(new)) => collect_from_types(&old.ty, &new.ty, candidates),
         _ => {}
     }
 }
 
-fn meet_calls(old: &Signature, new: &Signature, seen: &mut BTreeSet<(String, String)>) {
-    meet(&old.ret, &new.ret, seen);
+fn collect_from_signatures(old: &Signature, new: &Signature, candidates: &mut NamePairs) {
+    collect_from_types(&old.ret, &new.ret, candidates);
     for (old, new) in old.params.iter().zip(&new.params) {
-        meet(&old.ty, &new.ty, seen);
+        collect_from_types(&old.ty, &new.ty, candidates);
     }
 }
 
-fn meet(old: &Type, new: &Type, seen: &mut BTreeSet<(String, String)>) {
+fn collect_from_types(old: &Type, new: &Type, candidates: &mut NamePairs) {
     match (old, new) {
         (Type::Named(old), Type::Named(new)) if old != new => {
-            seen.insert((old.clone(), new.clone()));
+            candidates.insert((old.clone(), new.clone()));
         }
         (Type::Pointer { pointee: old, .. }, Type::Pointer { pointee: new, .. }) => {
-            meet(old, new, seen)
+            collect_from_types(old, new, candidates)
         }
-        (Type::Array { elem: old, .. }, Type::Array { elem: new, .. }) => meet(old, new, seen),
-        (Type::Function(old), Type::Function(new)) => meet_calls(old, new, seen),
+        (Type::Array { elem: old, .. }, Type::Array { elem: new, .. }) => {
+            collect_from_types(old, new, candidates)
+        }
+        (Type::Function(old), Type::Function(new)) => collect_from_signatures(old, new, candidates),
         _ => {}
     }
 }

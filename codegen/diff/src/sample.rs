@@ -1,9 +1,11 @@
-//! A small diff for the tests of reports: an insertion with all that a finding can say, an appended
-//! field, a function that went.
+//! A small diff for the tests of reports: an inserted field with all properties of a finding, an appended field, and a
+//! function with another signature.
 
 use sp_ir::Loc;
 
-use crate::finding::{Bump, Diff, Directions, Effect, Finding, Impact, Outcome, Shown, Slot};
+use crate::finding::{
+    Bump, ByteRange, DeclarationText, Diff, Directions, Effect, Finding, Impact, Outcome,
+};
 
 fn effect(outcome: Outcome, guarded: Outcome, why: &str) -> Effect {
     Effect {
@@ -13,8 +15,8 @@ fn effect(outcome: Outcome, guarded: Outcome, why: &str) -> Effect {
     }
 }
 
-fn shown(text: &str, file: &str, line: u32) -> Option<Shown> {
-    Some(Shown {
+fn declaration(text: &str, file: &str, line: u32) -> Option<DeclarationText> {
+    Some(DeclarationText {
         text: text.into(),
         loc: Loc {
             file: file.into(),
@@ -23,8 +25,8 @@ fn shown(text: &str, file: &str, line: u32) -> Option<Shown> {
     })
 }
 
-fn slot(offset: u64, old: Option<&str>, new: Option<&str>) -> Slot {
-    Slot {
+fn byte_range(offset: u64, old: Option<&str>, new: Option<&str>) -> ByteRange {
+    ByteRange {
         offset,
         size: 8,
         old: old.map(String::from),
@@ -32,13 +34,13 @@ fn slot(offset: u64, old: Option<&str>, new: Option<&str>) -> Slot {
     }
 }
 
-/// Between 2.6 and 2.7.
+/// Returns a diff between 2.6 and 2.7.
 pub fn diff() -> Diff {
-    Diff::of(
+    Diff::new(
         "2.6",
         "2.7",
         "x86_64-unknown-linux-gnu",
-        vec![inserted(), appended(), removed()],
+        vec![inserted(), appended(), retyped()],
     )
 }
 
@@ -49,25 +51,25 @@ fn inserted() -> Finding {
         item: "SP_StreamExecutor.mem_zero".into(),
         impact: Impact::Breaking,
         bump: Bump::Major,
-        message: "mem_zero stands where memory_usage stood; what follows moved by 8 bytes".into(),
+        message: "mem_zero was inserted at offset 32; memory_usage moved".into(),
         directions: Directions {
             old_on_new: effect(
                 Outcome::WrongFunction,
                 Outcome::Works,
-                "the host calls memory_usage where it wants mem_zero",
+                "the host has mem_zero at offset 32, where the plugin has memory_usage",
             ),
             new_on_old: effect(
                 Outcome::CorruptsMemory,
                 Outcome::WorksWithout,
-                "8 bytes behind the host's table are written",
+                "the plugin writes memory_usage at offset 40, past the end of the host's SP_StreamExecutor (40 bytes)",
             ),
         },
         bytes: vec![
-            slot(32, Some("memory_usage"), Some("mem_zero")),
-            slot(40, None, Some("memory_usage")),
+            byte_range(32, Some("memory_usage"), Some("mem_zero")),
+            byte_range(40, None, Some("memory_usage")),
         ],
         before: None,
-        after: shown(
+        after: declaration(
             "void (*mem_zero)(const SP_Device* device, uint64_t size)",
             "tensorflow/c/se.h",
             3,
@@ -85,11 +87,11 @@ fn appended() -> Finding {
         bump: Bump::Minor,
         message: "`last` was appended".into(),
         directions: Directions {
-            old_on_new: effect(Outcome::Works, Outcome::Works, "it is left empty"),
+            old_on_new: effect(Outcome::Works, Outcome::Works, "it stays null"),
             new_on_old: effect(
                 Outcome::WorksWithout,
                 Outcome::WorksWithout,
-                "the host does not look there",
+                "the host does not read it",
             ),
         },
         bytes: Vec::new(),
@@ -97,15 +99,15 @@ fn appended() -> Finding {
     }
 }
 
-fn removed() -> Finding {
+fn retyped() -> Finding {
     Finding {
         rule: "function_retyped",
         api: "kernels".into(),
         item: "TF_Run".into(),
-        message: "TF_Run takes one parameter more".into(),
+        message: "more was added as parameter 2".into(),
         bytes: Vec::new(),
-        before: shown("void TF_Run(int count)", "tensorflow/c/kernels.h", 1),
-        after: shown(
+        before: declaration("void TF_Run(int count)", "tensorflow/c/kernels.h", 1),
+        after: declaration(
             "void TF_Run(int count, int more)",
             "tensorflow/c/kernels.h",
             2,

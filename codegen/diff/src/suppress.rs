@@ -1,13 +1,13 @@
-//! `sp-gen.toml`: the findings that a project has looked at and lives with. Each entry names a rule
-//! and an item and says why; one that matches nothing is an error, so that none outlives its cause.
+//! `sp-gen.toml`: the findings that a project accepts. Each entry has a rule, an item and a reason. An entry that matches
+//! no finding is an error, so that no entry outlives its finding.
 //!
 //! ```toml
 //! [[suppress]]
 //! rule = "field_inserted"
 //! item = "SP_StreamExecutor.mem_zero"
 //! api = "stream_executor"   # optional
-//! releases = "2.6..2.7"     # optional: only where the diff goes over this step
-//! reason = "the plugin asks for 2.7"
+//! releases = "2.6..2.7"     # optional: only for diffs that include this step
+//! reason = "the plugin requires 2.7"
 //! ```
 
 use std::fs;
@@ -27,7 +27,7 @@ use sp_data::release::Release;
 /// The file's name.
 pub const FILE: &str = "sp-gen.toml";
 
-/// What a project lives with.
+/// The findings that a project accepts.
 #[derive(Debug, Default)]
 pub struct Suppressions {
     path: PathBuf,
@@ -42,7 +42,7 @@ struct File {
     suppress: Vec<Spanned<Entry>>,
 }
 
-/// One finding, or several of one item.
+/// Matches the findings of one rule about one item.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -55,48 +55,48 @@ struct Entry {
     reason: String,
 }
 
-/// The file cannot be used.
+/// An error in the file.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SuppressError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     #[diagnostic(code(sp_gen::suppress::unreadable))]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is not of this form.
+    /// The file has another format.
     #[error("{message}")]
     #[diagnostic(
         code(sp_gen::suppress::malformed),
         help(
-            "an entry is [[suppress]] with `rule`, `item` and `reason`, and if need be `api` and `releases = \"2.6..2.7\"`"
+            "an entry is [[suppress]] with `rule`, `item` and `reason`, and optionally `api` and `releases = \"2.6..2.7\"`"
         )
     )]
     Malformed {
-        /// What is wrong.
+        /// The error.
         message: String,
         /// The file.
         #[source_code]
         text: NamedSource<String>,
-        /// Where.
+        /// Its location in the file.
         #[label(collection)]
         places: Vec<LabeledSpan>,
     },
     /// Entries match no finding.
-    #[error("{} in {} that match{} no finding", entries(places.len()), path.display(), if places.len() == 1 { "es" } else { "" })]
+    #[error("{}: {} no finding", path.display(), count_unmatched(places.len()))]
     #[diagnostic(
         code(sp_gen::suppress::unmatched),
         help(
-            "what is gone needs no entry: remove it; one that is for other releases says so with `releases = \"2.6..2.7\"`"
+            "remove the entry if the finding is gone; restrict it with `releases = \"2.6..2.7\"` if it is for other releases"
         )
     )]
     Unmatched {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// The text of the file.
         #[source_code]
         text: NamedSource<String>,
         /// The entries.
@@ -105,27 +105,25 @@ pub enum SuppressError {
     },
 }
 
-fn entries(count: usize) -> String {
+fn count_unmatched(count: usize) -> String {
     match count {
-        1 => "an entry".into(),
-        count => format!("{count} entries"),
+        1 => "1 entry matches".into(),
+        count => format!("{count} entries match"),
     }
 }
 
 impl Suppressions {
-    /// The file at `path`, or the nearest [`FILE`] in `folder` and those above; none where there is no
-    /// such file.
+    /// Reads the file at `path`, or the nearest [`FILE`] in `folder` and the folders above it. Without a file nothing is
+    /// suppressed.
     ///
     /// # Errors
-    /// Where there is one that cannot be used.
+    /// Returns an error if the file cannot be read or has another format.
     pub fn find(path: Option<&Path>, folder: &Path) -> Result<Self, SuppressError> {
-        let above = || {
-            folder
-                .ancestors()
-                .map(|one| one.join(FILE))
-                .find(|one| one.is_file())
+        let nearest = || {
+            let mut files = folder.ancestors().map(|folder| folder.join(FILE));
+            files.find(|file| file.is_file())
         };
-        match path.map(Path::to_owned).or_else(above) {
+        match path.map(Path::to_owned).or_else(nearest) {
             Some(path) => Self::read(path),
             None => Ok(Self::default()),
         }
@@ -146,14 +144,10 @@ impl Suppressions {
                 entries,
             }),
             Err(error) => Err(SuppressError::Malformed {
-                message: format!(
-                    "{} is not of this form: {}",
-                    path.display(),
-                    error.message()
-                ),
+                message: format!("{} cannot be parsed: {}", path.display(), error.message()),
                 places: error
                     .span()
-                    .map(|span| place("here", span))
+                    .map(|span| label("here", span))
                     .into_iter()
                     .collect(),
                 text: NamedSource::new(path.display().to_string(), text),
@@ -161,25 +155,24 @@ impl Suppressions {
         }
     }
 
-    /// The reason of each of `findings` that is suppressed. `step` is the releases that are compared,
-    /// where both are known.
+    /// Returns the reason for each of `findings` that is suppressed. `step` has the compared releases, if both are
+    /// known.
     ///
     /// # Errors
-    /// Where an entry that speaks of these releases matches none.
+    /// Returns an error if an entry that applies to these releases matches no finding.
     pub fn reasons(
         &self,
         findings: &[Finding],
         step: Option<(Release, Release)>,
     ) -> Result<Vec<Option<String>>, SuppressError> {
-        let here = self
-            .entries
-            .iter()
-            .filter(|one| one.as_ref().speaks_of(step));
-        let here: Vec<&Spanned<Entry>> = here.collect();
-        let matching = |entry: &Entry| findings.iter().any(|finding| entry.matches(finding));
-        let idle = here.iter().filter(|entry| !matching(entry.as_ref()));
-        let places: Vec<LabeledSpan> = idle
-            .map(|entry| place(&entry.as_ref().why_idle(findings), entry.span()))
+        let entries = self.entries.iter();
+        let entries: Vec<&Spanned<Entry>> = entries
+            .filter(|entry| entry.as_ref().applies_to(step))
+            .collect();
+        let matches_any = |entry: &Entry| findings.iter().any(|finding| entry.matches(finding));
+        let unmatched = entries.iter().filter(|entry| !matches_any(entry.as_ref()));
+        let places: Vec<LabeledSpan> = unmatched
+            .map(|entry| label(&entry.as_ref().describe_mismatch(findings), entry.span()))
             .collect();
         if !places.is_empty() {
             return Err(SuppressError::Unmatched {
@@ -189,7 +182,7 @@ impl Suppressions {
             });
         }
         let reason = |finding: &Finding| {
-            let mut entries = here.iter().map(|entry| entry.as_ref());
+            let mut entries = entries.iter().map(|entry| entry.as_ref());
             let entry = entries.find(|entry| entry.matches(finding))?;
             Some(entry.reason.clone())
         };
@@ -205,8 +198,8 @@ impl Entry {
             && api.is_none_or(|api| *api == finding.api)
     }
 
-    /// Whether the step that the entry names lies in the one that is compared.
-    fn speaks_of(&self, step: Option<(Release, Release)>) -> bool {
+    /// Returns true if the entry names no releases, or if the compared releases include its step.
+    fn applies_to(&self, step: Option<(Release, Release)>) -> bool {
         match (self.releases, step) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -216,21 +209,26 @@ impl Entry {
         }
     }
 
-    fn why_idle(&self, findings: &[Finding]) -> String {
+    /// Describes why the entry matches no finding.
+    fn describe_mismatch(&self, findings: &[Finding]) -> String {
         if !RULES.iter().any(|rule| rule.id == self.rule) {
-            return format!("no rule is called `{}`", self.rule);
+            return format!("unknown rule `{}`", self.rule);
         }
-        let of_item = findings.iter().filter(|one| one.item == self.item);
-        let mut rules: Vec<&str> = of_item.map(|one| one.rule).collect();
+        let findings = findings.iter().filter(|finding| finding.item == self.item);
+        let mut rules: Vec<&str> = findings.map(|finding| finding.rule).collect();
         rules.dedup();
         match rules.is_empty() {
-            true => format!("nothing is found about `{}`", self.item),
-            false => format!("found about `{}`: {}", self.item, rules.join(", ")),
+            true => format!("`{}` has no finding", self.item),
+            false => format!(
+                "`{}` has findings of other rules: {}",
+                self.item,
+                rules.join(", ")
+            ),
         }
     }
 }
 
-fn place(text: &str, span: Range<usize>) -> LabeledSpan {
+fn label(text: &str, span: Range<usize>) -> LabeledSpan {
     LabeledSpan::new_with_span(Some(text.into()), span)
 }
 
@@ -242,14 +240,19 @@ fn step<'de, D: Deserializer<'de>>(
         let step: (Release, Release) = (from.parse().ok()?, to.parse().ok()?);
         (step.0 < step.1).then_some(step)
     });
-    let wrong = || serde::de::Error::custom(format!("`{text}` is no step; write it as 2.6..2.7"));
-    step.map(Some).ok_or_else(wrong)
+    let invalid = || {
+        let message = format!(
+            "invalid releases \"{text}\": expected two ascending releases, such as 2.6..2.7"
+        );
+        serde::de::Error::custom(message)
+    };
+    step.map(Some).ok_or_else(invalid)
 }
 
 fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.trim().is_empty() {
-        true => Err(serde::de::Error::custom("the reason is empty")),
+        true => Err(serde::de::Error::custom("`reason` is empty")),
         false => Ok(text),
     }
 }

@@ -1,4 +1,4 @@
-//! One side of a diff: all that a release, an include root or a file declares, as plain data.
+//! One side of a diff: everything that a release, an include root or a file declares, as plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,25 @@ use sp_ir::Api;
 /// The libraries that export a function, by the function's name.
 pub type Exports = BTreeMap<String, BTreeSet<String>>;
 
-/// What one side declares and exports.
+/// The declarations and exports of one side.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
-    /// What it is called in a report: `2.5`, or a path as it was given.
+    /// The name in reports: `2.5`, or a path as the user gave it.
     pub label: String,
-    /// Its APIs, sorted by name.
+    /// The APIs, sorted by name.
     pub apis: Vec<Api>,
-    /// What its libraries export, where they were read. An empty set is a function of none.
+    /// The exports of the libraries, or `None` if they were not read. An empty set means that no library exports
+    /// the function.
     pub exports: Option<Exports>,
-    /// The one target that it was read for; none where its APIs say how others differ, as snapshots
-    /// do.
+    /// The only target that the side was read for, or `None` if the APIs contain the differences of other targets,
+    /// as snapshots do.
     pub target: Option<String>,
 }
 
 impl Surface {
-    /// Keeps `apis`, and of the others what these use: the same part of a side whose headers were
-    /// parsed for `apis` alone and of one that is known whole. No APIs stand for all.
+    /// Removes everything except `apis` and the items of other APIs that they use. An empty list keeps all.
+    ///
+    /// A complete side is then the same as one whose headers were parsed for `apis` only.
     pub fn restrict(&mut self, apis: &[String]) {
         if apis.is_empty() {
             return;
@@ -38,18 +40,18 @@ impl Surface {
             .retain(|api| apis.contains(&api.name) || !api.items.is_empty());
     }
 
-    /// Returns the names that `apis` use, and those that these use in turn.
+    /// Returns the names that `apis` use, directly and indirectly.
     fn used_by_apis(&self, apis: &[String]) -> BTreeSet<String> {
         let items: BTreeMap<&String, _> = self.apis.iter().flat_map(|api| &api.items).collect();
-        let asked = self.apis.iter().filter(|api| apis.contains(&api.name));
-        let mut open: Vec<String> = asked
+        let requested = self.apis.iter().filter(|api| apis.contains(&api.name));
+        let mut pending: Vec<String> = requested
             .flat_map(|api| api.items.values())
             .flat_map(|item| item.used_types().into_keys())
             .collect();
         let mut used = BTreeSet::new();
-        while let Some(name) = open.pop() {
+        while let Some(name) = pending.pop() {
             if used.insert(name.clone()) {
-                open.extend(
+                pending.extend(
                     items
                         .get(&name)
                         .into_iter()

@@ -1,35 +1,32 @@
-//! What breaks on another target only: the same comparison with that target's layouts, less what the
-//! first one has found.
+//! Findings that exist on another target only: the same comparison with the layouts of that target, without the
+//! findings of the diff's own target.
 
 use std::collections::BTreeSet;
 
-use super::finding::{Finding, Impact};
-use super::pair::Pair;
+use super::finding::Finding;
+use super::pair::SurfacePair;
 use super::surface::Surface;
 
-/// The target that a snapshot's items describe.
-const DESCRIBED: &str = "x86_64-unknown-linux-gnu";
+/// The target of the layouts in a snapshot's items.
+const SNAPSHOT_TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The breaking findings of targets other than `target`, each under the first that has it.
+/// Returns the breaking findings of targets other than `target`, each for the first target that has it.
 pub fn findings<'a>(
-    pair: &Pair<'a>,
+    pair: &SurfacePair<'a>,
     old: &'a Surface,
     new: &'a Surface,
     target: &str,
     known: &[Finding],
 ) -> Vec<Finding> {
-    let key = |one: &Finding| (one.rule, one.item.clone());
-    let mut seen: BTreeSet<_> = known
-        .iter()
-        .filter(|one| one.impact == Impact::Breaking)
-        .map(key)
-        .collect();
+    let key = |finding: &Finding| (finding.rule, finding.item.clone());
+    let breaking = known.iter().filter(|finding| finding.is_breaking());
+    let mut reported: BTreeSet<_> = breaking.map(key).collect();
     let mut found = Vec::new();
-    for other in others(old, new, target) {
-        let pair = pair.elsewhere(old, new, other);
-        let changes = super::changes::of_items(&pair);
-        for mut finding in super::judged(&pair, &changes) {
-            if finding.impact == Impact::Breaking && seen.insert(key(&finding)) {
+    for other in other_targets(old, new, target) {
+        let pair = pair.for_target(old, new, other);
+        let changes = super::changes::find_in_common_items(&pair);
+        for mut finding in super::judge_all(&pair, &changes) {
+            if finding.is_breaking() && reported.insert(key(&finding)) {
                 finding.target = Some(other.into());
                 found.push(finding);
             }
@@ -38,15 +35,15 @@ pub fn findings<'a>(
     found
 }
 
-fn others<'a>(old: &'a Surface, new: &'a Surface, target: &str) -> BTreeSet<&'a str> {
-    // Layouts that are known for one target only say nothing of another.
+fn other_targets<'a>(old: &'a Surface, new: &'a Surface, target: &str) -> BTreeSet<&'a str> {
+    // A side that was read for one target has no layouts of others.
     if old.target.is_some() || new.target.is_some() {
         return BTreeSet::new();
     }
     let apis = old.apis.iter().chain(&new.apis);
     let triples = apis.flat_map(|api| api.targets.keys().map(String::as_str));
     triples
-        .chain([DESCRIBED])
+        .chain([SNAPSHOT_TARGET])
         .filter(|other| *other != target)
         .collect()
 }

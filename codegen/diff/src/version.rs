@@ -1,49 +1,57 @@
-//! Whether an API's version moved as far as its changes ask.
+//! Comparison of the change of an API's version with the bump that its findings require.
 
 use std::collections::BTreeMap;
 
-use super::change::{Both, Change, Kind};
+use super::change::{Change, ChangeKind, OldNew};
 use super::finding::{Bump, Finding};
-use super::pair::Pair;
+use super::pair::SurfacePair;
 
-/// The changes of versions, after all other findings.
-pub fn changes<'p>(pair: &'p Pair, findings: &[Finding]) -> Vec<Change<'p>> {
-    let mut asked: BTreeMap<&str, Bump> = BTreeMap::new();
-    for one in findings.iter().filter(|one| one.target.is_none()) {
-        let bump = asked.entry(&one.api).or_insert(Bump::None);
-        *bump = (*bump).max(one.bump);
-    }
-    let both = pair.new.apis.iter().filter_map(|(name, new)| {
+/// Returns the changes of versions. `findings` are all other findings.
+pub fn changes<'p>(pair: &'p SurfacePair, findings: &[Finding]) -> Vec<Change<'p>> {
+    let required = required_bumps(findings);
+    let changes = pair.new.apis.iter().filter_map(|(name, new)| {
         let old = pair.old.apis.get(name)?;
-        let said = Both {
+        let versions = OldNew {
             old: old.version.as_deref(),
             new: new.version.as_deref(),
         };
-        let asked = asked.get(name).copied().unwrap_or(Bump::None);
-        let is_news = said.old != said.new || asked >= Bump::Minor;
-        (is_news && said.old.is_some() && said.new.is_some()).then(|| Change {
+        let required = required.get(name).copied().unwrap_or(Bump::None);
+        let is_reported = versions.old != versions.new || required >= Bump::Minor;
+        (is_reported && versions.old.is_some() && versions.new.is_some()).then(|| Change {
             api: name,
             item: (*name).to_string(),
-            kind: Kind::Version { said, asked },
+            kind: ChangeKind::Version { versions, required },
             old: None,
             new: None,
         })
     });
-    let mut found: Vec<Change> = both.collect();
-    found.sort_by_key(|change| change.api);
-    found
+    let mut changes: Vec<Change> = changes.collect();
+    changes.sort_by_key(|change| change.api);
+    changes
 }
 
-/// How far a version moved. A version that went back did not move.
-pub fn moved(said: Both<Option<&str>>) -> Bump {
-    let parts = |text: Option<&str>| -> Vec<u64> {
-        let parts = text.unwrap_or_default().split('.');
-        parts.map(|part| part.parse().unwrap_or(0)).collect()
+/// Returns the largest bump of each API's findings on the diff's own target.
+fn required_bumps(findings: &[Finding]) -> BTreeMap<&str, Bump> {
+    let mut required: BTreeMap<&str, Bump> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| finding.target.is_none()) {
+        let bump = required.entry(&finding.api).or_insert(Bump::None);
+        *bump = (*bump).max(finding.bump);
+    }
+    required
+}
+
+/// Returns the bump from the old to the new version. A lower new version is no bump.
+pub fn bump(versions: OldNew<Option<&str>>) -> Bump {
+    let components = |text: Option<&str>| -> Vec<u64> {
+        let components = text.unwrap_or_default().split('.');
+        components
+            .map(|component| component.parse().unwrap_or(0))
+            .collect()
     };
-    let (old, new) = (parts(said.old), parts(said.new));
-    let differs = old.iter().zip(&new).position(|(old, new)| old != new);
-    match differs {
-        Some(at) if new[at] < old[at] => Bump::None,
+    let (old, new) = (components(versions.old), components(versions.new));
+    let first_difference = old.iter().zip(&new).position(|(old, new)| old != new);
+    match first_difference {
+        Some(index) if new[index] < old[index] => Bump::None,
         Some(0) => Bump::Major,
         Some(1) => Bump::Minor,
         Some(_) => Bump::Patch,
@@ -51,8 +59,8 @@ pub fn moved(said: Both<Option<&str>>) -> Bump {
     }
 }
 
-/// The word for a bump.
-pub fn word(bump: Bump) -> &'static str {
+/// Returns the name of the version component that a bump increases.
+pub fn component(bump: Bump) -> &'static str {
     match bump {
         Bump::None => "no",
         Bump::Patch => "patch",

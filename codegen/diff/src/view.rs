@@ -1,5 +1,5 @@
-//! One side of a diff, indexed by name, with layouts as one target has them. In C a name is an item
-//! whatever API has it, so all APIs of the side are one table here.
+//! One side of a diff, indexed by name, with the layouts of one target. C has one namespace, so the items of all APIs
+//! are in one map.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -8,11 +8,11 @@ use sp_ir::{Api, Field, Item, Layout, Side, Signature, Struct, TargetDifference,
 
 mod memory;
 
-use super::names::Names;
+use super::name_map::NameMap;
 use super::surface::{Exports, Surface};
-use memory::{Held, Memory};
+use memory::{ByValueUses, MemoryOwners};
 
-/// Names are followed this far into each other; C's recursion goes through pointers to names.
+/// The maximum depth for following names. Recursive types in C go through pointers, whose sizes are known.
 const DEPTH: u8 = 8;
 
 /// An item and the API that declares it.
@@ -20,71 +20,71 @@ const DEPTH: u8 = 8;
 pub struct Entry<'a> {
     /// The API's name.
     pub api: &'a str,
-    /// The item, as the target has it.
+    /// The item, with the target's layout.
     pub item: Cow<'a, Item>,
 }
 
-/// One side, indexed.
+/// One side, indexed by name.
 #[derive(Debug)]
-pub struct View<'a> {
-    /// Its APIs by name.
-    pub apis: Names<&'a str, &'a Api>,
-    /// Its items by name.
-    pub items: Names<&'a str, Entry<'a>>,
-    /// Its items' names, API by API.
+pub struct SurfaceView<'a> {
+    /// The APIs by name.
+    pub apis: NameMap<&'a str, &'a Api>,
+    /// The items by name.
+    pub items: NameMap<&'a str, Entry<'a>>,
+    /// The names of the items, API by API.
     pub order: Vec<&'a str>,
-    /// What its libraries export, where that is known.
+    /// The exports of the libraries, if known.
     pub exports: Option<&'a Exports>,
-    /// Whose memory each struct stands in.
-    pub memory: Rc<Memory>,
-    /// What others hold, pass or count out by value: who grows breaks them.
-    pub held: Rc<Names<String, Held>>,
-    /// The side that calls each callback, as the tables that hold it say.
-    callers: Rc<Names<String, Side>>,
-    /// The constants that say a size.
-    sizes: Vec<(&'a str, u64)>,
-    pointer: u64,
+    /// The side that allocates each struct.
+    pub memory: Rc<MemoryOwners>,
+    /// The by-value uses of structs and unions, which break if the type grows.
+    pub by_value_uses: Rc<NameMap<String, ByValueUses>>,
+    /// The side that calls each callback, according to the structs that contain it.
+    callers: Rc<NameMap<String, Side>>,
+    /// The constants whose names end with `_SIZE`.
+    size_constants: Vec<(&'a str, u64)>,
+    pointer_size: u64,
 }
 
-impl<'a> View<'a> {
-    /// The side with `target`'s layouts.
-    pub fn of(surface: &'a Surface, target: &str) -> Self {
-        let mut view = Self::laid(surface, target);
+impl<'a> SurfaceView<'a> {
+    /// Indexes `surface` with the layouts of `target`.
+    pub fn new(surface: &'a Surface, target: &str) -> Self {
+        let mut view = Self::index(surface, target);
         view.callers = Rc::new(memory::callers(&view));
-        view.held = Rc::new(memory::held(&view));
-        view.memory = Rc::new(Memory::of(&view));
+        view.by_value_uses = Rc::new(memory::by_value_uses(&view));
+        view.memory = Rc::new(MemoryOwners::new(&view));
         view
     }
 
-    /// The same side with another target's layouts. Who calls and holds what is as before.
-    pub fn elsewhere(&self, surface: &'a Surface, target: &str) -> Self {
+    /// Returns the same side with the layouts of another target. Callers, uses and owners do not depend on the target.
+    pub fn for_target(&self, surface: &'a Surface, target: &str) -> Self {
         Self {
             memory: Rc::clone(&self.memory),
-            held: Rc::clone(&self.held),
+            by_value_uses: Rc::clone(&self.by_value_uses),
             callers: Rc::clone(&self.callers),
-            ..Self::laid(surface, target)
+            ..Self::index(surface, target)
         }
     }
 
-    fn laid(surface: &'a Surface, target: &str) -> Self {
+    fn index(surface: &'a Surface, target: &str) -> Self {
         let apis = surface.apis.iter();
         let mut view = Self {
             apis: apis.clone().map(|api| (api.name.as_str(), api)).collect(),
-            items: Names::default(),
+            items: NameMap::default(),
             order: Vec::new(),
             exports: surface.exports.as_ref(),
             memory: Rc::default(),
-            held: Rc::default(),
+            by_value_uses: Rc::default(),
             callers: Rc::default(),
-            sizes: Vec::new(),
-            pointer: pointer(target),
+            size_constants: Vec::new(),
+            pointer_size: pointer_size(target),
         };
         for api in apis {
-            let differs = api.targets.get(target);
+            let differences = api.targets.get(target);
             for (name, item) in &api.items {
-                let differs = differs.and_then(|differs| differs.get(name));
-                let item = match differs {
-                    Some(differs) => Cow::Owned(relaid(item, differs)),
+                let difference = differences.and_then(|differences| differences.get(name));
+                let item = match difference {
+                    Some(difference) => Cow::Owned(with_target_layout(item, difference)),
                     None => Cow::Borrowed(item),
                 };
                 let api = &api.name;
@@ -93,52 +93,54 @@ impl<'a> View<'a> {
                 }
             }
         }
-        if view.pointer != 8 {
-            view.resize();
+        if view.pointer_size != 8 {
+            view.resize_fields();
         }
-        view.sizes = view.sizes();
+        view.size_constants = view.find_size_constants();
         view
     }
 
-    /// The item called `name`.
+    /// Returns the item called `name`.
     pub fn item(&self, name: &str) -> Option<&Item> {
         self.items.get(name).map(|entry| &*entry.item)
     }
 
-    /// The struct called `name`.
+    /// Returns the struct called `name`.
     pub fn structure(&self, name: &str) -> Option<&Struct> {
         match self.item(name) {
-            Some(Item::Struct(found)) => Some(found),
+            Some(Item::Struct(item)) => Some(item),
             _ => None,
         }
     }
 
-    /// Whether core defines a function that the API called `api` declares.
-    pub fn functions(&self, api: &str) -> bool {
-        let core = |item: &Item| match item {
-            Item::Function(one) => {
-                !one.inline && one.exported_by.as_ref().map(|it| it.value) != Some(Side::Plugin)
+    /// Returns true if `api` declares a function that core defines.
+    pub fn has_core_functions(&self, api: &str) -> bool {
+        let is_core_function = |item: &Item| match item {
+            Item::Function(function) => {
+                let exporter = function.exported_by.as_ref().map(|stated| stated.value);
+                !function.inline && exporter != Some(Side::Plugin)
             }
             _ => false,
         };
         self.apis
             .get(api)
-            .is_some_and(|api| api.items.values().any(core))
+            .is_some_and(|api| api.items.values().any(is_core_function))
     }
 
-    /// Which side fills a struct: as is said of it, or of what holds it.
+    /// Returns the side that sets a struct's members, as stated for the struct or for a struct that embeds it.
     pub fn filler(&self, name: &str) -> Option<Side> {
-        let said = |name: &str| self.structure(name)?.filled_by.as_ref().map(|it| it.value);
-        let holders = || {
-            self.held
-                .get(name)
-                .into_iter()
-                .flat_map(|held| &held.within)
+        let stated = |name: &str| {
+            let filled_by = self.structure(name)?.filled_by.as_ref();
+            filled_by.map(|stated| stated.value)
         };
-        said(name).or_else(|| holders().find_map(|holder| said(holder)))
+        let enclosing = || {
+            let uses = self.by_value_uses.get(name).into_iter();
+            uses.flat_map(|uses| &uses.embedded_in)
+        };
+        stated(name).or_else(|| enclosing().find_map(|name| stated(name)))
     }
 
-    /// The type behind other names for it.
+    /// Returns the type behind typedefs.
     pub fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
         for _ in 0..DEPTH {
             let Type::Named(name) = ty else { break };
@@ -150,7 +152,7 @@ impl<'a> View<'a> {
         ty
     }
 
-    /// The signature of a pointer to a function, under a name or not.
+    /// Returns the signature of a function pointer type or of a callback's name.
     pub fn signature<'t>(&'t self, ty: &'t Type) -> Option<&'t Signature> {
         match self.resolve(ty) {
             Type::Function(signature) => Some(signature),
@@ -162,7 +164,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// `sizeof`; nothing for what has none.
+    /// Returns `sizeof` of a type, or `None` for incomplete types.
     pub fn size(&self, ty: &Type) -> Option<u64> {
         self.size_within(ty, DEPTH)
     }
@@ -173,28 +175,28 @@ impl<'a> View<'a> {
             Type::Void => return None,
             Type::Int { bits, .. } | Type::Float { bits } => u64::from(*bits) / 8,
             Type::Bool | Type::Char => 1,
-            Type::Size | Type::Address { .. } => self.pointer,
-            Type::Pointer { .. } | Type::Function(_) => self.pointer,
+            Type::Size | Type::Address { .. } => self.pointer_size,
+            Type::Pointer { .. } | Type::Function(_) => self.pointer_size,
             Type::Array { elem, len } => self.size_within(elem, depth)? * len,
             Type::Named(name) => match self.item(name)? {
                 Item::Struct(item) => item.layout.size,
                 Item::Union(item) => item.layout.size,
                 Item::Enum(item) => self.size_within(&item.repr, depth)?,
                 Item::Handle(item) if !item.pointer => return None,
-                Item::Handle(_) | Item::Callback(_) => self.pointer,
+                Item::Handle(_) | Item::Callback(_) => self.pointer_size,
                 Item::Alias(_) | Item::Function(_) | Item::Constant(_) => return None,
             },
         })
     }
 
-    /// Fields are as long as the target has them; a snapshot says where they start only.
-    fn resize(&mut self) {
+    /// Computes the sizes of fields for the target, because a snapshot has only their offsets.
+    fn resize_fields(&mut self) {
         let sizes: Vec<(&'a str, Vec<u64>)> = self
             .items
             .iter()
             .filter_map(|(name, entry)| {
                 let fields = fields(&entry.item)?.iter();
-                let sizes = fields.map(|one| self.size(&one.ty).unwrap_or(one.size));
+                let sizes = fields.map(|field| self.size(&field.ty).unwrap_or(field.size));
                 Some((*name, sizes.collect()))
             })
             .collect();
@@ -202,9 +204,11 @@ impl<'a> View<'a> {
             let Some(entry) = self.items.get_mut(name) else {
                 continue;
             };
-            let same = fields(&entry.item)
-                .is_some_and(|all| all.iter().map(|one| one.size).eq(sizes.iter().copied()));
-            if same {
+            let is_same = fields(&entry.item).is_some_and(|fields| {
+                let old_sizes = fields.iter().map(|field| field.size);
+                old_sizes.eq(sizes.iter().copied())
+            });
+            if is_same {
                 continue;
             }
             let fields = match entry.item.to_mut() {
@@ -218,34 +222,32 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The size under which the `struct_size` protocol, or a constant named after the struct, knows
-    /// it.
-    pub fn announced(&self, name: &str, item: &Struct) -> Option<u64> {
-        let said = item.struct_size.as_ref().map(|size| size.value);
-        said.or_else(|| {
+    /// Returns the size in the size macro, or `sizeof` if a constant named after the struct has that value.
+    pub fn announced_size(&self, name: &str, item: &Struct) -> Option<u64> {
+        let stated = item.struct_size.as_ref().map(|size| size.value);
+        stated.or_else(|| {
             self.size_constant(name, item.layout)
                 .map(|_| item.layout.size)
         })
     }
 
-    /// The constant that says a struct's size without naming it: `TF_FILESYSTEM_OPS_SIZE` for
-    /// `TF_FilesystemOps`.
+    /// Returns the constant with the struct's name and size: `TF_FILESYSTEM_OPS_SIZE` for `TF_FilesystemOps`.
     pub fn size_constant(&self, name: &str, layout: Layout) -> Option<&'a str> {
-        let plain = |text: &str| text.replace('_', "").to_ascii_uppercase();
-        if self.sizes.is_empty() {
+        let normalize = |text: &str| text.replace('_', "").to_ascii_uppercase();
+        if self.size_constants.is_empty() {
             return None;
         }
-        let wanted = plain(name) + "SIZE";
-        let mut sizes = self.sizes.iter();
-        sizes
-            .find(|(name, value)| *value == layout.size && plain(name) == wanted)
+        let expected = normalize(name) + "SIZE";
+        let mut constants = self.size_constants.iter();
+        constants
+            .find(|(name, value)| *value == layout.size && normalize(name) == expected)
             .map(|(name, _)| *name)
     }
 
-    fn sizes(&self) -> Vec<(&'a str, u64)> {
+    fn find_size_constants(&self) -> Vec<(&'a str, u64)> {
         let constants = self.items.iter();
         let sizes = constants.filter_map(|(name, entry)| match &*entry.item {
-            Item::Constant(one) if name.ends_with("_SIZE") => match one.value {
+            Item::Constant(constant) if name.ends_with("_SIZE") => match constant.value {
                 Value::Int(value) => Some((*name, u64::try_from(value).ok()?)),
                 _ => None,
             },
@@ -254,13 +256,13 @@ impl<'a> View<'a> {
         sizes.collect()
     }
 
-    /// The side that calls a callback; core where no table holds it.
+    /// Returns the side that calls a callback; core if no struct contains it.
     pub fn caller(&self, name: &str) -> Side {
         self.callers.get(name).copied().unwrap_or(Side::Core)
     }
 }
 
-/// The fields of a struct or union.
+/// Returns the fields of a struct or union.
 pub fn fields(item: &Item) -> Option<&[Field]> {
     match item {
         Item::Struct(item) => Some(&item.fields),
@@ -269,31 +271,34 @@ pub fn fields(item: &Item) -> Option<&[Field]> {
     }
 }
 
-/// Bytes of a pointer, as the target's name tells.
-fn pointer(target: &str) -> u64 {
-    const NARROW: [&str; 6] = ["i386", "i586", "i686", "arm-", "armv7", "wasm32"];
-    match NARROW.iter().any(|one| target.starts_with(one)) {
+/// Returns the size of a pointer in bytes, which the target's name determines.
+fn pointer_size(target: &str) -> u64 {
+    const PREFIXES_32_BIT: [&str; 6] = ["i386", "i586", "i686", "arm-", "armv7", "wasm32"];
+    match PREFIXES_32_BIT
+        .iter()
+        .any(|prefix| target.starts_with(prefix))
+    {
         true => 4,
         false => 8,
     }
 }
 
-/// The item as another target has it.
-fn relaid(item: &Item, differs: &TargetDifference) -> Item {
+/// Returns the item with the layout of another target.
+fn with_target_layout(item: &Item, difference: &TargetDifference) -> Item {
     let mut item = item.clone();
     match &mut item {
         Item::Struct(item) => {
-            item.layout = differs.layout.unwrap_or(item.layout);
-            for (field, offset) in item.fields.iter_mut().zip(&differs.offsets) {
+            item.layout = difference.layout.unwrap_or(item.layout);
+            for (field, offset) in item.fields.iter_mut().zip(&difference.offsets) {
                 field.offset = *offset;
             }
-            if let (Some(size), Some(value)) = (&mut item.struct_size, differs.struct_size) {
+            if let (Some(size), Some(value)) = (&mut item.struct_size, difference.struct_size) {
                 size.value = value;
             }
         }
-        Item::Union(item) => item.layout = differs.layout.unwrap_or(item.layout),
+        Item::Union(item) => item.layout = difference.layout.unwrap_or(item.layout),
         Item::Constant(item) => {
-            if let Some(value) = differs.value {
+            if let Some(value) = difference.value {
                 item.value = Value::Int(value);
             }
         }

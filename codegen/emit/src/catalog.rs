@@ -1,26 +1,26 @@
-//! All items of the APIs that are generated together, by name. C names are global, so one map
-//! answers for every API.
+//! All items of the APIs that are generated together, by name. C names are global, so one map serves all
+//! APIs.
 
 use std::collections::BTreeMap;
 
 use sp_expand::structure::is_versioned;
 use sp_ir::{Api, Handle, Item, Struct, Type};
 
-/// Where every name is declared.
+/// The declaration of every name.
 pub struct Catalog<'a> {
     items: BTreeMap<&'a str, (&'a str, &'a Item)>,
     variants: BTreeMap<&'a str, &'a str>,
 }
 
 impl<'a> Catalog<'a> {
-    /// The names of `apis`, and what is wrong with them: names declared twice.
-    pub fn of(apis: &'a [Api]) -> (Self, Vec<String>) {
+    /// Collects the names of `apis`. Also returns a message for each name that is declared twice.
+    pub fn collect(apis: &'a [Api]) -> (Self, Vec<String>) {
         let (mut items, mut variants, mut problems) = (BTreeMap::new(), BTreeMap::new(), vec![]);
         for api in apis {
             for (name, item) in &api.items {
                 if let Some((other, _)) = items.insert(name.as_str(), (api.name.as_str(), item)) {
                     problems.push(format!(
-                        "`{name}` is declared by {other} and by {}",
+                        "{name}: declared by the APIs `{other}` and `{}`",
                         api.name
                     ));
                 }
@@ -28,7 +28,7 @@ impl<'a> Catalog<'a> {
                     variants.extend(
                         item.variants
                             .iter()
-                            .map(|v| (v.name.as_str(), name.as_str())),
+                            .map(|variant| (variant.name.as_str(), name.as_str())),
                     );
                 }
             }
@@ -36,22 +36,22 @@ impl<'a> Catalog<'a> {
         (Self { items, variants }, problems)
     }
 
-    /// The item called `name`.
+    /// Returns the item `name`.
     pub fn item(&self, name: &str) -> Option<&'a Item> {
         self.items.get(name).map(|(_, item)| *item)
     }
 
-    /// The API that declares `name`.
+    /// Returns the API that declares `name`.
     pub fn home(&self, name: &str) -> Option<&'a str> {
         self.items.get(name).map(|(home, _)| *home)
     }
 
-    /// The enumeration that has a value called `name`.
+    /// Returns the enumeration that has an enumerator `name`.
     pub fn enumeration(&self, name: &str) -> Option<&'a str> {
         self.variants.get(name).copied()
     }
 
-    /// The name and item that `ty` names, seen through aliases.
+    /// Returns the name and item behind `ty` and its aliases, or `None` if `ty` has no name.
     pub fn named(&self, ty: &'a Type) -> Option<(&'a str, &'a Item)> {
         let Type::Named(name) = self.resolve(ty) else {
             return None;
@@ -59,7 +59,7 @@ impl<'a> Catalog<'a> {
         self.item(name).map(|item| (name.as_str(), item))
     }
 
-    /// `ty` without the aliases in front.
+    /// Resolves aliases.
     pub fn resolve(&self, ty: &'a Type) -> &'a Type {
         let Type::Named(name) = ty else { return ty };
         match self.item(name) {
@@ -68,7 +68,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// The pointer-handle that `ty` is.
+    /// Returns the name of the pointer handle `ty`, or `None` if it is another type.
     pub fn pointer_handle(&self, ty: &'a Type) -> Option<&'a str> {
         match self.named(ty)? {
             (name, Item::Handle(Handle { pointer: true, .. })) => Some(name),
@@ -76,7 +76,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// The struct with a `struct_size` that `ty` is.
+    /// Returns the struct `ty` if it begins with a `struct_size`, or `None`.
     pub fn versioned(&self, ty: &'a Type) -> Option<(&'a str, &'a Struct)> {
         match self.named(ty)? {
             (name, Item::Struct(item)) if is_versioned(item) => Some((name, item)),
@@ -84,8 +84,8 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Returns true if `ty` is a struct with a `struct_size`. Unlike [`Self::versioned`], it takes
-    /// types that are not the catalog's own.
+    /// Returns true if `ty` is a struct with a `struct_size`. Unlike [`Self::versioned`], it accepts types that
+    /// are not borrowed from the catalog.
     pub fn is_versioned(&self, ty: &Type) -> bool {
         let Type::Named(name) = ty else { return false };
         match self.item(name) {
@@ -95,7 +95,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Whether `ty` is the status object that sp-runtime reads and writes.
+    /// Returns true if `ty` is the status object that sp-runtime reads and writes.
     pub fn is_status(&self, ty: &'a Type) -> bool {
         let Some((_, Item::Handle(handle))) = self.named(ty) else {
             return false;

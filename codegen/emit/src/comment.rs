@@ -1,31 +1,37 @@
-//! Comments in generated code. A token stream cannot hold one, so it travels as a macro call with
-//! the text, and becomes a comment once the code is text.
+//! Comments in generated code. A token stream cannot contain a comment, so a comment is a macro call with
+//! its text until the code is formatted.
+
+use std::str::Lines;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 const OPEN: &str = "__comment!(\"";
 const CLOSE: &str = "\");";
+const LONG_OPEN: &str = "__comment!(";
 
-/// A `SAFETY:` comment before the statement or item that follows.
-pub fn safety(why: &str) -> TokenStream {
-    let text = format!("SAFETY: {why}");
+/// Columns of a comment.
+const WIDTH: usize = 100;
+
+/// Returns a `SAFETY:` comment for the statement or item that follows.
+pub fn safety(argument: &str) -> TokenStream {
+    let text = format!("SAFETY: {argument}");
     quote!(__comment!(#text);)
 }
 
-/// Turns the macro calls of formatted code into comments.
+/// Replaces the macro calls in formatted code by comments, wrapped at [`WIDTH`].
 pub fn restore(code: &str) -> String {
     let mut text = String::with_capacity(code.len());
     let mut after_comment = false;
-    for line in code.lines() {
-        let comment = line
-            .trim_start()
-            .strip_prefix(OPEN)
-            .and_then(|it| it.strip_suffix(CLOSE));
-        match comment {
+    let mut lines = code.lines();
+    while let Some(line) = lines.next() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let comment = comment_text(line.trim_start(), &mut lines);
+        match &comment {
             Some(comment) => {
-                let indent = line.len() - line.trim_start().len();
-                text.extend([&line[..indent], "// ", comment, "\n"]);
+                for line in textwrap::wrap(comment, WIDTH - indent.len() - 3) {
+                    text.extend([indent, "// ", &line, "\n"]);
+                }
             }
             None if after_comment && line.is_empty() => {}
             None => text.extend([line, "\n"]),
@@ -35,18 +41,39 @@ pub fn restore(code: &str) -> String {
     text
 }
 
+/// Returns the text of a macro call that begins with `line`. prettyplease prints a long one in three lines.
+fn comment_text<'a>(line: &'a str, rest: &mut Lines<'a>) -> Option<&'a str> {
+    if line == LONG_OPEN {
+        let text = rest.next()?.trim();
+        rest.next();
+        return text.strip_prefix('"')?.strip_suffix('"');
+    }
+    line.strip_prefix(OPEN)?.strip_suffix(CLOSE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_call_becomes_a_comment_where_it_stood() {
-        let why = safety("it is ours.");
-        let file = syn::parse2(quote!(fn f() { #why unsafe { g() } })).unwrap();
+    fn replaces_macro_call_by_comment() {
+        let comment = safety("the argument.");
+        let file = syn::parse2(quote!(fn f() { #comment unsafe { g() } })).unwrap();
         let text = restore(&prettyplease::unparse(&file));
         assert_eq!(
             text,
-            "fn f() {\n    // SAFETY: it is ours.\n    unsafe { g() }\n}\n"
+            "fn f() {\n    // SAFETY: the argument.\n    unsafe { g() }\n}\n"
         );
+    }
+
+    #[test]
+    fn wraps_long_comment() {
+        let comment = safety(&"long argument ".repeat(12));
+        let file = syn::parse2(quote!(fn f() { #comment unsafe { g() } })).unwrap();
+        let text = restore(&prettyplease::unparse(&file));
+        assert!(!text.contains("__comment"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert_eq!(text.matches("long argument").count(), 12, "{text}");
+        assert_eq!(text.matches("    // ").count(), 2, "{text}");
     }
 }

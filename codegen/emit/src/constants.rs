@@ -9,12 +9,12 @@ use sp_ir::{Constant, Item, Value};
 use super::catalog::Catalog;
 use crate::context::Context;
 
-/// The constants of an API; `problems` gets those that stand for a name nobody declares.
+/// Emits the constants of an API. Adds a message to `problems` for each that names an unknown enumerator.
 pub fn emit(context: &Context<'_>, problems: &mut Vec<String>) -> TokenStream {
     let mut tokens = TokenStream::new();
     for (name, item) in &context.api.items {
         let Item::Constant(item) = item else { continue };
-        match constant(name, item, context) {
+        match print(name, item, context) {
             Ok(printed) => tokens.extend(printed),
             Err(problem) => problems.push(problem),
         }
@@ -22,13 +22,13 @@ pub fn emit(context: &Context<'_>, problems: &mut Vec<String>) -> TokenStream {
     tokens
 }
 
-fn constant(name: &str, item: &Constant, context: &Context<'_>) -> Result<TokenStream, String> {
+fn print(name: &str, item: &Constant, context: &Context<'_>) -> Result<TokenStream, String> {
     let (line, ty, value) = match &item.value {
-        Value::Int(value) => number(name, *value),
-        Value::Text(text) => (format!("`{name}`, a text."), quote!(&str), quote!(#text)),
+        Value::Int(value) => integer(name, *value),
+        Value::Text(text) => (format!("The text `{name}`."), quote!(&str), quote!(#text)),
         Value::Name(other) => {
-            let (ty, value) = named(name, other, context.catalog)?;
-            (format!("`{other}` by another name."), ty, value)
+            let (ty, value) = enumerator(name, other, context.catalog)?;
+            (format!("Another name for `{other}`."), ty, value)
         }
     };
     let doc = print_doc(
@@ -40,7 +40,7 @@ fn constant(name: &str, item: &Constant, context: &Context<'_>) -> Result<TokenS
     Ok(quote!(#doc pub const #name: #ty = #value;))
 }
 
-fn number(name: &str, value: i64) -> (String, TokenStream, TokenStream) {
+fn integer(name: &str, value: i64) -> (String, TokenStream, TokenStream) {
     let ty = if i32::try_from(value).is_ok() {
         quote!(i32)
     } else {
@@ -50,14 +50,14 @@ fn number(name: &str, value: i64) -> (String, TokenStream, TokenStream) {
     (format!("`{name}` is {value}."), ty, quote!(#literal))
 }
 
-fn named(
+fn enumerator(
     name: &str,
     other: &str,
     catalog: &Catalog<'_>,
 ) -> Result<(TokenStream, TokenStream), String> {
     let Some(enumeration) = catalog.enumeration(other) else {
         return Err(format!(
-            "`{name}` stands for `{other}`, which no enumeration declares"
+            "{name}: its value `{other}` is not an enumerator of any generated API"
         ));
     };
     let (enumeration, other) = (ident(enumeration), ident(other));

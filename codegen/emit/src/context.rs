@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use sp_ir::Api;
 
 use crate::catalog::Catalog;
-use crate::epochs::{Broken, Old};
+use crate::epochs::{AllOlder, OlderDeclaration};
 use crate::exports::Exports;
 use crate::features::Features;
-use crate::slots::Table;
+use crate::slots::FunctionTable;
 use crate::timeline::Timeline;
 
 /// One API, and the other APIs and releases as far as its code depends on them.
@@ -24,14 +24,20 @@ pub struct Context<'a> {
     /// The libraries that export its functions.
     pub exports: &'a Exports<'a>,
     /// The older layouts and signatures of all APIs.
-    pub broken: &'a Broken<'a>,
-    /// The older layouts and signatures of this API.
-    pub old: Option<&'a BTreeMap<String, Vec<Old<'a>>>>,
+    pub all_older: &'a AllOlder<'a>,
+    /// The older layouts and signatures of this API, by module.
+    pub older: Option<&'a BTreeMap<String, Vec<OlderDeclaration<'a>>>>,
 }
 
 impl<'a> Context<'a> {
     /// Returns the tables that authors fill.
-    pub fn tables(&self) -> Vec<Table<'a>> {
-        Table::all(self.api.items.iter(), self.catalog, &mut Vec::new())
+    pub fn tables(&self) -> Vec<FunctionTable<'a>> {
+        FunctionTable::collect(self.api.items.iter(), self.catalog, &mut Vec::new())
+    }
+
+    /// Returns the older layouts and signatures of this API.
+    pub fn older_declarations(&self) -> impl Iterator<Item = &'a OlderDeclaration<'a>> + use<'a> {
+        let modules = self.older.into_iter();
+        modules.flat_map(|modules| modules.values().flatten())
     }
 }

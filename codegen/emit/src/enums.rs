@@ -1,5 +1,5 @@
-//! Enumerations, as open integers: a newer host may send a value that is not listed, which as a
-//! Rust `enum` would be undefined behaviour.
+//! Enumerations as integer types: a newer host may pass a value that is not listed, which is undefined
+//! behaviour for a Rust `enum`.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use sp_ir::{Enum, Item, Variant};
 
 use crate::context::Context;
 
-/// The enumerations of an API.
+/// Emits the enumerations of an API.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
@@ -23,23 +23,20 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn enumeration(name: &str, item: &Enum, dates: &dyn ItemReleases) -> TokenStream {
-    let line = format!(
-        "An open enumeration; {} values are known.",
-        item.variants.len()
-    );
+fn enumeration(name: &str, item: &Enum, releases: &dyn ItemReleases) -> TokenStream {
+    let line = format!("An enumeration with {} known values.", item.variants.len());
     let doc = print_doc(
         item.doc.as_ref().unwrap_or(&line),
         &item.loc,
-        dates.release_text(name, ""),
+        releases.release_text(name, ""),
     );
     let repr = print_type(&item.repr, &InScope);
     let ident = ident(name);
     let constants = item
         .variants
         .iter()
-        .map(|variant| constant(variant, dates.release_text(name, &variant.name)));
-    let names = names(&item.variants);
+        .map(|variant| constant(variant, releases.release_text(name, &variant.name)));
+    let arms = name_arms(&item.variants);
     let unknown = format!("{name}({{}})");
     quote! {
         #doc
@@ -48,10 +45,10 @@ fn enumeration(name: &str, item: &Enum, dates: &dyn ItemReleases) -> TokenStream
         pub struct #ident(pub #repr);
         impl #ident {
             #(#constants)*
-            /// The C name of the value, if it is a known one.
+            /// Returns the C name of the value, or `None` if it is not known.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
-                    #names
+                    #arms
                     _ => None,
                 }
             }
@@ -78,8 +75,8 @@ fn constant(variant: &Variant, releases: &str) -> TokenStream {
     quote!(#[doc = #doc] pub const #name: Self = Self(#value);)
 }
 
-/// One arm per value; of two names for one value the first is the one that is told.
-fn names(variants: &[Variant]) -> TokenStream {
+/// Prints an arm for each value. The first of several names of a value is used.
+fn name_arms(variants: &[Variant]) -> TokenStream {
     let mut seen = HashSet::new();
     let arms = variants
         .iter()

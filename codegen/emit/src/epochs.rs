@@ -1,94 +1,105 @@
-//! Where a later release broke a layout or a signature, what stood before, as a module per epoch:
-//! `stream_executor::epochs::v2_5::SP_StreamExecutor`. What was only appended to has no older
-//! epoch, since its newest form begins with the older ones.
+//! Older layouts and signatures that a later release broke. Each epoch has a module, such as
+//! `stream_executor::epochs::v2_5::SP_StreamExecutor`. A layout that was only extended at its end has no
+//! older epoch, since the newest layout begins with the older ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sp_ir::{Api, Epoch, Epochs, Field, Item, Type};
+use sp_ir::{Api, Epoch, Epochs, Field, Item, Release, Type};
 
 use super::catalog::Catalog;
-use crate::minor::{Minor, dotted, minor};
+use crate::releases::{Span, parse_minor};
 use crate::timeline::Timeline;
 
-/// What broke, by the API that has it now and the module that holds it.
-pub type Broken<'a> = BTreeMap<&'a str, BTreeMap<String, Vec<Old<'a>>>>;
+/// The older declarations, by the API that declares the item now and by module.
+pub type AllOlder<'a> = BTreeMap<&'a str, BTreeMap<String, Vec<OlderDeclaration<'a>>>>;
 
-/// A form that a later release broke.
-pub struct Old<'a> {
+/// A layout or signature that a later release broke.
+pub struct OlderDeclaration<'a> {
     /// The C name.
     pub name: &'a str,
-    /// As the last release of its epoch has it.
+    /// The item in the last release of its epoch.
     pub item: &'a Item,
-    /// The releases that have it, in words.
-    pub releases: String,
-    /// The first and the last of them.
-    pub span: (Minor, Minor),
-    /// Other old forms that it refers to, by their API and module.
-    pub beside: BTreeMap<&'a str, (&'a str, String)>,
-    /// Whether the newest form's callbacks fit its slots.
-    pub fillable: bool,
+    /// The releases that have it, as text.
+    pub release_text: String,
+    /// The first and the last of these releases.
+    pub span: Span,
+    /// The other older declarations that it refers to, by name, with their API and module.
+    pub references: BTreeMap<&'a str, (&'a str, String)>,
+    /// True if the newest table's callbacks fit its slots.
+    pub is_fillable: bool,
 }
 
-/// A run of releases in which nothing broke.
+/// A run of releases without an incompatible change.
 struct Run<'a> {
-    releases: BTreeSet<Minor>,
+    releases: BTreeSet<Release>,
     item: &'a Item,
 }
 
 impl Run<'_> {
+    fn span(&self) -> Span {
+        let unknown = Release::from_minor(0, 0);
+        let first = self.releases.first().copied().unwrap_or(unknown);
+        (first, self.releases.last().copied().unwrap_or(unknown))
+    }
+
     fn module(&self) -> String {
-        let (major, minor) = self.releases.first().copied().unwrap_or_default();
-        format!("v{major}_{minor}")
+        let (first, _) = self.span();
+        format!("v{}_{}", first.major, first.minor)
     }
 }
 
-/// The old forms of what `newest` has; `apis` are all releases'.
-pub fn broken<'a>(apis: &'a [Api], newest: &Catalog<'a>, timeline: &Timeline) -> Broken<'a> {
+/// Collects the older declarations of the items of `newest`. `apis` are those of all releases.
+pub fn collect_older<'a>(
+    apis: &'a [Api],
+    newest: &Catalog<'a>,
+    timeline: &Timeline,
+) -> AllOlder<'a> {
     let runs = runs(apis, timeline);
-    let mut broken = Broken::new();
-    for (name, all) in &runs {
+    let mut all_older = AllOlder::new();
+    for (name, runs_of_item) in &runs {
         let Some(home) = newest.home(name) else {
             continue;
         };
-        for run in &all[..all.len() - 1] {
-            let old = old(name, run, &runs, newest, timeline);
-            let modules = broken.entry(home).or_default();
-            modules.entry(run.module()).or_default().push(old);
+        for run in &runs_of_item[..runs_of_item.len() - 1] {
+            let older = older_declaration(name, run, &runs, newest, timeline);
+            let modules = all_older.entry(home).or_default();
+            modules.entry(run.module()).or_default().push(older);
         }
     }
-    broken
+    all_older
 }
 
 type Runs<'a> = BTreeMap<&'a str, Vec<Run<'a>>>;
 
-/// The runs of all structs, functions and callbacks, from the first release that loads plugins on.
+/// Returns the runs of all structs, functions and callbacks, from the first release that loads plugins on.
 fn runs<'a>(apis: &'a [Api], timeline: &Timeline) -> Runs<'a> {
-    let forms = Forms::of(apis);
+    let releases = ItemsByRelease::new(apis);
     let history = &timeline.history;
     let mut runs = Runs::new();
-    forms.follow(&history.structs, &mut runs);
-    forms.follow(&history.functions, &mut runs);
-    forms.follow(&history.callbacks, &mut runs);
+    releases.add_runs(&history.structs, &mut runs);
+    releases.add_runs(&history.functions, &mut runs);
+    releases.add_runs(&history.callbacks, &mut runs);
     runs
 }
 
-/// Every item as every release has it.
-struct Forms<'a>(BTreeMap<Minor, BTreeMap<&'a str, &'a Item>>);
+/// The items of every release.
+struct ItemsByRelease<'a>(BTreeMap<Release, BTreeMap<&'a str, &'a Item>>);
 
-impl<'a> Forms<'a> {
-    fn of(apis: &'a [Api]) -> Self {
-        let mut forms: BTreeMap<Minor, BTreeMap<&str, &Item>> = BTreeMap::new();
+impl<'a> ItemsByRelease<'a> {
+    fn new(apis: &'a [Api]) -> Self {
+        let mut by_release: BTreeMap<Release, BTreeMap<&str, &Item>> = BTreeMap::new();
         for api in apis {
             let items = api.items.iter().map(|(name, item)| (name.as_str(), item));
-            forms.entry(minor(&api.release)).or_default().extend(items);
+            let release = parse_minor(&api.release);
+            by_release.entry(release).or_default().extend(items);
         }
-        Self(forms)
+        Self(by_release)
     }
 
-    /// Adds a run for each time that something broke.
-    fn follow<T>(&self, epochs: &Epochs<T>, runs: &mut Runs<'a>) {
+    /// Adds a run for each incompatible change.
+    fn add_runs<T>(&self, epochs: &Epochs<T>, runs: &mut Runs<'a>) {
         for (name, epochs) in epochs {
-            for releases in unbroken(epochs) {
+            for releases in compatible_releases(epochs) {
                 let last = releases.last().and_then(|last| self.0.get(last));
                 if let Some((name, item)) = last.and_then(|items| items.get_key_value(&**name)) {
                     runs.entry(name).or_default().push(Run { releases, item });
@@ -98,11 +109,11 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// The releases of epochs, those together that broke nothing.
-fn unbroken<T>(epochs: &[Epoch<T>]) -> Vec<BTreeSet<Minor>> {
-    let mut joined: Vec<BTreeSet<Minor>> = Vec::new();
+/// Joins the releases of consecutive epochs that have no incompatible change between them.
+fn compatible_releases<T>(epochs: &[Epoch<T>]) -> Vec<BTreeSet<Release>> {
+    let mut joined: Vec<BTreeSet<Release>> = Vec::new();
     for epoch in epochs {
-        let releases = epoch.releases.iter().map(|release| minor(release));
+        let releases = epoch.releases.iter().map(|release| parse_minor(release));
         match joined.last_mut() {
             Some(run) if !epoch.breaks => run.extend(releases),
             _ => joined.push(releases.collect()),
@@ -111,57 +122,54 @@ fn unbroken<T>(epochs: &[Epoch<T>]) -> Vec<BTreeSet<Minor>> {
     joined
 }
 
-fn old<'a>(
+fn older_declaration<'a>(
     name: &'a str,
     run: &Run<'a>,
     runs: &Runs<'a>,
     newest: &Catalog<'a>,
     timeline: &Timeline,
-) -> Old<'a> {
-    let last = run.releases.last().copied().unwrap_or_default();
-    let mut beside = BTreeMap::new();
-    for other in super::closure::names(run.item) {
-        let all = runs.get(other).map_or(&[][..], Vec::as_slice);
-        let older = all
+) -> OlderDeclaration<'a> {
+    let span = run.span();
+    let mut references = BTreeMap::new();
+    for other in super::references::names(run.item) {
+        let other_runs = runs.get(other).map_or(&[][..], Vec::as_slice);
+        let older = other_runs
             .iter()
             .rev()
             .skip(1)
-            .find(|it| it.releases.contains(&last));
+            .find(|it| it.releases.contains(&span.1));
         if let (Some(older), Some(home)) = (older, newest.home(other)) {
-            beside.insert(other, (home, older.module()));
+            references.insert(other, (home, older.module()));
         }
     }
-    Old {
+    OlderDeclaration {
         name,
         item: run.item,
-        releases: timeline.spans(&run.releases),
-        span: (run.releases.first().copied().unwrap_or_default(), last),
-        fillable: beside.is_empty() && slots_fit(run.item, newest.item(name)),
-        beside,
+        release_text: timeline.spans(&run.releases),
+        span,
+        is_fillable: references.is_empty() && has_same_slots(run.item, newest.item(name)),
+        references,
     }
 }
 
-/// Whether every slot of the old table is a slot of the new one, with the same type.
-fn slots_fit(old: &Item, new: Option<&Item>) -> bool {
-    let (Item::Struct(old), Some(Item::Struct(new))) = (old, new) else {
+/// Returns true if the newest table has every slot of the older one, with the same type.
+fn has_same_slots(older: &Item, newest: Option<&Item>) -> bool {
+    let (Item::Struct(older), Some(Item::Struct(newest))) = (older, newest) else {
         return false;
     };
     let type_of = |field: &Field| sp_expand::ty::print_type(&field.ty, &sp_expand::ty::InScope);
-    let mut slots = old
+    let mut slots = older
         .fields
         .iter()
         .filter(|it| matches!(it.ty, Type::Function(_)));
     slots.all(|slot| {
-        let same = new.fields.iter().find(|it| it.name == slot.name);
-        same.is_some_and(|it| type_of(it).to_string() == type_of(slot).to_string())
+        let found = newest.fields.iter().find(|it| it.name == slot.name);
+        found.is_some_and(|it| type_of(it).to_string() == type_of(slot).to_string())
     })
 }
 
-/// What a module of an epoch says of itself.
-pub fn heading(module: &str) -> String {
+/// Returns the doc of an epoch's module, from its name.
+pub fn module_doc(module: &str) -> String {
     let release = module.trim_start_matches('v').replace('_', ".");
-    format!(
-        "What began with {} and a later release broke.",
-        dotted(minor(&release))
-    )
+    format!("Layouts and signatures that began with {release} and that a later release broke.")
 }

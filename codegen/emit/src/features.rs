@@ -1,17 +1,17 @@
-//! Cargo features of the generated crate: one per API, which turns on those that it refers to, so
-//! that an author pays only for what is on.
+//! Cargo features of the generated crate: one for each API, which enables the features of the APIs that it
+//! refers to. An author compiles only the APIs that a plugin uses.
 //!
-//! Where APIs refer to each other in a ring, the edge that fewest functions need is cut: those
-//! functions are there only with the other feature on.
+//! If APIs refer to each other in a cycle, the reference that the fewest functions need is removed. These
+//! functions exist only if the other feature is enabled.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sp_ir::{Api, Item};
 
 use super::catalog::Catalog;
-use super::closure::names;
+use super::references::names;
 
-/// What a scaffolded plugin is written against.
+/// The features that a scaffolded plugin uses.
 const DEFAULT: &[&str] = &[
     "kernels",
     "stream_executor",
@@ -20,59 +20,67 @@ const DEFAULT: &[&str] = &[
     "tf_tensor",
 ];
 
-/// The features, and which items stand behind another API's.
+/// The features, and the items that need the feature of another API.
 pub struct Features<'a> {
-    needs: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    dependencies: BTreeMap<&'a str, BTreeSet<&'a str>>,
     gates: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    cut: BTreeSet<(&'a str, &'a str)>,
+    removed: BTreeSet<(&'a str, &'a str)>,
 }
 
-/// The items of one API that mention another.
-type Edges<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
+/// The items of one API that refer to another API, by these two APIs.
+type References<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
 
 impl<'a> Features<'a> {
-    /// What the items' types ask for.
-    pub fn of(apis: &'a [Api], catalog: &Catalog<'a>) -> Self {
-        let edges = edges(apis, catalog);
+    /// Computes the features from the items' types.
+    pub fn new(apis: &'a [Api], catalog: &Catalog<'a>) -> Self {
+        let references = references(apis, catalog);
         let mut features = Self {
-            needs: apis
+            dependencies: apis
                 .iter()
                 .map(|api| (api.name.as_str(), BTreeSet::new()))
                 .collect(),
             gates: BTreeMap::new(),
-            cut: BTreeSet::new(),
+            removed: BTreeSet::new(),
         };
-        for (from, to) in edges.keys() {
-            features.needs.entry(from).or_default().insert(to);
+        for (from, to) in references.keys() {
+            features.dependencies.entry(from).or_default().insert(to);
         }
-        while let Some(edge) = features.weakest(&edges, catalog) {
-            features.needs.entry(edge.0).or_default().remove(edge.1);
-            features.cut.insert(edge);
-            for item in &edges[&edge] {
+        while let Some(edge) = features.reference_to_remove(&references, catalog) {
+            features
+                .dependencies
+                .entry(edge.0)
+                .or_default()
+                .remove(edge.1);
+            features.removed.insert(edge);
+            for item in &references[&edge] {
                 features.gates.entry(item).or_default().insert(edge.1);
             }
         }
         features
     }
 
-    /// The edge of a ring to cut next: one that only functions need, as few as possible.
-    fn weakest(&self, edges: &Edges<'a>, catalog: &Catalog<'a>) -> Option<(&'a str, &'a str)> {
-        let function = |name: &&str| matches!(catalog.item(name), Some(Item::Function(_)));
-        let candidates = edges.iter().filter(|((from, to), items)| {
-            self.needs[from].contains(to)
-                && self.closure(to).contains(from)
-                && items.iter().all(&function)
+    /// Returns the reference of a cycle to remove next: one that only functions need, as few as possible.
+    fn reference_to_remove(
+        &self,
+        references: &References<'a>,
+        catalog: &Catalog<'a>,
+    ) -> Option<(&'a str, &'a str)> {
+        let is_function = |name: &&str| matches!(catalog.item(name), Some(Item::Function(_)));
+        let candidates = references.iter().filter(|((from, to), items)| {
+            self.dependencies[from].contains(to)
+                && self.transitive(to).contains(from)
+                && items.iter().all(&is_function)
         });
-        let weakest = candidates.min_by_key(|(edge, items)| (items.len(), **edge));
-        weakest.map(|(edge, _)| *edge)
+        let smallest = candidates.min_by_key(|(edge, items)| (items.len(), **edge));
+        smallest.map(|(edge, _)| *edge)
     }
 
-    /// Every API that `api` turns on.
-    fn closure(&self, api: &str) -> BTreeSet<&'a str> {
+    /// Returns all APIs that the feature of `api` enables.
+    fn transitive(&self, api: &str) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         let mut open: Vec<&str> = vec![api];
         while let Some(next) = open.pop() {
-            for needed in self.needs.get(next).into_iter().flatten() {
+            for needed in self.dependencies.get(next).into_iter().flatten() {
                 if found.insert(*needed) {
                     open.push(needed);
                 }
@@ -81,42 +89,44 @@ impl<'a> Features<'a> {
         found
     }
 
-    /// The features that must be on beside its own API's for `item` to be there.
+    /// Returns the features that `item` needs besides that of its own API.
     pub fn gates(&self, item: &str) -> impl Iterator<Item = &'a str> {
         self.gates.get(item).into_iter().flatten().copied()
     }
 
-    /// Whether only items behind a gate use what `to` has.
-    pub fn is_cut(&self, from: &str, to: &str) -> bool {
-        self.cut.contains(&(from, to))
+    /// Returns true if the items of `from` that refer to `to` need its feature.
+    pub fn is_gated(&self, from: &str, to: &str) -> bool {
+        self.removed.contains(&(from, to))
     }
 
-    /// The manifest's section.
+    /// Returns the `[features]` section of the manifest.
     pub fn manifest(&self) -> String {
         let list = |names: &mut dyn Iterator<Item = &str>| {
             let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
             quoted.join(", ")
         };
-        let default = DEFAULT.iter().filter(|it| self.needs.contains_key(**it));
+        let default = DEFAULT
+            .iter()
+            .filter(|it| self.dependencies.contains_key(**it));
         let default = list(&mut default.copied());
         let mut text = format!("[features]\ndefault = [{default}]\n");
-        for (name, needs) in &self.needs {
-            text += &format!("{name} = [{}]\n", list(&mut needs.iter().copied()));
+        for (name, dependencies) in &self.dependencies {
+            text += &format!("{name} = [{}]\n", list(&mut dependencies.iter().copied()));
         }
         text
     }
 }
 
-fn edges<'a>(apis: &'a [Api], catalog: &Catalog<'a>) -> Edges<'a> {
-    let mut edges = Edges::new();
+fn references<'a>(apis: &'a [Api], catalog: &Catalog<'a>) -> References<'a> {
+    let mut references = References::new();
     for api in apis {
         for (name, item) in &api.items {
             let homes = names(item).into_iter().filter_map(|it| catalog.home(it));
             for home in homes.filter(|home| *home != api.name) {
                 let edge = (api.name.as_str(), home);
-                edges.entry(edge).or_default().insert(name.as_str());
+                references.entry(edge).or_default().insert(name.as_str());
             }
         }
     }
-    edges
+    references
 }

@@ -1,5 +1,4 @@
-//! Functions: TensorFlow's are looked up at run time, the plugin's are entry points whose type is
-//! given here.
+//! Functions. A function of TensorFlow is looked up at run time; an entry point of the plugin is a type.
 
 use std::ffi::CString;
 
@@ -9,40 +8,40 @@ use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type};
 use sp_ir::{Function, Item, Items, Side};
 
-use super::adapters::{self, Adapted};
+use super::adapters::{self, OlderCode};
 use super::comment::safety;
-use super::contract;
 use super::exports::Exports;
+use super::parameter_docs;
 use crate::context::Context;
 
-/// The functions of an API. A function whose body is in the header has no symbol, and is left out.
+/// Emits the functions of an API, except inline functions, which have no symbol.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let gate = |name: &str| {
         let gates: Vec<&str> = context.features.gates(name).collect();
         match gates.as_slice() {
             [] => TokenStream::new(),
-            [one] => quote!(#[cfg(feature = #one)]),
-            all => quote!(#[cfg(all(#(feature = #all),*))]),
+            [feature] => quote!(#[cfg(feature = #feature)]),
+            features => quote!(#[cfg(all(#(feature = #features),*))]),
         }
     };
-    let before = |name: &str, item: &Function| adapters::of(name, item, context);
+    let older = |name: &str, item: &Function| adapters::print(name, item, context);
     print(
         &context.api.items,
         context.timeline,
         context.exports,
         &gate,
-        &before,
+        &older,
     )
 }
 
-/// The functions among `items`; `gate` gives what must be on for one to be there, `before` the
-/// signatures that it had.
+/// Prints the functions among `items`. `gate` returns the `cfg` attribute of a function, `older` the code for
+/// its older signatures.
 pub fn print(
     items: &Items,
-    dates: &dyn ItemReleases,
+    releases: &dyn ItemReleases,
     exports: &Exports<'_>,
     gate: &dyn Fn(&str) -> TokenStream,
-    before: &dyn Fn(&str, &Function) -> Option<Adapted>,
+    older: &dyn Fn(&str, &Function) -> Option<OlderCode>,
 ) -> TokenStream {
     let functions = items.iter().filter_map(|(name, item)| match item {
         Item::Function(item) if !item.inline => Some((name, item)),
@@ -50,22 +49,22 @@ pub fn print(
     });
     functions
         .map(|(name, item)| {
-            let (releases, gate) = (dates.release_text(name, ""), gate(name));
+            let (release_text, gate) = (releases.release_text(name, ""), gate(name));
             match item.exported_by.as_ref().map(|it| it.value) {
-                Some(Side::Plugin) => entry_point(name, item, releases, &gate),
+                Some(Side::Plugin) => entry_point(name, item, release_text, &gate),
                 Some(Side::Core) | None => {
-                    let before = before(name, item);
-                    import(name, item, releases, exports, &gate, before)
+                    let older = older(name, item);
+                    import(name, item, release_text, exports, &gate, older)
                 }
             }
         })
         .collect()
 }
 
-fn entry_point(name: &str, item: &Function, releases: &str, gate: &TokenStream) -> TokenStream {
+fn entry_point(name: &str, item: &Function, release_text: &str, gate: &TokenStream) -> TokenStream {
     let line = format!("The plugin's entry point `{}`.", item.symbol);
-    let facts = [contract::told(&item.signature)];
-    let doc = print_doc(&lines(item, line, facts), &item.loc, releases);
+    let facts = [parameter_docs::describe(&item.signature)];
+    let doc = print_doc(&doc_text(item, line, facts), &item.loc, release_text);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     quote!(#doc #gate pub type #name = #ty;)
 }
@@ -73,56 +72,58 @@ fn entry_point(name: &str, item: &Function, releases: &str, gate: &TokenStream) 
 fn import(
     name: &str,
     item: &Function,
-    releases: &str,
+    release_text: &str,
     exports: &Exports<'_>,
     gate: &TokenStream,
-    before: Option<Adapted>,
+    older: Option<OlderCode>,
 ) -> TokenStream {
     let line = format!("TensorFlow's `{}`, looked up on first use.", item.symbol);
-    let (functions, before, told) = match before {
-        Some(it) => (it.functions, it.before, Some(it.told)),
+    let (adapters, older_call, older_doc) = match older {
+        Some(it) => (it.adapters, it.builder_call, Some(it.doc)),
         None => Default::default(),
     };
     let facts = [
-        contract::told(&item.signature),
-        told,
-        exports.told(&item.symbol),
+        parameter_docs::describe(&item.signature),
+        older_doc,
+        exports.describe(&item.symbol),
     ];
-    let doc = print_doc(&lines(item, line, facts), &item.loc, releases);
+    let doc = print_doc(&doc_text(item, line, facts), &item.loc, release_text);
     let (name, ty) = (ident(name), print_function_type(&item.signature, &InScope));
     let symbol = Literal::c_string(&CString::new(item.symbol.as_str()).unwrap_or_default());
-    let (exported, instead) = (exports.attach(&item.symbol), instead(item));
-    let unstable = unstable(item, !before.is_empty());
-    let why = safety("the signature is the header's.");
+    let availability = exports.builder_call(&item.symbol);
+    let replacement = replacement(item);
+    let unstable = unstable_signature(item, !older_call.is_empty());
+    let comment = safety("the signature is that of the header.");
     quote! {
-        #functions
-        #doc #gate #why
+        #adapters
+        #doc #gate #comment
         pub static #name: Function<#ty> =
-            unsafe { Function::new(#symbol) #exported #instead #unstable #before };
+            unsafe { Function::new(#symbol) #availability #replacement #unstable #older_call };
     }
 }
 
-fn instead(item: &Function) -> Option<TokenStream> {
+fn replacement(item: &Function) -> Option<TokenStream> {
     let other = &item.instead.as_ref()?.value;
     Some(quote!(.with_replacement(#other)))
 }
 
-/// Returns the call that makes a newer host prove the signature: TensorFlow calls the function
-/// experimental, or it had another signature before.
-fn unstable(item: &Function, had_other: bool) -> Option<TokenStream> {
+/// Prints the call for a function whose signature a newer host must confirm: TensorFlow calls it experimental,
+/// or it had another signature in an older release.
+fn unstable_signature(item: &Function, has_older: bool) -> Option<TokenStream> {
     let (header, signature) = (&*item.loc.file, item.signature.canonical());
-    let unstable = quote!(.with_unstable_signature(crate::NEWEST, #header, #signature));
-    (had_other || is_experimental(item)).then_some(unstable)
+    let call = quote!(.with_unstable_signature(crate::NEWEST, #header, #signature));
+    (has_older || is_experimental(item)).then_some(call)
 }
 
-/// What TensorFlow calls experimental it changes without a sign; a header's path says so.
+/// Returns true if TensorFlow calls the function experimental, by its header's path. TensorFlow changes such
+/// functions without another name or version.
 pub fn is_experimental(item: &Function) -> bool {
     item.loc.file.contains("experimental")
 }
 
-/// The item's doc, or `line`; below it a paragraph for each fact.
-fn lines<const N: usize>(item: &Function, line: String, facts: [Option<String>; N]) -> String {
-    let first = item.doc.clone().unwrap_or(line);
-    let all = [Some(first)].into_iter().chain(facts).flatten();
-    all.collect::<Vec<_>>().join("\n\n")
+/// Returns the item's doc, or `line` if it has none, with a paragraph for each fact.
+fn doc_text<const N: usize>(item: &Function, line: String, facts: [Option<String>; N]) -> String {
+    let doc = item.doc.clone().unwrap_or(line);
+    let paragraphs = [Some(doc)].into_iter().chain(facts).flatten();
+    paragraphs.collect::<Vec<_>>().join("\n\n")
 }

@@ -1,4 +1,4 @@
-//! Types whose inside is hidden, aliases and callbacks: what only names another type.
+//! Opaque types, aliases and callback types.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,10 +6,10 @@ use sp_expand::structure::{ItemReleases, print_doc};
 use sp_expand::ty::{InScope, ident, print_function_type, print_type};
 use sp_ir::{Alias, Callback, Handle, Item, Items};
 
-use super::contract;
+use super::parameter_docs;
 use crate::context::Context;
 
-/// The handles of an API.
+/// Emits the handles of an API.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
@@ -21,7 +21,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-/// The aliases of an API.
+/// Emits the aliases of an API.
 pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
     let items = &context.api.items;
     items
@@ -33,17 +33,17 @@ pub fn emit_aliases(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-/// The callbacks of an API.
+/// Emits the callback types of an API.
 pub fn emit_callbacks(context: &Context<'_>) -> TokenStream {
     print_callbacks(&context.api.items, context.timeline)
 }
 
-/// The callbacks among `items`.
-pub fn print_callbacks(items: &Items, dates: &dyn ItemReleases) -> TokenStream {
+/// Prints the callback types among `items`.
+pub fn print_callbacks(items: &Items, releases: &dyn ItemReleases) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Callback(item) => Some(callback(name, item, dates.release_text(name, ""))),
+            Item::Callback(item) => Some(callback(name, item, releases.release_text(name, ""))),
             _ => None,
         })
         .collect()
@@ -51,7 +51,7 @@ pub fn print_callbacks(items: &Items, dates: &dyn ItemReleases) -> TokenStream {
 
 fn handle(name: &str, item: &Handle, releases: &str) -> TokenStream {
     let line = if item.pointer {
-        "A pointer whose target is hidden."
+        "A pointer to an opaque object."
     } else {
         "An opaque type."
     };
@@ -91,9 +91,9 @@ fn alias(name: &str, item: &Alias, releases: &str) -> TokenStream {
 }
 
 fn callback(name: &str, item: &Callback, releases: &str) -> TokenStream {
-    let line = "A function that the other side hands over; it may be null.";
+    let line = "A callback that the other side passes; it may be null.";
     let first = item.doc.as_deref().unwrap_or(line);
-    let text = match contract::told(&item.signature) {
+    let text = match parameter_docs::describe(&item.signature) {
         Some(facts) => format!("{first}\n\n{facts}"),
         None => first.to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Compile-time proof that the Rust structs lie as the C compiler laid them out.
+//! Compile-time assertions that the Rust structs have the layouts of the C compiler.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -7,24 +7,34 @@ use sp_ir::{Field, Item, Items, Layout, StructSize};
 
 use crate::context::Context;
 
-/// The layout asserts of an API; the snapshots hold 64-bit layouts.
+/// Emits the assertions of an API. The snapshots contain 64-bit layouts.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     print(&context.api.items)
 }
 
-/// The layout asserts of the structs and unions among `items`.
+/// Prints the assertions for the structs and unions among `items`.
 pub fn print(items: &Items) -> TokenStream {
     items
         .iter()
         .filter_map(|(name, item)| match item {
-            Item::Struct(it) => Some(block(name, it.layout, &it.fields, it.struct_size.as_ref())),
-            Item::Union(it) => Some(block(name, it.layout, &it.fields, None)),
+            Item::Struct(it) => Some(assertions(
+                name,
+                it.layout,
+                &it.fields,
+                it.struct_size.as_ref(),
+            )),
+            Item::Union(it) => Some(assertions(name, it.layout, &it.fields, None)),
             _ => None,
         })
         .collect()
 }
 
-fn block(name: &str, layout: Layout, fields: &[Field], size: Option<&StructSize>) -> TokenStream {
+fn assertions(
+    name: &str,
+    layout: Layout,
+    fields: &[Field],
+    size: Option<&StructSize>,
+) -> TokenStream {
     let name = ident(name);
     let (bytes, align) = (number(layout.size), number(layout.align));
     let offsets = fields.iter().map(|field| {

@@ -1,8 +1,8 @@
-//! Beside each author trait a macro of the same name, which tells the trait's slots to `#[vtable]`:
-//! an attribute cannot see the trait, but it can call its macro.
+//! A macro beside each author trait, with the same name. It passes the trait's slots to `#[vtable]`: an
+//! attribute macro cannot read the trait, but it can call this macro.
 //!
-//! prettyplease prints a macro's body as one long line, so the slots are formatted as the trait
-//! items they are, and a template lays the macro around them.
+//! prettyplease prints the body of a macro as one line. The slots are therefore formatted as items of a
+//! trait, and a template prints the macro around them.
 
 use askama::Template;
 use proc_macro2::TokenStream;
@@ -10,11 +10,11 @@ use quote::quote;
 use sp_expand::ty::{Paths, ident};
 
 use super::catalog::Catalog;
-use super::method::{Runtime, signature};
-use super::slots::{Table, associated};
+use super::method::{RuntimePaths, signature};
+use super::slots::{FunctionTable, associated};
 
-/// The macros for an API's tables.
-pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> String {
+/// Emits the macros for an API's tables.
+pub fn emit(tables: &[FunctionTable<'_>], catalog: &Catalog<'_>) -> String {
     tables
         .iter()
         .map(|table| slots_macro(table, catalog))
@@ -22,7 +22,7 @@ pub fn emit(tables: &[Table<'_>], catalog: &Catalog<'_>) -> String {
         .join("\n")
 }
 
-/// `StreamExecutor! { [callback] rest }` becomes `callback! { { slots } rest }`.
+/// Expands `StreamExecutor! { [callback] rest }` to `callback! { { slots } rest }`.
 #[derive(Template)]
 #[template(
     ext = "txt",
@@ -50,14 +50,14 @@ struct SlotsMacro {
     lines: Vec<String>,
 }
 
-fn slots_macro(table: &Table<'_>, catalog: &Catalog<'_>) -> String {
+fn slots_macro(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> String {
     let (name, lines) = (table.author.to_string(), slots(table, catalog));
     let text = SlotsMacro { name, lines }.render();
-    text.unwrap_or_else(|error| panic!("the template only prints text: {error}"))
+    text.unwrap_or_else(|error| panic!("cannot print the macro: {error}"))
 }
 
-/// The slots, formatted, at the indent that they have in a trait.
-fn slots(table: &Table<'_>, catalog: &Catalog<'_>) -> Vec<String> {
+/// Formats the slots with the indentation of trait items.
+fn slots(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> Vec<String> {
     let types = table.handles.iter().map(|handle| associated(handle));
     let slots = table.slots.iter().map(|slot| {
         let optional = slot.optional.then(|| quote!(#[optional]));
@@ -72,14 +72,14 @@ fn slots(table: &Table<'_>, catalog: &Catalog<'_>) -> Vec<String> {
         items: vec![items],
     };
     let text = prettyplease::unparse(&file).replace(ROOT, "$crate::");
-    let inside = text.lines().filter(|line| line.starts_with(' '));
-    inside.map(str::to_owned).collect()
+    let body = text.lines().filter(|line| line.starts_with(' '));
+    body.map(str::to_owned).collect()
 }
 
-/// Stands for `$crate::`, which no item can hold.
+/// Placeholder for `$crate::`, which a parsed item cannot contain.
 const ROOT: &str = "__crate::";
 
-/// Paths that hold wherever the macro expands.
+/// Paths that are valid wherever the macro expands.
 struct Absolute<'a>(&'a Catalog<'a>);
 
 impl Paths for Absolute<'_> {
@@ -100,7 +100,7 @@ impl Paths for Absolute<'_> {
     }
 }
 
-impl Runtime for Absolute<'_> {
+impl RuntimePaths for Absolute<'_> {
     fn runtime(&self, name: &str) -> TokenStream {
         let name = ident(name);
         quote!(__crate::__rt::#name)

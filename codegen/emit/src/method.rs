@@ -1,5 +1,5 @@
-//! A slot as a method: its signature in the author's terms. It stands in the trait, and again in the
-//! macro that tells the slots, where names have other paths.
+//! The author's method for a slot. The trait and the macro that lists the slots print the same signature, with
+//! different paths.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,52 +9,56 @@ use sp_ir::Type;
 use super::catalog::Catalog;
 use super::slots::{Parameter, Role, Slot, associated};
 
-/// Where sp-runtime's types are found.
-pub trait Runtime: Paths {
-    /// The item of sp-runtime called `name`.
+/// Paths of sp-runtime's types.
+pub trait RuntimePaths: Paths {
+    /// Returns the path of sp-runtime's item `name`.
     fn runtime(&self, name: &str) -> TokenStream;
 }
 
-impl Runtime for InScope {
+impl RuntimePaths for InScope {
     fn runtime(&self, name: &str) -> TokenStream {
         self.item(name)
     }
 }
 
-/// Prints the author's method for a slot, without a body.
-pub fn signature<P: Runtime>(slot: &Slot<'_>, catalog: &Catalog<'_>, paths: &P) -> TokenStream {
+/// Prints the signature of the author's method.
+pub fn signature<P: RuntimePaths>(
+    slot: &Slot<'_>,
+    catalog: &Catalog<'_>,
+    paths: &P,
+) -> TokenStream {
     let name = slot.name();
     let safety = slot.is_unsafe(catalog).then(|| quote!(unsafe));
     let receiver = slot.has_receiver().then(|| quote!(&self));
     let arguments = slot.arguments().map(|it| argument(it, paths));
     let parameters = receiver.into_iter().chain(arguments);
-    let ret = result(slot, paths);
+    let ret = return_type(slot, paths);
     quote!(#safety fn #name(#(#parameters),*) #ret)
 }
 
-fn argument<P: Runtime>(parameter: &Parameter<'_>, paths: &P) -> TokenStream {
+fn argument<P: RuntimePaths>(parameter: &Parameter<'_>, paths: &P) -> TokenStream {
     let name = &parameter.name;
     let ty = match parameter.role {
-        Role::Lent(handle) => {
+        Role::BorrowedHandle(handle) => {
             let ty = associated(handle);
             quote!(&Self::#ty)
         }
-        Role::Taken(handle) => {
+        Role::OwnedHandle(handle) => {
             let ty = associated(handle);
             quote!(Self::#ty)
         }
-        Role::View(of, mutable) => {
-            let view = paths.runtime(if mutable { "PrefixMut" } else { "Prefix" });
-            let of = paths.item(of);
-            quote!(#view<'_, #of>)
+        Role::View(name, is_mutable) => {
+            let view = paths.runtime(if is_mutable { "PrefixMut" } else { "Prefix" });
+            let item = paths.item(name);
+            quote!(#view<'_, #item>)
         }
         _ => print_param_type(parameter.param, paths),
     };
     quote!(#name: #ty)
 }
 
-fn result<P: Runtime>(slot: &Slot<'_>, paths: &P) -> TokenStream {
-    let value = match (slot.made(), slot.ret) {
+fn return_type<P: RuntimePaths>(slot: &Slot<'_>, paths: &P) -> TokenStream {
+    let value = match (slot.created_handle(), slot.ret) {
         (Some(handle), _) => {
             let ty = associated(handle);
             Some(quote!(Self::#ty))
@@ -62,7 +66,7 @@ fn result<P: Runtime>(slot: &Slot<'_>, paths: &P) -> TokenStream {
         (None, Type::Void) => None,
         (None, ty) => Some(print_type(ty, paths)),
     };
-    match (slot.fails(), value) {
+    match (slot.has_status(), value) {
         (true, value) => {
             let (result, value) = (paths.runtime("Result"), value.unwrap_or(quote!(())));
             quote!(-> #result<#value>)

@@ -1,5 +1,5 @@
-//! One API as a module of sp-abi: a file per kind of item, and the index that joins them. Files know
-//! nothing of each other, so that threads can make them.
+//! One API as a module of sp-abi: a file for each kind of item, and `mod.rs`, which imports them. The files
+//! are independent of each other, so that threads can print them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,17 @@ use quote::{format_ident, quote};
 use sp_expand::ty::ident;
 use sp_ir::{Api, Item};
 
-use super::slots::Table;
+use super::slots::FunctionTable;
 use super::{
-    closure, constants, declared, enums, functions, handles, layout, macros, old, page, retyped,
-    scope, shims, structs, traits,
+    constants, declarations, enums, epoch_modules, functions, handles, imports, layout, macros,
+    references, retyped, shims, source_file, structs, traits,
 };
 use crate::context::Context;
 
 /// Returns the reasons why no code can be emitted for the API.
 pub fn problems(context: &Context<'_>) -> Vec<String> {
-    let mut problems = closure::undeclared(context.api, context.catalog);
-    Table::all(context.api.items.iter(), context.catalog, &mut problems);
+    let mut problems = references::undeclared(context.api, context.catalog);
+    FunctionTable::collect(context.api.items.iter(), context.catalog, &mut problems);
     constants::emit(context, &mut problems);
     problems
 }
@@ -28,102 +28,102 @@ fn path(api: &Api, part: &str) -> String {
     format!("src/{}/{part}.rs", api.name)
 }
 
-/// A file's name, its doc, and what is in it.
+/// A file's name, its doc, and the function that emits its items.
 type Part = (&'static str, &'static str, fn(&Context<'_>) -> TokenStream);
 
-/// Every kind's file.
+/// The files of a module.
 pub const PARTS: &[Part] = &[
+    ("structs", "Structs and unions.", structs::emit),
+    ("callbacks", "Types of callbacks.", handles::emit_callbacks),
     (
-        "structs",
-        "Structs, with the facts of their contract.",
-        structs::emit,
+        "layout",
+        "Assertions about the layouts of the C compiler.",
+        layout::emit,
     ),
-    (
-        "callbacks",
-        "Functions that are handed over.",
-        handles::emit_callbacks,
-    ),
-    ("layout", "The C compiler's layout, asserted.", layout::emit),
     (
         "functions",
-        "Functions of TensorFlow and of the plugin.",
+        "Functions of TensorFlow, and entry points of the plugin.",
         functions::emit,
     ),
     (
         "epochs",
-        "What a later release broke, as it stood before.",
-        old::emit,
+        "Older layouts and signatures that a later release broke.",
+        epoch_modules::emit,
     ),
     (
         "shims",
-        "The C callbacks that call an author's methods.",
+        "C callbacks that call an author's methods.",
         shims::emit,
     ),
-    ("traits", "What an author implements.", traits::emit),
+    ("traits", "Traits that an author implements.", traits::emit),
     (
         "retyped",
-        "Slots whose signature depends on the release, written once.",
+        "Slots whose signature depends on the release.",
         retyped::emit,
     ),
-    ("handles", "Types whose inside is hidden.", handles::emit),
-    ("enums", "Open enumerations.", enums::emit),
+    ("handles", "Opaque types.", handles::emit),
     (
-        "declared",
-        "The declarations of the newest release as data.",
-        declared::emit,
+        "enums",
+        "Enumerations, which may have unknown values.",
+        enums::emit,
     ),
-    ("aliases", "Other names for types.", handles::emit_aliases),
+    (
+        "declarations",
+        "The declarations of the newest release as data.",
+        declarations::emit,
+    ),
+    ("aliases", "Aliases of types.", handles::emit_aliases),
     ("constants", "Macros and constants.", |context| {
         constants::emit(context, &mut Vec::new())
     }),
 ];
 
-/// A file that is done.
-pub struct Printed {
-    /// Which part it is.
+/// A printed file.
+pub struct PrintedFile {
+    /// The name of its part.
     name: &'static str,
-    /// Where it stands.
+    /// Its path inside the crate.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// The names that its code begins a path with.
-    mentioned: BTreeSet<String>,
+    /// The names that begin a path in its code.
+    path_starts: BTreeSet<String>,
 }
 
-/// One part's file, if there is anything in it.
-pub fn print(context: &Context<'_>, (name, doc, emit): &Part) -> Option<Printed> {
+/// Prints the file of one part, or returns `None` if it has no items.
+pub fn print(context: &Context<'_>, (name, doc, emit): &Part) -> Option<PrintedFile> {
     let items = emit(context);
     if items.is_empty() {
         return None;
     }
-    let uses = scope::imports(name, &items, context.catalog);
-    Some(Printed {
+    let uses = imports::of_part(name, &items, context.catalog);
+    Some(PrintedFile {
         name,
         path: path(context.api, name),
-        mentioned: scope::mentioned(&items),
-        text: page::print(&[(*doc).to_owned()], quote!(#uses #items)),
+        path_starts: imports::path_starts(&items),
+        text: source_file::print(&[(*doc).to_owned()], quote!(#uses #items)),
     })
 }
 
-/// The macros that tell `#[vtable]` of the traits, if there are any.
-pub fn print_macros(context: &Context<'_>) -> Option<Printed> {
+/// Prints the macros that pass the slots of the traits to `#[vtable]`, or returns `None` if there are none.
+pub fn print_macros(context: &Context<'_>) -> Option<PrintedFile> {
     let tables = context.tables();
-    let doc = "What `#[vtable]` asks of the traits.";
-    (!tables.is_empty()).then(|| Printed {
+    let doc = "Macros that pass the slots of the traits to `#[vtable]`.";
+    (!tables.is_empty()).then(|| PrintedFile {
         name: "macros",
         path: path(context.api, "macros"),
-        mentioned: BTreeSet::new(),
-        text: page::lay(doc, &macros::emit(&tables, context.catalog)),
+        path_starts: BTreeSet::new(),
+        text: source_file::print_text(doc, &macros::emit(&tables, context.catalog)),
     })
 }
 
-/// The file that joins the others.
-pub fn index(context: &Context<'_>, parts: &[Printed]) -> (String, String) {
-    let mut names: Vec<&str> = parts.iter().map(|part| part.name).collect();
+/// Prints `mod.rs`.
+pub fn print_mod(context: &Context<'_>, files: &[PrintedFile]) -> (String, String) {
+    let mut names: Vec<&str> = files.iter().map(|file| file.name).collect();
     names.sort_unstable();
-    let mentioned = parts.iter().flat_map(|part| &part.mentioned);
-    let imports = scope::foreign(&context.api.name, mentioned, context.catalog);
-    let text = page::print(&doc(context.api), joined(context, &names, &imports));
+    let path_starts = files.iter().flat_map(|file| &file.path_starts);
+    let imports = imports::of_other_apis(&context.api.name, path_starts, context.catalog);
+    let text = source_file::print(&doc(context.api), mod_items(context, &names, &imports));
     (path(context.api, "mod"), text)
 }
 
@@ -131,21 +131,21 @@ fn doc(api: &Api) -> Vec<String> {
     let version = api
         .version
         .as_ref()
-        .map(|it| format!(" (its headers say {it})"));
+        .map(|it| format!(" (version {it} of its headers)"));
     let version = version.unwrap_or_default();
     let mut lines = vec![format!(
-        "The API `{}` as TensorFlow {} has it{version}.",
+        "The API `{}` of TensorFlow {}{version}.",
         api.name,
         api.release_name()
     )];
-    let inline = |item: &Item| matches!(item, Item::Function(it) if it.inline);
-    let left_out = api.items.iter().filter(|(_, item)| inline(item));
-    let left_out: Vec<String> = left_out.map(|(name, _)| format!("`{name}`")).collect();
-    if !left_out.is_empty() {
-        let why = "Left out, since their bodies stand in the header and no library exports them:";
-        lines.extend([String::new(), why.to_owned()]);
+    let is_inline = |item: &Item| matches!(item, Item::Function(it) if it.inline);
+    let inline = api.items.iter().filter(|(_, item)| is_inline(item));
+    let inline: Vec<String> = inline.map(|(name, _)| format!("`{name}`")).collect();
+    if !inline.is_empty() {
+        let reason = "Absent, since the header defines them inline and no library exports them:";
+        lines.extend([String::new(), reason.to_owned()]);
         lines.extend(
-            textwrap::wrap(&(left_out.join(", ") + "."), 96)
+            textwrap::wrap(&(inline.join(", ") + "."), 96)
                 .into_iter()
                 .map(Into::into),
         );
@@ -153,7 +153,7 @@ fn doc(api: &Api) -> Vec<String> {
     lines
 }
 
-fn joined(
+fn mod_items(
     context: &Context<'_>,
     parts: &[&str],
     imports: &BTreeMap<&str, BTreeSet<String>>,
@@ -161,7 +161,7 @@ fn joined(
     let imports = imports.iter().map(|(api, names)| {
         let gate = context
             .features
-            .is_cut(&context.api.name, api)
+            .is_gated(&context.api.name, api)
             .then(|| quote!(#[cfg(feature = #api)]));
         let api = format_ident!("{api}");
         let names = names.iter().map(|name| ident(name));
@@ -170,7 +170,7 @@ fn joined(
     let name = |part: &&str| format_ident!("{part}");
     let is_public = |part: &&&str| matches!(**part, "shims" | "epochs");
     let modules = parts.iter().filter(|it| !is_public(it)).map(name);
-    // A constant without a name has nothing to export.
+    // The file `layout` has unnamed constants only.
     let exported = parts
         .iter()
         .filter(|it| !is_public(it) && **it != "layout")

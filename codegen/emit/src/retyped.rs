@@ -1,17 +1,17 @@
-//! Slots whose signature a later release changed while the struct kept its size, so that nothing in
-//! it tells which is meant. An author writes the newest form once; what stores it takes the running
-//! release's, in which the parameters that came later are null.
+//! Slots whose signature a later release changed without a change of the struct's size, so that the struct
+//! does not show which signature the host calls. An author writes a function with the newest signature. The
+//! setter stores one with the running release's signature, and passes null for parameters that it lacks.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use sp_expand::ty::{InScope, ident, print_function_type, print_param_type, print_return};
 use sp_ir::{Field, Item, Param, Signature, Struct, Type};
 
 use super::comment::safety;
 use crate::context::Context;
-use crate::minor::{Minor, run};
+use crate::releases::{Span, arguments, format_span};
 
-/// What stores the retyped slots of an API.
+/// Emits the setters of the retyped slots of an API.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let structs = context
         .api
@@ -22,63 +22,66 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
             _ => None,
         });
     structs
-        .flat_map(|(name, item)| slots(name, item, context))
+        .flat_map(|(name, item)| retyped_slots(name, item, context))
         .map(|slot| slot.print())
         .collect()
 }
 
-/// A slot and the signature that it had.
-pub struct Retyped<'a> {
+/// A slot with two signatures.
+pub struct RetypedSlot<'a> {
     /// The struct.
     pub table: &'a str,
     /// Its field.
     pub slot: &'a str,
-    /// What the newest release calls it with.
+    /// The signature in the newest release.
     pub newest: &'a Signature,
-    /// What older ones called it with.
+    /// The signature in older releases.
     pub older: &'a Signature,
-    /// The first and the last of those.
-    pub releases: (Minor, Minor),
-    /// For each parameter of the newest signature, the older one's that it is.
-    pub kept: Vec<Option<usize>>,
+    /// The first and the last of these releases.
+    pub releases: Span,
+    /// For each parameter of the newest signature, its index in the older one; `None` if that lacks it.
+    pub older_indexes: Vec<Option<usize>>,
 }
 
-/// The slots of a struct that were retyped.
-pub fn slots<'a>(table: &'a str, item: &'a Struct, context: &Context<'a>) -> Vec<Retyped<'a>> {
-    let olds = context
-        .old
-        .into_iter()
-        .flat_map(|modules| modules.values().flatten());
-    let forms = olds.filter(|old| old.name == table);
-    let all = forms.flat_map(|old| {
-        let Item::Struct(form) = old.item else {
+/// Returns the retyped slots of a struct.
+pub fn retyped_slots<'a>(
+    table: &'a str,
+    item: &'a Struct,
+    context: &Context<'a>,
+) -> Vec<RetypedSlot<'a>> {
+    let older = context.older_declarations().filter(|it| it.name == table);
+    let slots = older.flat_map(|declaration| {
+        let Item::Struct(older_item) = declaration.item else {
             return Vec::new();
         };
         let pairs = item
             .fields
             .iter()
-            .filter_map(|field| Some((field, pair(field, form)?)));
-        let retyped = pairs.filter_map(|(field, (newest, older))| {
-            Some(Retyped {
+            .filter_map(|field| Some((field, signatures(field, older_item)?)));
+        let slots = pairs.filter_map(|(field, (newest, older))| {
+            Some(RetypedSlot {
                 table,
                 slot: &field.name,
                 newest,
                 older,
-                releases: old.span,
-                kept: kept(older, newest)?,
+                releases: declaration.span,
+                older_indexes: older_indexes(older, newest)?,
             })
         });
-        retyped.collect()
+        slots.collect()
     });
-    all.collect()
+    slots.collect()
 }
 
-/// Both signatures of a slot that stayed in its place and changed its parameters.
-fn pair<'a>(field: &'a Field, form: &'a Struct) -> Option<(&'a Signature, &'a Signature)> {
-    let before = form.fields.iter().find(|it| it.name == field.name)?;
-    match (&field.ty, &before.ty) {
+/// Returns the newest and the older signature of a slot, if it kept its offset and the parameters differ.
+fn signatures<'a>(
+    field: &'a Field,
+    older_item: &'a Struct,
+) -> Option<(&'a Signature, &'a Signature)> {
+    let older_field = older_item.fields.iter().find(|it| it.name == field.name)?;
+    match (&field.ty, &older_field.ty) {
         (Type::Function(newest), Type::Function(older))
-            if before.offset == field.offset && newest.params.len() != older.params.len() =>
+            if older_field.offset == field.offset && newest.params.len() != older.params.len() =>
         {
             Some((newest, older))
         }
@@ -86,57 +89,53 @@ fn pair<'a>(field: &'a Field, form: &'a Struct) -> Option<(&'a Signature, &'a Si
     }
 }
 
-/// Which parameter of `older` each of `newest` is, if there is one way to see it, and all that came
-/// later can be null.
-fn kept(older: &Signature, newest: &Signature) -> Option<Vec<Option<usize>>> {
-    let len = newest.params.len();
-    let forward = place(
+/// Returns the index in `older` of each parameter of `newest`. `None` if the match is ambiguous, or if a
+/// parameter that `older` lacks is not a pointer.
+fn older_indexes(older: &Signature, newest: &Signature) -> Option<Vec<Option<usize>>> {
+    let forward = match_params(
         older.params.iter(),
         newest.params.iter().enumerate().collect(),
     )?;
-    let backward = place(
+    let mut backward = match_params(
         older.params.iter().rev(),
         newest.params.iter().enumerate().rev().collect(),
     )?;
-    let mut backward = backward;
     backward.reverse();
-    let find = |index: usize| forward.iter().position(|it| *it == index);
-    let kept: Vec<_> = (0..len).map(find).collect();
-    let later = kept
+    let older_index = |index: usize| forward.iter().position(|it| *it == index);
+    let indexes: Vec<_> = (0..newest.params.len()).map(older_index).collect();
+    let mut added = indexes
         .iter()
         .zip(&newest.params)
-        .filter(|(kept, _)| kept.is_none());
-    let nullable = later.fold(true, |all, (_, param)| {
-        all && matches!(param.ty, Type::Pointer { .. })
-    });
-    (forward == backward && nullable && older.ret == newest.ret).then_some(kept)
+        .filter(|(index, _)| index.is_none());
+    let are_pointers = added.all(|(_, param)| matches!(param.ty, Type::Pointer { .. }));
+    (forward == backward && are_pointers && older.ret == newest.ret).then_some(indexes)
 }
 
-/// Where each of `older` comes first among `newest`, in order.
-fn place<'a>(
+/// Returns, for each of `older`, the index of the first of `newest` with its type, in order.
+fn match_params<'a>(
     older: impl Iterator<Item = &'a Param>,
     newest: Vec<(usize, &'a Param)>,
 ) -> Option<Vec<usize>> {
     let mut rest = newest.into_iter();
     older
         .map(|param| {
-            rest.find(|(_, it)| alike(&it.ty, &param.ty))
+            rest.find(|(_, it)| is_same_but_const(&it.ty, &param.ty))
                 .map(|found| found.0)
         })
         .collect()
 }
 
-/// Whether one type passes for the other: constness is the compiler's concern alone.
-fn alike(one: &Type, other: &Type) -> bool {
-    match (one, other) {
-        (Type::Pointer { pointee: one, .. }, Type::Pointer { pointee: other, .. }) => {
-            alike(one, other)
+/// Returns true if the types are equal except for constness, which has no effect in an ABI.
+fn is_same_but_const(left: &Type, right: &Type) -> bool {
+    match (left, right) {
+        (Type::Pointer { pointee: left, .. }, Type::Pointer { pointee: right, .. }) => {
+            is_same_but_const(left, right)
         }
-        _ => one == other,
+        _ => left == right,
     }
 }
 
-impl Retyped<'_> {
+impl RetypedSlot<'_> {
     fn print(&self) -> TokenStream {
         let Self {
             table,
@@ -145,12 +144,14 @@ impl Retyped<'_> {
             older,
             ..
         } = self;
+        let (first, last) = self.releases;
+        let span = format_span(self.releases);
         let author = format_ident!("{table}__{slot}");
         let setter = format_ident!("set_{slot}");
-        let shim = format_ident!("{author}_v{}_{}", self.releases.0.0, self.releases.0.1);
+        let trampoline = format_ident!("{author}_v{}_{}", first.major, first.minor);
         let (table_name, field) = (ident(table), ident(slot));
         let full = format!("{table}.{slot}");
-        let trait_doc = format!(" A `{full}`, in the newest form.");
+        let trait_doc = format!(" The function of the slot `{full}`, with its newest signature.");
         let ret = print_return(&newest.ret, &InScope);
         let (newest_type, older_type) = (
             print_function_type(newest, &InScope),
@@ -158,20 +159,19 @@ impl Retyped<'_> {
         );
         let newest_params = params(newest);
         let older_params = params(older);
-        let arguments = self.arguments();
-        let [first, last] = [self.releases.0, self.releases.1].map(release);
-        let said = format!(
-            " Stores `T` with the signature that the running host calls; in {} what came later is null.",
-            run(self.releases)
+        let passed = self.passed_arguments();
+        let (first, last) = (arguments(first), arguments(last));
+        let setter_doc = format!(
+            " Stores `T` with the signature that the running host calls. In {span} the parameters that a \
+             later release added are null."
         );
-        let untold = format!(
-            "{full} takes other arguments in {}, and whether this TensorFlow is one of these is not known",
-            run(self.releases)
-        );
-        let shim_doc = format!(" `{full}` as {} calls it.", run(self.releases));
-        let (passed, same_size) = (
-            safety("the host's own arguments, passed on as they came."),
-            safety("both are functions, and who calls it knows the older one."),
+        let unknown =
+            format!("{full} has another signature in {span}, and the host's release is not known");
+        let trampoline_doc = format!(" Calls `T` with the arguments of `{full}` in {span}.");
+        let call_comment =
+            safety("the host guarantees its arguments, which are passed on unchanged.");
+        let transmute_comment = safety(
+            "both are function pointers, and only a host with the older signature calls it.",
         );
         quote! {
             #[doc = #trait_doc]
@@ -179,28 +179,30 @@ impl Retyped<'_> {
                 #[doc = " Called by the host."]
                 #[doc = ""]
                 #[doc = " # Safety"]
-                #[doc = " The arguments are as the header says; what came later may be null."]
+                #[doc = " - The arguments are as the header states."]
+                #[doc = " - Parameters that a later release added may be null."]
                 unsafe extern "C" fn call(#(#newest_params),*) #ret;
             }
-            #[doc = #shim_doc]
-            unsafe extern "C" fn #shim<T: #author>(#(#older_params),*) #ret {
-                #passed
-                unsafe { T::call(#(#arguments),*) }
+            #[doc = #trampoline_doc]
+            unsafe extern "C" fn #trampoline<T: #author>(#(#older_params),*) #ret {
+                #call_comment
+                unsafe { T::call(#(#passed),*) }
             }
             impl #table_name {
-                #[doc = #said]
+                #[doc = #setter_doc]
                 #[doc = ""]
                 #[doc = " # Errors"]
-                #[doc = " Where it is not known which release the host is."]
+                #[doc = " Returns an error if the host's release is not known."]
                 pub fn #setter<T: #author>(table: &mut PrefixMut<'_, Self>) -> Result<()> {
                     let newest: #newest_type = T::call;
-                    let older: #older_type = #shim::<T>;
-                    #same_size
+                    let older: #older_type = #trampoline::<T>;
+                    #transmute_comment
                     let older: #newest_type = unsafe { core::mem::transmute(older) };
-                    let slot = match Host::running().is_in(Releases::between(#first, #last)) {
+                    let older_releases = Releases::between(Release::new(#first), Release::new(#last));
+                    let slot = match Host::running().is_in(older_releases) {
                         Some(true) => older,
                         Some(false) => newest,
-                        None => return Err(Error::unimplemented(#untold)),
+                        None => return Err(Error::unimplemented(#unknown)),
                     };
                     table.set(Self::#field, Some(slot));
                     Ok(())
@@ -209,29 +211,30 @@ impl Retyped<'_> {
         }
     }
 
-    /// What the older form passes on to the newest.
-    fn arguments(&self) -> Vec<TokenStream> {
-        let all = self.kept.iter().zip(&self.newest.params);
-        all.map(|(kept, param)| match (kept, &param.ty) {
-            (Some(index), Type::Pointer { mutable, .. }) => {
-                let name = name(*index, &self.older.params[*index]);
-                let was = matches!(
-                    &self.older.params[*index].ty,
-                    Type::Pointer { mutable: true, .. }
-                );
-                match (was, mutable) {
-                    (false, true) => quote!(#name.cast_mut()),
-                    _ => quote!(#name),
+    /// Returns the arguments that the trampoline passes to the author's function.
+    fn passed_arguments(&self) -> Vec<TokenStream> {
+        let params = self.older_indexes.iter().zip(&self.newest.params);
+        params
+            .map(|(index, param)| match (index, &param.ty) {
+                (Some(index), Type::Pointer { mutable, .. }) => {
+                    let name = param_name(*index, &self.older.params[*index]);
+                    let was_mutable = matches!(
+                        &self.older.params[*index].ty,
+                        Type::Pointer { mutable: true, .. }
+                    );
+                    match (was_mutable, mutable) {
+                        (false, true) => quote!(#name.cast_mut()),
+                        _ => quote!(#name),
+                    }
                 }
-            }
-            (Some(index), _) => {
-                let name = name(*index, &self.older.params[*index]);
-                quote!(#name)
-            }
-            (None, Type::Pointer { mutable: true, .. }) => quote!(core::ptr::null_mut()),
-            (None, _) => quote!(core::ptr::null()),
-        })
-        .collect()
+                (Some(index), _) => {
+                    let name = param_name(*index, &self.older.params[*index]);
+                    quote!(#name)
+                }
+                (None, Type::Pointer { mutable: true, .. }) => quote!(core::ptr::null_mut()),
+                (None, _) => quote!(core::ptr::null()),
+            })
+            .collect()
     }
 }
 
@@ -239,20 +242,15 @@ fn params(signature: &Signature) -> Vec<TokenStream> {
     let params = signature.params.iter().enumerate();
     params
         .map(|(index, param)| {
-            let (name, ty) = (name(index, param), print_param_type(param, &InScope));
+            let (name, ty) = (param_name(index, param), print_param_type(param, &InScope));
             quote!(#name: #ty)
         })
         .collect()
 }
 
-fn name(index: usize, param: &Param) -> Ident {
+fn param_name(index: usize, param: &Param) -> Ident {
     match param.name.as_str() {
         "" => format_ident!("arg{index}"),
         name => ident(name),
     }
-}
-
-fn release((major, minor): Minor) -> TokenStream {
-    let [major, minor] = [major, minor].map(Literal::u32_unsuffixed);
-    quote!(Release::new(#major, #minor))
 }

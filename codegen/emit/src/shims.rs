@@ -1,5 +1,5 @@
-//! The `extern "C"` functions that stand in a table: each finds the author's object, turns C's
-//! arguments into the trait's, and lets neither an error nor a panic out.
+//! The `extern "C"` functions of a table's slots. Each finds the author's object, converts the C arguments to
+//! those of the trait, and returns neither an error nor a panic to the host.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,11 +8,11 @@ use sp_ir::{Receiver, Type};
 
 use super::catalog::Catalog;
 use super::comment::safety;
-use super::scope;
-use super::slots::{Parameter, Role, Slot, Table, associated};
+use super::imports;
+use super::slots::{FunctionTable, Parameter, Role, Slot, associated};
 use crate::context::Context;
 
-/// The callbacks for an API's tables, one module per table.
+/// Emits the callbacks for an API's tables, one module for each table.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let tables = context.tables();
     tables
@@ -21,7 +21,7 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
+fn module(table: &FunctionTable<'_>, catalog: &Catalog<'_>) -> TokenStream {
     let name = ident(table.name);
     let doc = format!(
         " Callbacks of `{}`, for a type that implements `{}`.",
@@ -34,7 +34,7 @@ fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
         .collect();
     let receiver = table.item.receiver.as_ref().map(|it| receiver(&it.value));
     let shims = quote!(#receiver #shims);
-    let uses = scope::shim_imports(&shims);
+    let uses = imports::of_table(&shims);
     quote! {
         #[doc = #doc]
         pub mod #name {
@@ -44,7 +44,7 @@ fn module(table: &Table<'_>, catalog: &Catalog<'_>) -> TokenStream {
     }
 }
 
-fn shim(table: &Table<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStream {
+fn shim(table: &FunctionTable<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStream {
     let (name, author) = (slot.name(), &table.author);
     let doc = format!(" Slot `{}` of `{}`.", slot.field.name, table.name);
     let params = slot.params.iter().map(|it| {
@@ -53,30 +53,31 @@ fn shim(table: &Table<'_>, slot: &Slot<'_>, catalog: &Catalog<'_>) -> TokenStrea
     });
     let ret = print_return(slot.ret, &InScope);
     let full = format!("{}.{}", table.name, slot.field.name);
-    let guarded = guarded(slot, &full, &Body::of(slot, catalog));
+    let guarded = guarded(slot, &full, &Body::new(slot, catalog));
     quote! {
         #[doc = #doc]
         #[doc = ""]
         #[doc = " # Safety"]
-        #[doc = " The arguments are as the header says."]
+        #[doc = " - The arguments are as the header states."]
         pub unsafe extern "C" fn #name<T: #author>(#(#params),*) #ret {
             #guarded
         }
     }
 }
 
-/// What runs under the guard: the arguments' conversions, then the call.
+/// The code that runs under the guard.
 struct Body {
-    before: TokenStream,
+    conversions: TokenStream,
     call: TokenStream,
 }
 
 impl Body {
-    fn of(slot: &Slot<'_>, catalog: &Catalog<'_>) -> Self {
-        // Core calls a slot without a receiver while it registers the platform, when an error would end
-        // the process: what fills its table decides about unknown layouts.
-        let fails = slot.fails() && slot.has_receiver();
-        let before = slot.params.iter().map(|it| conversion(it, fails)).collect();
+    fn new(slot: &Slot<'_>, catalog: &Catalog<'_>) -> Self {
+        // TensorFlow calls a slot without a receiver while it registers the platform, where an error would end
+        // the process. There the code that fills the table decides about unknown layouts.
+        let checks_layout = slot.has_status() && slot.has_receiver();
+        let params = slot.params.iter();
+        let conversions = params.map(|it| conversion(it, checks_layout)).collect();
         let name = slot.name();
         let arguments = slot.arguments().map(|it| &it.name);
         let target = if slot.has_receiver() {
@@ -86,143 +87,146 @@ impl Body {
         };
         let call = quote!(#target(#(#arguments),*));
         if !slot.is_unsafe(catalog) {
-            return Self { before, call };
+            return Self { conversions, call };
         }
-        let why = safety("the arguments are the host's own.");
+        let comment = safety("the host guarantees its arguments, which are passed on unchanged.");
         Self {
-            before: quote!(#before #why),
+            conversions: quote!(#conversions #comment),
             call: quote!(unsafe { #call }),
         }
     }
 }
 
-/// Where a status can carry it, a struct of unknown size is an error before the author sees it.
-fn conversion(Parameter { name, role, .. }: &Parameter<'_>, fails: bool) -> TokenStream {
+/// Prints the conversion of an argument. If `checks_layout` is true, it rejects a struct of unknown size.
+fn conversion(Parameter { name, role, .. }: &Parameter<'_>, checks_layout: bool) -> TokenStream {
     match role {
         Role::Receiver(_) => {
-            let why = safety("the plugin made what the host lends here.");
-            quote!(#why let this = unsafe { receiver::<T>(#name) };)
+            let comment = safety("the host passes the struct that the plugin filled, with a `T`.");
+            quote!(#comment let this = unsafe { receiver::<T>(#name) };)
         }
-        Role::Lent(handle) => {
-            let (why, ty) = (
-                safety("a handle that `T` made and has not taken back."),
+        Role::BorrowedHandle(handle) => {
+            let (comment, ty) = (
+                safety("the host passes a handle that `T` created and has not destroyed."),
                 associated(handle),
             );
-            quote!(#why let #name = unsafe { handle::borrow::<T::#ty>(#name.0) };)
+            quote!(#comment let #name = unsafe { handle::borrow::<T::#ty>(#name.0) };)
         }
-        Role::Taken(handle) => {
-            let (why, ty) = (
-                safety("a handle that `T` made, given back for good."),
+        Role::OwnedHandle(handle) => {
+            let (comment, ty) = (
+                safety("the host passes a handle that `T` created, and does not use it again."),
                 associated(handle),
             );
-            quote!(#why let #name = unsafe { handle::from_raw::<T::#ty>(#name.0) };)
+            quote!(#comment let #name = unsafe { handle::from_raw::<T::#ty>(#name.0) };)
         }
-        Role::View(_, mutable) => {
-            let why = safety("the host lends this struct for the call.");
-            let view = if *mutable {
+        Role::View(_, is_mutable) => {
+            let comment = safety("the host's struct is valid for the duration of the call.");
+            let view = if *is_mutable {
                 quote!(PrefixMut)
             } else {
                 quote!(Prefix)
             };
-            let known = fails.then(|| quote!(.check_known()?));
-            quote!(#why let #name = unsafe { #view::new(#name) } #known;)
+            let check = checks_layout.then(|| quote!(.check_known()?));
+            quote!(#comment let #name = unsafe { #view::new(#name) } #check;)
         }
-        Role::Status | Role::Made(_) | Role::Plain => TokenStream::new(),
+        Role::Status | Role::CreatedHandle(_) | Role::Plain => TokenStream::new(),
     }
 }
 
-/// How a table's callbacks find the author's object.
+/// Prints the function with which a table's callbacks find the author's object.
 fn receiver(receiver: &Receiver) -> TokenStream {
     let (owner, field) = (ident(&receiver.owner), ident(&receiver.field));
     let doc = format!(
         " The author's object, from `{}.{}`.",
         receiver.owner, receiver.field
     );
-    let safety_doc = format!(
-        " `owner` is a live `{}` whose `{}` is a `T` given away.",
-        receiver.owner, receiver.field
+    let owner_doc = format!(" - `owner` is a valid `{}` for `'a`.", receiver.owner);
+    let field_doc = format!(
+        " - Its `{}` is a `T` from `handle::into_raw`.",
+        receiver.field
     );
-    let (lent, stored) = (safety("the caller vouches for it."), safety("as above."));
+    let owner_comment = safety("the caller guarantees that `owner` is valid.");
+    let object_comment = safety("the caller guarantees that the field is a `T`.");
     let full = format!(
-        "{}.{} is beyond the host's struct",
+        "the host's {} has no field {}",
         receiver.owner, receiver.field
     );
     quote! {
         #[doc = #doc]
         #[doc = ""]
         #[doc = " # Safety"]
-        #[doc = #safety_doc]
+        #[doc = #owner_doc]
+        #[doc = #field_doc]
         unsafe fn receiver<'a, T>(owner: *const #owner) -> &'a T {
-            #lent
+            #owner_comment
             let owner = unsafe { Prefix::new(owner) };
             let object = owner.get(#owner::#field).expect(#full);
-            #stored
+            #object_comment
             unsafe { handle::borrow(object) }
         }
     }
 }
 
-/// The body under the guard that fits how the slot reports.
+/// Prints the body under a guard: with the slot's status, or with its default return value.
 fn guarded(slot: &Slot<'_>, full: &str, body: &Body) -> TokenStream {
-    let neutral = &slot.neutral;
+    let default_return = &slot.default_return;
     let Some(status) = slot.params.iter().find(|it| it.role == Role::Status) else {
         let statements = statements(slot, body);
         return quote! {
             let body = || { #statements };
-            guard::run_with_default(#full, #neutral, body)
+            guard::run_with_default(#full, #default_return, body)
         };
     };
-    let (status, why) = (
+    let (status, comment) = (
         &status.name,
-        safety("the status is the host's, for this call."),
+        safety("the host's status is valid for the duration of the call."),
     );
     if *slot.ret == Type::Void {
         let statements = statements(slot, body);
         return quote! {
             let body = || { #statements };
-            #why
+            #comment
             unsafe { guard::run_with_status(#full, #status, body) }
         };
     }
-    let Body { before, call } = body;
+    let Body { conversions, call } = body;
     quote! {
-        let mut returned = #neutral;
+        let mut returned = #default_return;
         let body = || {
-            #before
+            #conversions
             returned = #call?;
             Ok(())
         };
-        #why
+        #comment
         unsafe { guard::run_with_status(#full, #status, body) };
         returned
     }
 }
 
-/// The body's statements. Where the slot makes a handle, the author's value is given away and the
-/// handle written out.
-fn statements(slot: &Slot<'_>, Body { before, call }: &Body) -> TokenStream {
-    let made = slot.params.iter().find_map(|it| match it.role {
-        Role::Made(handle) => Some((&it.name, ident(handle))),
+/// Prints the statements of the body. For a slot that creates a handle they convert the author's value to it
+/// and write it to the out parameter.
+fn statements(slot: &Slot<'_>, Body { conversions, call }: &Body) -> TokenStream {
+    let created = slot.params.iter().find_map(|it| match it.role {
+        Role::CreatedHandle(handle) => Some((&it.name, ident(handle))),
         _ => None,
     });
-    let Some((out, handle)) = made else {
-        return quote!(#before #call);
+    let Some((out, handle)) = created else {
+        return quote!(#conversions #call);
     };
-    let why = safety("the host lends the place for the handle.");
-    let (question, done) = if slot.fails() {
+    let comment = safety("the host's out parameter is valid for writes.");
+    let (question_mark, success) = if slot.has_status() {
         (quote!(?), quote!(Ok(())))
     } else {
         (quote!(), quote!())
     };
-    let given = match slot.has_receiver() {
-        true => quote!(handle::into_raw_with_owner(this, made)),
-        false => quote!(handle::into_raw(made)),
+    let raw = match slot.has_receiver() {
+        true => quote!(handle::into_raw_with_owner(this, object)),
+        false => quote!(handle::into_raw(object)),
     };
     quote! {
-        #before
-        let made = #call #question;
-        #why
-        unsafe { #out.write(#handle(#given)) };
-        #done
+        #conversions
+        let object = #call #question_mark;
+        #comment
+        unsafe { #out.write(#handle(#raw)) };
+        #success
     }
 }

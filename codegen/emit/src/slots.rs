@@ -1,6 +1,5 @@
-//! What a function table means to an author: each slot's parameters get a role, from the IR's facts
-//! alone. [`super::traits`] prints the trait of it and [`super::shims`] the callbacks, so both see
-//! the same roles.
+//! Function tables from an author's point of view: the facts of the IR determine a role for each parameter of
+//! a slot. [`super::traits`] prints the author trait and [`super::shims`] the callbacks, from the same roles.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -11,65 +10,66 @@ use sp_ir::{Direction, Field, Item, Param, Presence, Receiver, Signature, Struct
 use super::catalog::Catalog;
 
 /// A function table that an author fills.
-pub struct Table<'a> {
+pub struct FunctionTable<'a> {
     /// Its C name.
     pub name: &'a str,
-    /// The trait.
+    /// The name of the author trait.
     pub author: Ident,
-    /// The struct itself.
+    /// The struct.
     pub item: &'a Struct,
     /// Its callbacks.
     pub slots: Vec<Slot<'a>>,
-    /// The handles that they use, in the order of first use.
+    /// The handles in their signatures, in the order of first use.
     pub handles: Vec<&'a str>,
 }
 
-/// One callback of a table.
+/// A callback of a table.
 pub struct Slot<'a> {
-    /// The field that holds it.
+    /// Its field.
     pub field: &'a Field,
-    /// What it returns in C.
+    /// Its return type in C.
     pub ret: &'a Type,
     /// Its parameters in order.
     pub params: Vec<Parameter<'a>>,
-    /// Whether an author may leave it out.
+    /// True if an author may omit it.
     pub optional: bool,
-    /// What it returns after a panic, where no status carries an error.
-    pub neutral: TokenStream,
+    /// Its return value after a panic, if it has no status.
+    pub default_return: TokenStream,
 }
 
-/// A parameter and what becomes of it.
+/// A parameter of a slot.
 pub struct Parameter<'a> {
     /// Its Rust name.
     pub name: Ident,
-    /// As the header has it.
+    /// Its declaration.
     pub param: &'a Param,
-    /// What it is to the author.
+    /// Its role.
     pub role: Role<'a>,
 }
 
-/// What a parameter is to the author.
+/// The role of a parameter in the author's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role<'a> {
-    /// The struct that holds the author's object: `&self`.
+    /// The struct that contains the author's object: `&self`.
     Receiver(&'a Receiver),
-    /// Where an error goes: the method returns a `Result`.
+    /// The status: the method returns a `Result`.
     Status,
-    /// Where a new handle goes: the method returns its value.
-    Made(&'a str),
-    /// A handle, lent.
-    Lent(&'a str),
-    /// A handle whose value comes back to the author for good.
-    Taken(&'a str),
-    /// A struct to look at, or to fill.
+    /// The out parameter of a new handle: the method returns the object behind it.
+    CreatedHandle(&'a str),
+    /// A borrowed handle: the method borrows the object behind it.
+    BorrowedHandle(&'a str),
+    /// A handle whose ownership is transferred: the method takes the object behind it.
+    OwnedHandle(&'a str),
+    /// A struct with a `struct_size`: a view of it, which is mutable if the flag is true.
     View(&'a str, bool),
-    /// Anything else, as it is.
+    /// Any other parameter, passed unchanged.
     Plain,
 }
 
-impl<'a> Table<'a> {
-    /// The tables among `items` that have an author trait; `problems` gets what their facts lack.
-    pub fn all(
+impl<'a> FunctionTable<'a> {
+    /// Returns the tables among `items` that have an author trait. Adds a message to `problems` for each fact that
+    /// is missing.
+    pub fn collect(
         items: impl Iterator<Item = (&'a String, &'a Item)>,
         catalog: &Catalog<'a>,
         problems: &mut Vec<String>,
@@ -78,13 +78,13 @@ impl<'a> Table<'a> {
             Item::Struct(item) => Some((name.as_str(), item, item.author_trait.as_ref()?)),
             _ => None,
         });
-        let made = structs.map(|(name, item, author)| {
-            Self::of(name, item, ident(&author.value), catalog, problems)
+        let tables = structs.map(|(name, item, author)| {
+            Self::new(name, item, ident(&author.value), catalog, problems)
         });
-        made.collect()
+        tables.collect()
     }
 
-    fn of(
+    fn new(
         name: &'a str,
         item: &'a Struct,
         author: Ident,
@@ -113,7 +113,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The handles that `slots` use, each once.
+/// Returns the handles in the signatures of `slots`, each once.
 fn handles<'a>(slots: &[Slot<'a>]) -> Result<Vec<&'a str>, String> {
     let mut handles: Vec<&str> = Vec::new();
     for handle in slots.iter().flat_map(Slot::handles) {
@@ -123,9 +123,9 @@ fn handles<'a>(slots: &[Slot<'a>]) -> Result<Vec<&'a str>, String> {
         {
             Some(other) if *other == handle => {}
             Some(other) => {
-                let both = associated(handle);
+                let ty = associated(handle);
                 return Err(format!(
-                    "`{other}` and `{handle}` would both be its type `{both}`"
+                    "the handles `{other}` and `{handle}` have the same associated type `{ty}`"
                 ));
             }
             None => handles.push(handle),
@@ -134,23 +134,23 @@ fn handles<'a>(slots: &[Slot<'a>]) -> Result<Vec<&'a str>, String> {
     Ok(handles)
 }
 
-/// The field as a slot, if it is one.
+/// Returns the field as a slot, or `None` if it is not a function.
 fn slot<'a>(
     field: &'a Field,
     receiver: Option<&'a Receiver>,
     catalog: &Catalog<'a>,
 ) -> Result<Option<Slot<'a>>, String> {
     match (&field.ty, catalog.named(&field.ty)) {
-        (Type::Function(signature), _) => Slot::of(field, signature, receiver, catalog).map(Some),
+        (Type::Function(signature), _) => Slot::new(field, signature, receiver, catalog).map(Some),
         (_, Some((name, Item::Callback(_)))) => Err(format!(
-            "its type is `{name}`; a slot whose type has a name has no shim"
+            "its type is the callback `{name}`; only a slot with an unnamed function type has a shim"
         )),
         _ => Ok(None),
     }
 }
 
 impl<'a> Slot<'a> {
-    fn of(
+    fn new(
         field: &'a Field,
         signature: &'a Signature,
         receiver: Option<&'a Receiver>,
@@ -162,81 +162,91 @@ impl<'a> Slot<'a> {
             ret: &signature.ret,
             params,
             optional: presence(field) == Presence::Optional,
-            neutral: neutral(field)?,
+            default_return: default_return(field)?,
         };
         slot.check()?;
-        // Without it there would be no handle, and no status to say so.
-        slot.optional &= slot.made().is_none() || slot.fails();
+        // An absent slot that creates a handle needs a status to report it.
+        slot.optional &= slot.created_handle().is_none() || slot.has_status();
         Ok(slot)
     }
 
-    /// The facts that the shim and the default body cannot do without.
+    /// Checks the facts that the shim and the default body need.
     fn check(&self) -> Result<(), String> {
         if *self.ret != Type::Void && self.field.neutral.is_none() {
-            return Err("it returns a value; the notes must state its `neutral`".into());
+            return Err(
+                "it returns a value; state its default return value in the notes as `neutral`"
+                    .into(),
+            );
         }
         Ok(())
     }
 
-    /// The Rust name.
+    /// Returns the Rust name.
     pub fn name(&self) -> Ident {
         ident(&self.field.name)
     }
 
-    /// The constant that says whether an optional slot is there.
+    /// Returns the name of the constant that is true if the author implements an optional slot.
     pub fn presence_constant(&self) -> Ident {
         format_ident!("HAS_{}", self.field.name.to_uppercase())
     }
 
-    /// Whether a status carries its errors.
-    pub fn fails(&self) -> bool {
+    /// Returns true if it has a status for its errors.
+    pub fn has_status(&self) -> bool {
         self.params.iter().any(|it| it.role == Role::Status)
     }
 
-    /// Whether the author's method has a `&self`.
+    /// Returns true if the author's method has a `&self`.
     pub fn has_receiver(&self) -> bool {
         self.params
             .iter()
             .any(|it| matches!(it.role, Role::Receiver(_)))
     }
 
-    /// The handle that it makes.
-    pub fn made(&self) -> Option<&'a str> {
+    /// Returns the handle that it creates.
+    pub fn created_handle(&self) -> Option<&'a str> {
         self.params.iter().find_map(|it| match it.role {
-            Role::Made(handle) => Some(handle),
+            Role::CreatedHandle(handle) => Some(handle),
             _ => None,
         })
     }
 
-    /// The parameters that the author's method has.
+    /// Returns the parameters of the author's method.
     pub fn arguments(&self) -> impl Iterator<Item = &Parameter<'a>> {
-        let hidden = |role| matches!(role, Role::Receiver(_) | Role::Status | Role::Made(_));
+        let hidden = |role| {
+            matches!(
+                role,
+                Role::Receiver(_) | Role::Status | Role::CreatedHandle(_)
+            )
+        };
         self.params.iter().filter(move |it| !hidden(it.role))
     }
 
-    /// Whether the author's method must trust its arguments.
+    /// Returns true if the author's method must rely on its arguments, such as pointers.
     pub fn is_unsafe(&self, catalog: &Catalog<'a>) -> bool {
         self.arguments().any(|it| match it.role {
-            Role::View(name, _) => holds_pointers(name, catalog),
-            Role::Plain => is_trusted(&it.param.ty, catalog),
+            Role::View(name, _) => has_pointers(name, catalog),
+            Role::Plain => needs_trust(&it.param.ty, catalog),
             _ => false,
         })
     }
 
     fn handles(&self) -> impl Iterator<Item = &'a str> {
         self.params.iter().filter_map(|it| match it.role {
-            Role::Made(handle) | Role::Lent(handle) | Role::Taken(handle) => Some(handle),
+            Role::CreatedHandle(handle)
+            | Role::BorrowedHandle(handle)
+            | Role::OwnedHandle(handle) => Some(handle),
             _ => None,
         })
     }
 }
 
-/// The name of the associated type for a handle: what follows its prefix.
+/// Returns the name of a handle's associated type: the handle's name without its prefix.
 pub fn associated(handle: &str) -> Ident {
     ident(handle.split_once('_').map_or(handle, |(_, name)| name))
 }
 
-fn neutral(field: &Field) -> Result<TokenStream, String> {
+fn default_return(field: &Field) -> Result<TokenStream, String> {
     let Some(stated) = &field.neutral else {
         return Ok(quote!(()));
     };
@@ -266,14 +276,14 @@ fn parameters<'a>(
     let receivers = params
         .iter_mut()
         .filter(|it| matches!(it.role, Role::Receiver(_)));
-    // A second pointer to the owner is another object, not the one the method is called on.
+    // A second pointer to the owner is an argument: the method is called on the first.
     receivers
         .skip(1)
-        .for_each(|it| it.role = Role::View(owner(receiver), false));
+        .for_each(|it| it.role = Role::View(owner_name(receiver), false));
     params
 }
 
-fn owner(receiver: Option<&Receiver>) -> &str {
+fn owner_name(receiver: Option<&Receiver>) -> &str {
     receiver.map_or("", |it| &it.owner)
 }
 
@@ -293,14 +303,14 @@ fn role<'a>(
     catalog: &Catalog<'a>,
 ) -> Role<'a> {
     if let Some(handle) = catalog.pointer_handle(&param.ty) {
-        let full = param
+        let is_transferred = param
             .transfer
             .as_ref()
             .is_some_and(|it| it.value == Transfer::Full);
-        return if full {
-            Role::Taken(handle)
+        return if is_transferred {
+            Role::OwnedHandle(handle)
         } else {
-            Role::Lent(handle)
+            Role::BorrowedHandle(handle)
         };
     }
     let Type::Pointer { pointee, mutable } = catalog.resolve(&param.ty) else {
@@ -310,12 +320,12 @@ fn role<'a>(
         return Role::Status;
     }
     if let Some(handle) = catalog.pointer_handle(pointee) {
-        let out = param
+        let is_out = param
             .direction
             .as_ref()
             .is_some_and(|it| it.value == Direction::Out);
-        return if out && is_void {
-            Role::Made(handle)
+        return if is_out && is_void {
+            Role::CreatedHandle(handle)
         } else {
             Role::Plain
         };
@@ -335,8 +345,8 @@ fn is_written(param: &Param) -> bool {
     matches!(direction, Some(Direction::Out | Direction::InOut))
 }
 
-/// Whether the struct has a data pointer besides the `ext` that every struct reserves.
-fn holds_pointers(name: &str, catalog: &Catalog<'_>) -> bool {
+/// Returns true if the struct has a data pointer besides `ext`, which every struct reserves.
+fn has_pointers(name: &str, catalog: &Catalog<'_>) -> bool {
     let Some(Item::Struct(item)) = catalog.item(name) else {
         return true;
     };
@@ -344,12 +354,12 @@ fn holds_pointers(name: &str, catalog: &Catalog<'_>) -> bool {
     fields.any(|field| matches!(catalog.resolve(&field.ty), Type::Pointer { .. }))
 }
 
-/// Whether a value of this type is only as good as whoever passes it.
-fn is_trusted<'a>(ty: &'a Type, catalog: &Catalog<'a>) -> bool {
+/// Returns true if the caller must guarantee that a value of this type is valid.
+fn needs_trust<'a>(ty: &'a Type, catalog: &Catalog<'a>) -> bool {
     match catalog.resolve(ty) {
         Type::Pointer { .. } | Type::Function(_) | Type::Array { .. } => true,
         Type::Named(name) => match catalog.item(name) {
-            Some(Item::Struct(_)) => holds_pointers(name, catalog),
+            Some(Item::Struct(_)) => has_pointers(name, catalog),
             Some(Item::Enum(_)) => false,
             _ => true,
         },

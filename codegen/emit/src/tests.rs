@@ -1,4 +1,4 @@
-//! The mapping rules, each on a small API made for it.
+//! The mapping rules, each with a small API of its own.
 
 use sp_ir::{
     Alias, Api, Callback, Constant, Direction, Discriminator, Enum, Evidence, Field, Function,
@@ -6,14 +6,15 @@ use sp_ir::{
     Struct, StructSize, Transfer, Type, Value, Variant,
 };
 
-use super::{Files, Refused};
+use super::{EmitError, Files};
 use sp_data::symbols::Symbols;
 
+mod decline_messages;
 mod exports;
 mod releases;
 
-/// The crate where nobody knows who exports what.
-fn emit(apis: &[Api]) -> Result<Files, Refused> {
+/// Emits the crate without any known exports.
+fn emit(apis: &[Api]) -> Result<Files, EmitError> {
     super::emit(apis, &Symbols::default())
 }
 
@@ -89,7 +90,7 @@ fn slot(name: &str, params: Vec<Param>, ret: Type) -> Field {
     )
 }
 
-/// A struct that opens with `struct_size`; every field has eight bytes.
+/// Returns a struct that begins with `struct_size`; every field has eight bytes.
 fn versioned(fields: Vec<Field>) -> Struct {
     let mut fields: Vec<_> = [field("struct_size", Type::Size, 0)]
         .into_iter()
@@ -117,7 +118,7 @@ fn versioned(fields: Vec<Field>) -> Struct {
     }
 }
 
-/// A table whose callbacks find the author's object in `SP_Device.device_handle`.
+/// Returns a table whose callbacks find the author's object in `SP_Device.device_handle`.
 fn table(slots: Vec<Field>) -> Item {
     let mut item = versioned(slots);
     item.author_trait = stated("Table".into());
@@ -151,7 +152,7 @@ fn api(name: &str, items: Vec<(&str, Item)>) -> Api {
     }
 }
 
-/// The status behind an alias in an API of its own, as it is from 2.12 on.
+/// Returns an API with the status behind an alias, as TensorFlow declares it from 2.12 on.
 fn status_api() -> Api {
     let code = |name: &str, value| Variant {
         name: name.into(),
@@ -220,7 +221,7 @@ fn files(slots: Vec<Field>) -> Files {
     emit(&[status_api(), demo_api(slots)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A file of the crate with all white space as one blank, so that line breaks do not matter.
+/// Returns a file of the crate with single spaces in place of all white space.
 fn flat(files: &Files, path: &str) -> String {
     files[path]
         .split_whitespace()
@@ -242,30 +243,30 @@ fn shims(slots: Vec<Field>) -> String {
     flat(&files(slots), "src/demo/shims.rs")
 }
 
-fn has(text: &str, part: &str) {
+fn assert_contains(text: &str, part: &str) {
     assert!(text.contains(part), "no `{part}` in:\n{text}");
 }
 
 #[test]
-fn the_owner_becomes_self_and_a_status_a_result() {
+fn maps_owner_to_self_and_status_to_result() {
     let run = || vec![slot("run", vec![device(), stream(), status()], Type::Void)];
-    has(&traits(run()), "type Stream: Send + Sync + 'static;");
-    has(
+    assert_contains(&traits(run()), "type Stream: Send + Sync + 'static;");
+    assert_contains(
         &traits(run()),
         "fn run(&self, stream: &Self::Stream) -> Result<()>;",
     );
     let text = shims(run());
-    has(&text, ".get(SP_Device::device_handle)");
-    has(&text, "receiver::<T>(device)");
-    has(&text, "handle::borrow::<T::Stream>(stream.0)");
-    has(
+    assert_contains(&text, ".get(SP_Device::device_handle)");
+    assert_contains(&text, "receiver::<T>(device)");
+    assert_contains(&text, "handle::borrow::<T::Stream>(stream.0)");
+    assert_contains(
         &text,
         "guard::run_with_status(\"SP_Table.run\", status, body)",
     );
 }
 
 #[test]
-fn a_handle_that_goes_out_is_the_result() {
+fn returns_object_of_created_handle() {
     let mut out = param("stream", pointer(named("SP_Stream"), true));
     out.direction = stated(Direction::Out);
     let create = || {
@@ -275,34 +276,34 @@ fn a_handle_that_goes_out_is_the_result() {
             Type::Void,
         )]
     };
-    has(
+    assert_contains(
         &traits(create()),
         "fn create(&self) -> Result<Self::Stream>;",
     );
-    has(
+    assert_contains(
         &shims(create()),
-        "stream.write(SP_Stream(handle::into_raw_with_owner(this, made)))",
+        "stream.write(SP_Stream(handle::into_raw_with_owner(this, object)))",
     );
 }
 
 #[test]
-fn a_handle_given_back_comes_by_value() {
+fn passes_object_of_owned_handle_by_value() {
     let mut given = stream();
     given.transfer = stated(Transfer::Full);
     let destroy = || vec![slot("destroy", vec![device(), given.clone()], Type::Void)];
-    has(
+    assert_contains(
         &traits(destroy()),
         "fn destroy(&self, stream: Self::Stream);",
     );
-    has(&shims(destroy()), "handle::from_raw::<T::Stream>(stream.0)");
-    has(
+    assert_contains(&shims(destroy()), "handle::from_raw::<T::Stream>(stream.0)");
+    assert_contains(
         &shims(destroy()),
         "guard::run_with_default(\"SP_Table.destroy\", ()",
     );
 }
 
 #[test]
-fn a_method_is_unsafe_where_it_must_trust_a_pointer() {
+fn method_with_pointer_is_unsafe() {
     let mut stats = param("stats", pointer(named("SP_Stats"), true));
     stats.direction = stated(Direction::InOut);
     let memory = param("memory", pointer(named("SP_Memory"), false));
@@ -312,17 +313,17 @@ fn a_method_is_unsafe_where_it_must_trust_a_pointer() {
         slot("look", vec![device(), memory], Type::Void),
         slot("copy", vec![device(), bytes], Type::Void),
     ]);
-    has(&text, " fn count(&self, stats: PrefixMut<'_, SP_Stats>);");
-    has(
+    assert_contains(&text, " fn count(&self, stats: PrefixMut<'_, SP_Stats>);");
+    assert_contains(
         &text,
         " unsafe fn look(&self, memory: Prefix<'_, SP_Memory>);",
     );
-    has(&text, " unsafe fn copy(&self, bytes: *mut c_void);");
+    assert_contains(&text, " unsafe fn copy(&self, bytes: *mut c_void);");
     assert!(!text.contains("unsafe fn count"), "{text}");
 }
 
 #[test]
-fn a_struct_is_writable_only_if_the_parameter_is_out_or_inout() {
+fn struct_is_mutable_only_for_out_and_inout() {
     let is_mutable = |direction: Option<Direction>| {
         let mut memory = param("memory", pointer(named("SP_Memory"), true));
         memory.direction = direction.and_then(stated);
@@ -334,21 +335,21 @@ fn a_struct_is_writable_only_if_the_parameter_is_out_or_inout() {
 }
 
 #[test]
-fn without_a_receiver_there_is_no_self() {
+fn table_without_receiver_has_no_self() {
     let mut demo = demo_api(vec![slot("run", vec![stream(), status()], Type::Void)]);
     if let Some(Item::Struct(item)) = demo.items.get_mut("SP_Table") {
         item.receiver = None;
     }
     let files = emit(&[status_api(), demo]).unwrap();
-    has(
+    assert_contains(
         &flat(&files, "src/demo/traits.rs"),
         "fn run(stream: &Self::Stream) -> Result<()>;",
     );
-    has(&flat(&files, "src/demo/shims.rs"), "T::run(stream)");
+    assert_contains(&flat(&files, "src/demo/shims.rs"), "T::run(stream)");
 }
 
 #[test]
-fn an_optional_slot_is_absent_unless_written() {
+fn optional_slot_is_absent_by_default() {
     let mut flush = slot("flush", vec![device(), status()], Type::Void);
     flush.presence = stated(Presence::Optional);
     let mut depth = slot(
@@ -363,14 +364,14 @@ fn an_optional_slot_is_absent_unless_written() {
     depth.neutral = stated("-1".into());
     let slots = || vec![flush.clone(), depth.clone()];
     let text = traits(slots());
-    has(&text, "const HAS_FLUSH: bool = false;");
-    has(&text, "Err(Error::absent(\"SP_Table.flush\"))");
-    has(&text, "fn depth(&self) -> i32 { -1 }");
-    has(&macros(slots()), "#[optional] fn depth(&self) -> i32;");
+    assert_contains(&text, "const HAS_FLUSH: bool = false;");
+    assert_contains(&text, "Err(Error::absent(\"SP_Table.flush\"))");
+    assert_contains(&text, "fn depth(&self) -> i32 { -1 }");
+    assert_contains(&macros(slots()), "#[optional] fn depth(&self) -> i32;");
 }
 
 #[test]
-fn the_slots_macro_names_everything_from_the_root() {
+fn slots_macro_uses_absolute_paths() {
     let memory = param("memory", pointer(named("SP_Memory"), false));
     let bytes = param("bytes", pointer(Type::Void, true));
     let text = macros(vec![slot(
@@ -378,24 +379,24 @@ fn the_slots_macro_names_everything_from_the_root() {
         vec![device(), memory, bytes, status()],
         Type::Void,
     )]);
-    has(&text, "macro_rules! __Table");
-    has(
+    assert_contains(&text, "macro_rules! __Table");
+    assert_contains(
         &text,
         "memory: $crate::__rt::Prefix<'_, $crate::demo::SP_Memory>",
     );
-    has(&text, "::core::ffi::c_void");
-    has(&text, "pub use __Table as Table;");
+    assert_contains(&text, "::core::ffi::c_void");
+    assert_contains(&text, "pub use __Table as Table;");
 }
 
 #[test]
-fn a_value_without_a_neutral_is_refused() {
+fn rejects_return_value_without_default() {
     let demo = demo_api(vec![slot("depth", vec![device()], Type::Size)]);
-    let refused = emit(&[status_api(), demo]).unwrap_err();
-    has(&refused.to_string(), "SP_Table.depth: it returns a value");
+    let error = emit(&[status_api(), demo]).unwrap_err();
+    assert_contains(&error.to_string(), "SP_Table.depth: it returns a value");
 }
 
 #[test]
-fn a_name_that_nobody_declares_is_refused() {
+fn rejects_undeclared_name() {
     let signature = Signature {
         params: vec![param("it", pointer(named("TF_Lost"), true))],
         ret: Type::Void,
@@ -410,31 +411,31 @@ fn a_name_that_nobody_declares_is_refused() {
         symbol: "TF_Lose".into(),
         loc: loc(),
     };
-    let refused = emit(&[api("demo", vec![("TF_Lose", Item::Function(function))])]).unwrap_err();
-    has(&refused.to_string(), "`TF_Lose` uses `TF_Lost`");
+    let error = emit(&[api("demo", vec![("TF_Lose", Item::Function(function))])]).unwrap_err();
+    assert_contains(&error.to_string(), "TF_Lose: the API `demo` uses `TF_Lost`");
 }
 
 #[test]
-fn a_member_without_a_name_is_refused() {
+fn rejects_member_without_name() {
     let item = Item::Struct(versioned(vec![field("", Type::Bool, 0)]));
-    let refused = emit(&[api("demo", vec![("SP_Table", item)])]).unwrap_err();
-    has(&refused.to_string(), "a member of `SP_Table` has no name");
+    let error = emit(&[api("demo", vec![("SP_Table", item)])]).unwrap_err();
+    assert_contains(&error.to_string(), "SP_Table: a member has no name");
 }
 
 #[test]
-fn a_name_declared_twice_is_refused() {
-    let twice = emit(&[
+fn rejects_name_declared_twice() {
+    let result = emit(&[
         api("one", vec![("H", handle(true, None))]),
         api("two", vec![("H", handle(true, None))]),
     ]);
-    has(
-        &twice.unwrap_err().to_string(),
-        "`H` is declared by one and by two",
+    assert_contains(
+        &result.unwrap_err().to_string(),
+        "H: declared by the APIs `one` and `two`",
     );
 }
 
 #[test]
-fn functions_of_core_are_looked_up_and_the_plugins_are_types() {
+fn functions_of_core_are_statics_and_entry_points_are_types() {
     let function = |side, symbol: &str| {
         let signature = Signature {
             params: vec![param("n", Type::Size)],
@@ -458,42 +459,42 @@ fn functions_of_core_are_looked_up_and_the_plugins_are_types() {
     ];
     let files = emit(&[api("demo", items)]).unwrap();
     let text = flat(&files, "src/demo/functions.rs");
-    has(
+    assert_contains(
         &text,
         "pub static TF_Ask: Function<unsafe extern \"C\" fn(n: usize) -> bool>",
     );
-    has(
+    assert_contains(
         &text,
-        "// SAFETY: the signature is the header's. pub static TF_Ask",
+        "// SAFETY: the signature is that of the header. pub static TF_Ask",
     );
-    has(&text, "Function::new(c\"TF_Ask\")");
-    has(
+    assert_contains(&text, "Function::new(c\"TF_Ask\")");
+    assert_contains(
         &text,
         "pub type SE_Init = unsafe extern \"C\" fn(n: usize) -> bool;",
     );
 }
 
 #[test]
-fn enumerations_are_open_and_constants_follow_them() {
+fn enumerations_are_integer_types() {
     let files = emit(&[status_api()]).unwrap();
     let text = flat(&files, "src/status/enums.rs");
-    has(&text, "pub struct TSL_Code(pub u32);");
-    has(&text, "pub const TSL_FINE: Self = Self(0);");
+    assert_contains(&text, "pub struct TSL_Code(pub u32);");
+    assert_contains(&text, "pub const TSL_FINE: Self = Self(0);");
     assert_eq!(
         text.matches("0 => Some(").count(),
         1,
-        "one name tells a value: {text}"
+        "a value has one name: {text}"
     );
     let constants = flat(&files, "src/status/constants.rs");
-    has(&constants, "pub const TF_OK: TSL_Code = TSL_Code::TSL_OK;");
-    has(
+    assert_contains(&constants, "pub const TF_OK: TSL_Code = TSL_Code::TSL_OK;");
+    assert_contains(
         &flat(&files, "src/status/handles.rs"),
         "pub use sp_runtime::RawStatus as TSL_Status;",
     );
 }
 
 #[test]
-fn texts_keep_their_value_in_rust_and_c() {
+fn text_constants_are_escaped_in_rust_and_c() {
     let text = Item::Constant(Constant {
         doc: None,
         value: Value::Text("a\n\"\u{1b}1".into()),
@@ -501,25 +502,25 @@ fn texts_keep_their_value_in_rust_and_c() {
     });
     let apis = [api("demo", vec![("TEXT", text)])];
     let files = emit(&apis).unwrap();
-    has(
+    assert_contains(
         &flat(&files, "src/demo/constants.rs"),
         r#"pub const TEXT: &str = "a\n\"\u{1b}1";"#,
     );
     let headers = super::header::emit(&apis, &Symbols::default()).unwrap();
-    has(&headers["sp_demo.h"], r#"#define TEXT "a\n\"\0331""#);
+    assert_contains(&headers["spgen_demo.h"], r#"#define TEXT "a\n\"\0331""#);
 }
 
 #[test]
-fn layouts_are_asserted() {
+fn asserts_layouts() {
     let text = flat(&files(vec![]), "src/demo/layout.rs");
-    has(&text, "(size_of::<SP_Stats>(), align_of::<SP_Stats>());");
-    has(&text, "assert!(size == 16 && align == 8);");
-    has(&text, "assert!(offset_of!(SP_Stats, count) == 8);");
-    has(&text, "assert!(SP_Stats::STRUCT_SIZE == 16);");
+    assert_contains(&text, "(size_of::<SP_Stats>(), align_of::<SP_Stats>());");
+    assert_contains(&text, "assert!(size == 16 && align == 8);");
+    assert_contains(&text, "assert!(offset_of!(SP_Stats, count) == 8);");
+    assert_contains(&text, "assert!(SP_Stats::STRUCT_SIZE == 16);");
 }
 
 #[test]
-fn only_files_with_something_in_them_are_written() {
+fn omits_files_without_items() {
     let files = emit(&[status_api()]).unwrap();
     assert!(!files.contains_key("src/status/structs.rs"));
     assert!(!files["src/status/mod.rs"].contains("structs"));
@@ -531,18 +532,18 @@ fn only_files_with_something_in_them_are_written() {
 }
 
 #[test]
-fn a_second_owner_is_an_argument() {
+fn second_owner_is_an_argument() {
     let mut peer = device();
     peer.name = "peer".into();
     let text = traits(vec![slot("join", vec![device(), peer], Type::Void)]);
-    has(&text, "unsafe fn join(&self, peer: Prefix<'_, SP_Device>);");
+    assert_contains(&text, "unsafe fn join(&self, peer: Prefix<'_, SP_Device>);");
 }
 
 #[test]
-fn names_of_other_apis_are_imported_and_no_more() {
+fn imports_only_used_names_of_other_apis() {
     let files = files(vec![slot("run", vec![device(), status()], Type::Void)]);
     let text = flat(&files, "src/demo/mod.rs");
-    has(&text, "use crate::status::TF_Status;");
+    assert_contains(&text, "use crate::status::TF_Status;");
     assert!(!text.contains("TSL_"), "{text}");
     assert!(
         !files["src/status/mod.rs"].contains("use crate::"),
@@ -551,7 +552,7 @@ fn names_of_other_apis_are_imported_and_no_more() {
 }
 
 #[test]
-fn two_handles_of_one_name_are_refused() {
+fn rejects_handles_with_equal_associated_types() {
     let mut other = stream();
     other.ty = named("SE_Stream");
     let mut demo = demo_api(vec![slot(
@@ -560,12 +561,12 @@ fn two_handles_of_one_name_are_refused() {
         Type::Void,
     )]);
     demo.items.insert("SE_Stream".into(), handle(true, None));
-    let refused = emit(&[status_api(), demo]).unwrap_err();
-    has(&refused.to_string(), "would both be its type `Stream`");
+    let error = emit(&[status_api(), demo]).unwrap_err();
+    assert_contains(&error.to_string(), "have the same associated type `Stream`");
 }
 
 #[test]
-fn a_slot_of_a_named_type_is_refused() {
+fn rejects_slot_of_named_callback_type() {
     let mut demo = demo_api(vec![field("run", named("SP_Run"), 0)]);
     let signature = Signature {
         params: vec![],
@@ -578,6 +579,9 @@ fn a_slot_of_a_named_type_is_refused() {
         loc: loc(),
     };
     demo.items.insert("SP_Run".into(), Item::Callback(callback));
-    let refused = emit(&[status_api(), demo]).unwrap_err();
-    has(&refused.to_string(), "SP_Table.run: its type is `SP_Run`");
+    let error = emit(&[status_api(), demo]).unwrap_err();
+    assert_contains(
+        &error.to_string(),
+        "SP_Table.run: its type is the callback `SP_Run`",
+    );
 }

@@ -1,4 +1,4 @@
-//! Author traits: one per function table, in Rust's own terms.
+//! Author traits: one for each function table, with Rust types.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,10 +7,10 @@ use sp_expand::ty::InScope;
 use sp_ir::Type;
 
 use super::method::signature;
-use super::slots::{Slot, Table, associated};
+use super::slots::{FunctionTable, Slot, associated};
 use crate::context::Context;
 
-/// The traits for an API's tables.
+/// Emits the traits for an API's tables.
 pub fn emit(context: &Context<'_>) -> TokenStream {
     let tables = context.tables();
     tables
@@ -19,16 +19,19 @@ pub fn emit(context: &Context<'_>) -> TokenStream {
         .collect()
 }
 
-fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
+fn author_trait(table: &FunctionTable<'_>, context: &Context<'_>) -> TokenStream {
     let name = &table.author;
-    let line = format!("What fills a [`{}`]: one method per slot.", table.name);
+    let line = format!(
+        "The functions of a [`{}`]: one method for each slot.",
+        table.name
+    );
     let doc = print_doc(
         &line,
         &table.item.loc,
         context.timeline.release_text(table.name, ""),
     );
     let types = table.handles.iter().map(|handle| {
-        let doc = format!(" What stands behind a [`{handle}`].");
+        let doc = format!(" The object behind a [`{handle}`].");
         let name = associated(handle);
         quote!(#[doc = #doc] type #name: Send + Sync + 'static;)
     });
@@ -42,7 +45,7 @@ fn author_trait(table: &Table<'_>, context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
+fn method(table: &FunctionTable<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStream {
     let catalog = context.catalog;
     let releases = context.timeline.release_text(table.name, &slot.field.name);
     let doc = print_doc(&field_doc(slot.field), &slot.field.loc, releases);
@@ -50,7 +53,7 @@ fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStr
         quote! {
             #[doc = ""]
             #[doc = " # Safety"]
-            #[doc = " Pointers among the arguments are the host's, as its header says."]
+            #[doc = " - Pointers among the arguments are valid as the host's header states."]
         }
     });
     let signature = signature(slot, catalog, &InScope);
@@ -58,24 +61,24 @@ fn method(table: &Table<'_>, slot: &Slot<'_>, context: &Context<'_>) -> TokenStr
         return quote!(#doc #safety #signature;);
     }
     let constant = slot.presence_constant();
-    let unused = unused(slot);
-    let body = absent(table, slot);
+    let ignored = ignored_arguments(slot);
+    let body = default_body(table, slot);
     quote! {
         #[doc(hidden)]
         const #constant: bool = false;
         #doc
         #[doc = ""]
-        #[doc = " Optional: the slot stays null unless this is written."]
+        #[doc = " Optional: the slot is null unless this method is implemented."]
         #safety
         #signature {
-            #unused
+            #ignored
             #body
         }
     }
 }
 
-/// Names the arguments that a default body does not look at.
-fn unused(slot: &Slot<'_>) -> Option<TokenStream> {
+/// Prints a use of the arguments that a default body ignores.
+fn ignored_arguments(slot: &Slot<'_>) -> Option<TokenStream> {
     let names: Vec<_> = slot.arguments().map(|it| &it.name).collect();
     match names.as_slice() {
         [] => None,
@@ -84,12 +87,12 @@ fn unused(slot: &Slot<'_>) -> Option<TokenStream> {
     }
 }
 
-/// What an optional slot does that the author has not written, and that is called all the same.
-fn absent(table: &Table<'_>, slot: &Slot<'_>) -> TokenStream {
+/// Prints the body of an optional method that the author does not implement. Other code may still call it.
+fn default_body(table: &FunctionTable<'_>, slot: &Slot<'_>) -> TokenStream {
     let full = format!("{}.{}", table.name, slot.field.name);
-    match (slot.fails(), slot.ret) {
+    match (slot.has_status(), slot.ret) {
         (true, _) => quote!(Err(Error::absent(#full))),
         (false, Type::Void) => TokenStream::new(),
-        (false, _) => slot.neutral.clone(),
+        (false, _) => slot.default_return.clone(),
     }
 }

@@ -1,7 +1,7 @@
-//! Credentials for indexes that need them. pip leaves them out of its log, so they are looked up where pip
-//! has them from: the index URLs of its configuration, and netrc. Keyrings are not read.
+//! Credentials for indexes that need them. pip omits them from its log, so they are read from the same sources as pip
+//! reads them: the index URLs of its configuration, and netrc. Keyrings are not read.
 //!
-//! They are only held in memory, and only sent to the scheme, host and port that they belong to.
+//! They are held in memory only, and sent only to the scheme, host and port that they are for.
 
 use super::url::Url;
 use sp_system::python;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 const SCRIPT: &str = include_str!("credentials.py");
 
-/// The value of an `Authorization` header, which is not printed.
+/// The value of an `Authorization` header. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Authorization(String);
 
@@ -29,14 +29,14 @@ impl fmt::Debug for Authorization {
     }
 }
 
-/// The credentials that were looked up, by origin.
+/// A cache of credentials by origin.
 #[derive(Debug, Default)]
 pub struct Credentials {
     known: Mutex<BTreeMap<String, Option<Authorization>>>,
 }
 
 impl Credentials {
-    /// Returns what pip would send to the origin of `url`, or `None` if it has no credentials for it.
+    /// Returns the header that pip would send to the origin of `url`, or `None` if pip has no credentials for it.
     pub fn find(&self, url: &Url) -> Option<Authorization> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.entry(url.origin()).or_insert_with(|| look_up(url));
@@ -44,7 +44,7 @@ impl Credentials {
     }
 }
 
-/// Without a usable Python or pip there are no credentials; the server's answer is the error then.
+/// Returns the credentials of pip, or `None` also if Python or pip cannot be run: the server's status is reported then.
 fn look_up(url: &Url) -> Option<Authorization> {
     let output = python::run(Path::new("python3"), &["-c", SCRIPT, &url.to_string()]).ok()?;
     let value = String::from_utf8(output.stdout).ok()?.trim().to_owned();

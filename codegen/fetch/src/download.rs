@@ -1,10 +1,10 @@
-//! Whole wheels, compared with the sha256 that the index states. Of a wheel that is read in parts this
-//! cannot be checked; its headers are compared with the lock.
+//! Downloads whole wheels and compares them with the sha256 that the index states. A wheel that is read in parts cannot
+//! be compared; its headers are compared with the lock.
 
 use super::error::FetchError;
-use super::http::{Client, Remote};
-use super::link::Found;
-use super::range::{LENGTH_MOST, RangeError};
+use super::http::{Client, RemoteFile};
+use super::link::WheelLink;
+use super::range::{MAX_FILE_LENGTH, RangeError};
 use super::url::Url;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -13,32 +13,32 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::sync::Arc;
 
-const BLOCK: usize = 1 << 20;
-/// The largest index page that is read; that of `tensorflow` has 1 MiB.
-const PAGE_MOST: u64 = 64 << 20;
-/// An index page as data: <https://packaging.python.org/en/latest/specifications/simple-repository-api/>.
+const BLOCK_LENGTH: usize = 1 << 20;
+/// Maximum size of an index page in bytes. The page of `tensorflow` has 1 MiB.
+const MAX_PAGE_LENGTH: u64 = 64 << 20;
+/// Media type of an index page in JSON: <https://packaging.python.org/en/latest/specifications/simple-repository-api/>.
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
 
 /// A wheel in an unnamed temporary file.
 #[derive(Debug)]
 pub struct Download {
-    /// The file, at its start.
+    /// The file, positioned at its start.
     pub file: File,
     /// Its size in bytes.
     pub length: u64,
-    /// True if the index stated a sha256, which was compared.
-    pub is_stated: bool,
+    /// True if the index states a sha256, which is that of the file.
+    pub is_verified: bool,
 }
 
-/// Fetches a wheel in blocks.
+/// Downloads a wheel.
 ///
 /// # Errors
-/// Returns an error if the wheel cannot be fetched, is larger than any wheel, or has another sha256 than
+/// Returns an error if the wheel cannot be downloaded, is larger than [`MAX_FILE_LENGTH`], or has another sha256 than
 /// the link or its page states.
-pub fn fetch(link: &Found, client: &Arc<Client>) -> Result<Download, FetchError> {
+pub fn fetch(link: &WheelLink, client: &Arc<Client>) -> Result<Download, FetchError> {
     let failed = |error| FetchError::from_server(&link.url, error);
-    let url = Url::parse(&link.url).ok_or_else(|| failed(unreadable_url()))?;
-    let body = Remote::new(client.clone(), url)
+    let url = Url::parse(&link.url).ok_or_else(|| failed(invalid_url()))?;
+    let body = RemoteFile::new(client.clone(), url)
         .open(None)
         .map_err(failed)?;
     let mut file = tempfile::tempfile().map_err(|error| FetchError::StoreUnwritable {
@@ -46,9 +46,9 @@ pub fn fetch(link: &Found, client: &Arc<Client>) -> Result<Download, FetchError>
         detail: error.to_string(),
     })?;
     let (length, found) = copy(body, &mut file).map_err(failed)?;
-    let stated = link.sha256.clone().or_else(|| stated_on_page(link, client));
+    let stated = link.sha256.clone().or_else(|| find_page_hash(link, client));
     match stated {
-        Some(stated) if stated != found => Err(FetchError::WheelDiffers {
+        Some(stated) if stated != found => Err(FetchError::WheelHashMismatch {
             wheel: file_name(link).to_owned(),
             stated,
             found,
@@ -56,55 +56,57 @@ pub fn fetch(link: &Found, client: &Arc<Client>) -> Result<Download, FetchError>
         stated => Ok(Download {
             file,
             length,
-            is_stated: stated.is_some(),
+            is_verified: stated.is_some(),
         }),
     }
 }
 
-/// Copies a body into a file; returns its length and its sha256.
+/// Copies a response body to a file. Returns its length and its sha256.
 fn copy(body: impl Read, file: &mut File) -> Result<(u64, String), RangeError> {
-    let away = |error: io::Error| RangeError::Away(error.to_string());
-    let mut body = body.take(LENGTH_MOST + 1);
-    let (mut digest, mut block, mut length) = (Sha256::new(), vec![0; BLOCK], 0);
+    let unreachable = |error: io::Error| RangeError::Unreachable(error.to_string());
+    let mut body = body.take(MAX_FILE_LENGTH + 1);
+    let (mut digest, mut block, mut length) = (Sha256::new(), vec![0; BLOCK_LENGTH], 0);
     loop {
-        let count = body.read(&mut block).map_err(away)?;
+        let count = body.read(&mut block).map_err(unreachable)?;
         if count == 0 {
             break;
         }
         length += count as u64;
-        if length > LENGTH_MOST {
-            let detail = format!("the server sends more than {LENGTH_MOST} bytes");
-            return Err(RangeError::Invalid(detail));
+        if length > MAX_FILE_LENGTH {
+            let detail = format!("the server sends more than {MAX_FILE_LENGTH} bytes");
+            return Err(RangeError::InvalidResponse(detail));
         }
         digest.update(&block[..count]);
-        file.write_all(&block[..count]).map_err(away)?;
+        file.write_all(&block[..count]).map_err(unreachable)?;
     }
-    file.rewind().map_err(away)?;
+    file.rewind().map_err(unreachable)?;
     Ok((length, hexadecimal(&digest.finalize())))
 }
 
-/// Returns bytes as hexadecimal digits.
+/// Converts bytes to hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A page of an index; other keys are ignored.
+/// An index page in JSON. Other keys are ignored.
 #[derive(Deserialize)]
-struct Page {
-    files: Vec<PageFile>,
+struct JsonPage {
+    files: Vec<JsonFile>,
 }
 
 #[derive(Deserialize)]
-struct PageFile {
+struct JsonFile {
     filename: String,
     hashes: BTreeMap<String, String>,
 }
 
-/// Returns the sha256 of the wheel on the page that links to it. pip does not print it if the page is JSON.
-fn stated_on_page(link: &Found, client: &Arc<Client>) -> Option<String> {
+/// Returns the sha256 that the page with the link states. pip does not print it for a page in JSON.
+fn find_page_hash(link: &WheelLink, client: &Arc<Client>) -> Option<String> {
     let page = Url::parse(link.page.as_deref()?)?;
-    let body = Remote::new(client.clone(), page).open(Some(JSON)).ok()?;
-    let page: Page = serde_json::from_reader(body.take(PAGE_MOST)).ok()?;
+    let body = RemoteFile::new(client.clone(), page)
+        .open(Some(JSON))
+        .ok()?;
+    let page: JsonPage = serde_json::from_reader(body.take(MAX_PAGE_LENGTH)).ok()?;
     let mut files = page.files.into_iter();
     let file = files.find(|file| file.filename == file_name(link))?;
     file.hashes
@@ -112,18 +114,18 @@ fn stated_on_page(link: &Found, client: &Arc<Client>) -> Option<String> {
         .map(|hash| hash.to_ascii_lowercase())
 }
 
-fn file_name(link: &Found) -> &str {
+fn file_name(link: &WheelLink) -> &str {
     link.url.rsplit('/').next().unwrap_or(&link.url)
 }
 
-fn unreadable_url() -> RangeError {
-    RangeError::Invalid("the index links to it with a URL that cannot be read".into())
+fn invalid_url() -> RangeError {
+    RangeError::InvalidResponse("the index links to it with an invalid URL".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::links;
+    use crate::link::parse_links;
     use sp_tests::http::{Response, Server};
 
     const NAME: &str = "tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
@@ -132,8 +134,11 @@ mod tests {
         hexadecimal(&Sha256::digest(bytes))
     }
 
-    /// Fetches a wheel of one byte, where the link and the JSON page state these hashes.
-    fn fetch_stated(fragment: Option<&str>, on_page: Option<&str>) -> Result<Download, FetchError> {
+    /// Downloads a wheel of one byte whose link and JSON page state the given hashes.
+    fn fetch_with_hashes(
+        fragment: Option<&str>,
+        on_page: Option<&str>,
+    ) -> Result<Download, FetchError> {
         let hashes = on_page.map_or_else(String::new, |hash| format!("\"sha256\": \"{hash}\""));
         let json = format!(
             "{{\"files\": [{{\"filename\": \"{NAME}\", \"hashes\": {{{hashes}}}, \"size\": 1}}]}}"
@@ -145,21 +150,21 @@ mod tests {
         let fragment = fragment.map_or_else(String::new, |hash| format!("#sha256={hash}"));
         let (file, page) = (server.url(&format!("/{NAME}")), server.url("/simple/"));
         let line = format!("Found link {file}{fragment} (from {page})");
-        let link = links("tensorflow-cpu", &line).0.remove(0);
+        let link = parse_links("tensorflow-cpu", &line).0.remove(0);
         fetch(&link, &Arc::new(Client::new(true)))
     }
 
     #[test]
-    fn compares_the_hash_of_the_link_and_else_of_the_page() {
+    fn compares_hash_of_link_or_else_of_page() {
         let (right, wrong) = (sha256(b"x"), sha256(b"y"));
-        assert!(fetch_stated(Some(&right), None).unwrap().is_stated);
-        assert!(fetch_stated(None, Some(&right)).unwrap().is_stated);
-        assert!(!fetch_stated(None, None).unwrap().is_stated);
-        for differs in [
-            fetch_stated(Some(&wrong), Some(&right)),
-            fetch_stated(None, Some(&wrong)),
+        assert!(fetch_with_hashes(Some(&right), None).unwrap().is_verified);
+        assert!(fetch_with_hashes(None, Some(&right)).unwrap().is_verified);
+        assert!(!fetch_with_hashes(None, None).unwrap().is_verified);
+        for result in [
+            fetch_with_hashes(Some(&wrong), Some(&right)),
+            fetch_with_hashes(None, Some(&wrong)),
         ] {
-            assert!(matches!(differs, Err(FetchError::WheelDiffers { .. })));
+            assert!(matches!(result, Err(FetchError::WheelHashMismatch { .. })));
         }
     }
 }

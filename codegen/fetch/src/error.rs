@@ -1,4 +1,4 @@
-//! What can go wrong in an import: one message per kind, each with what to do next.
+//! Errors of an import, each with a message, a code and help.
 
 use super::range::RangeError;
 use miette::Diagnostic;
@@ -8,35 +8,35 @@ use sp_library::binary::LibraryError;
 use sp_parse::source::SourceError;
 use thiserror::Error;
 
-/// Why an import wrote nothing.
+/// A failure of an import, which wrote nothing.
 #[derive(Debug, Error, Diagnostic)]
 pub enum FetchError {
-    /// No index that pip asks has a final release of that name.
+    /// pip's indexes have no wheel of the requested release.
     #[error("the index has no {package} {release}")]
     #[diagnostic(code(sp_gen::import::unknown_release))]
     UnknownRelease {
-        /// The requested version.
+        /// The package.
         package: String,
-        /// In which release.
+        /// The requested release.
         release: Release,
-        /// Which releases it has.
+        /// The releases that the index has.
         #[help]
         known: String,
     },
-    /// The index, or the host of the wheel, did not answer.
-    #[error("the network is away: {detail}")]
+    /// The index or the server of the wheel cannot be reached.
+    #[error("the index or the server of the wheel cannot be reached: {detail}")]
     #[diagnostic(
-        code(sp_gen::import::network_away),
+        code(sp_gen::import::network_unreachable),
         help(
             "check the connection and pip's index settings (`pip config list`), or import from a wheel or an installed TensorFlow with `--from`"
         )
     )]
-    NetworkAway {
-        /// What pip or the connection said.
+    NetworkUnreachable {
+        /// The error of pip or of the connection.
         detail: String,
     },
-    /// There is no usable pip.
-    #[error("cannot ask pip for the wheel: {detail}")]
+    /// pip cannot be run.
+    #[error("pip cannot be run to find the wheel: {detail}")]
     #[diagnostic(
         code(sp_gen::import::pip_missing),
         help(
@@ -44,10 +44,10 @@ pub enum FetchError {
         )
     )]
     PipMissing {
-        /// What happened when it was run.
+        /// The error of the attempt to run it.
         detail: String,
     },
-    /// pip ran and failed for another reason.
+    /// pip ran and failed for another reason than a connection or an unknown package.
     #[error("pip could not read the index: {detail}")]
     #[diagnostic(
         code(sp_gen::import::pip_failed),
@@ -56,27 +56,27 @@ pub enum FetchError {
         )
     )]
     PipFailed {
-        /// The last line of what it said.
+        /// The last line of its output.
         detail: String,
     },
-    /// The host of the wheel answers with all of it.
-    #[error("the server of {wheel} does not serve parts of a file")]
+    /// The server of the wheel does not support range requests.
+    #[error("the server of {wheel} does not support range requests")]
     #[diagnostic(
-        code(sp_gen::import::ranges_refused),
+        code(sp_gen::import::ranges_unsupported),
         help(
-            "`--whole` fetches all of it, some hundred MB, and compares its sha256 with the index's; `--from` imports a wheel at hand"
+            "`--whole` downloads the whole wheel, some hundred MB, and compares its sha256 with the index's; `--from` imports a local wheel"
         )
     )]
-    RangesRefused {
+    RangesUnsupported {
         /// The wheel's file name.
         wheel: String,
     },
-    /// The wheel, the page that links to it or a redirect is plain http.
-    #[error("{wheel} would be read over plain http from {host}")]
+    /// The URL of the wheel, of the page that links to it or of a redirect is plain http.
+    #[error("{wheel} would be fetched over plain http from {host}")]
     #[diagnostic(
         code(sp_gen::import::plain_http),
         help(
-            "anyone between here and {host} can change it. Use an https index; `--allow-http` allows plain http"
+            "anyone on the network can change it. Use an https index, or `--allow-http` to allow plain http"
         )
     )]
     PlainHttp {
@@ -85,15 +85,15 @@ pub enum FetchError {
         /// Host and port.
         host: String,
     },
-    /// The server answers with an error.
+    /// The server answers with an error status.
     #[error("{host} answers with status {status} for {wheel}")]
     #[diagnostic(
-        code(sp_gen::import::access_denied),
+        code(sp_gen::import::request_failed),
         help(
-            "credentials are taken from the index URLs of `pip config list` and from netrc, if they are for {host}; keyrings are not read. `--from` imports a wheel that was fetched otherwise"
+            "if {host} needs credentials, add them to the index URL in pip's configuration or to netrc; keyrings are not read. `--from` imports a wheel that was downloaded by other means"
         )
     )]
-    AccessDenied {
+    RequestFailed {
         /// Host and port.
         host: String,
         /// The wheel's file name.
@@ -101,15 +101,15 @@ pub enum FetchError {
         /// The HTTP status.
         status: u16,
     },
-    /// The wheel is not the one that the index links to.
+    /// The wheel's sha256 differs from the one in the index.
     #[error(
-        "{wheel} is not what the index states\n  stated sha256 {stated}\n  found  sha256 {found}"
+        "{wheel} has another sha256 than the index states\n  stated {stated}\n  found  {found}"
     )]
     #[diagnostic(
-        code(sp_gen::import::wheel_differs),
+        code(sp_gen::import::wheel_hash_mismatch),
         help("nothing was written. The wheel was changed or is damaged; do not use it")
     )]
-    WheelDiffers {
+    WheelHashMismatch {
         /// The wheel's file name.
         wheel: String,
         /// The sha256 of the link.
@@ -117,25 +117,25 @@ pub enum FetchError {
         /// The sha256 of the file.
         found: String,
     },
-    /// A member's name points out of the folder it would be written to.
-    #[error("{origin} has a member named `{member}`, which leads out of the store")]
+    /// A member's path is outside of the wheel's root.
+    #[error("{origin} has the member `{member}`, whose path is outside of the wheel's root")]
     #[diagnostic(
-        code(sp_gen::import::member_name_refused),
-        help("this wheel was not made by TensorFlow's build; do not use it")
+        code(sp_gen::import::member_outside_root),
+        help("TensorFlow's build does not write such a wheel; do not use it")
     )]
-    MemberNameRefused {
+    MemberOutsideRoot {
         /// The wheel.
         origin: String,
         /// The member.
         member: String,
     },
-    /// `--from` holds another release than the one named.
-    #[error("{origin} holds TensorFlow {found}, not {release}")]
+    /// The source of `--from` has another release than the requested one.
+    #[error("{origin} has TensorFlow {found}, not {release}")]
     #[diagnostic(
-        code(sp_gen::import::release_differs),
-        help("name the release that it holds, {found}, or point `--from` elsewhere")
+        code(sp_gen::import::release_mismatch),
+        help("request {found}, or give `--from` a wheel or folder of {release}")
     )]
-    ReleaseDiffers {
+    ReleaseMismatch {
         /// The wheel or folder.
         origin: String,
         /// The requested version.
@@ -143,11 +143,11 @@ pub enum FetchError {
         /// The version that it states.
         found: String,
     },
-    /// `nightly`, and `--from` holds something else.
-    #[error("{origin} holds TensorFlow {found}, which is not a nightly build")]
+    /// The release is `nightly`, and the source of `--from` is not a nightly build.
+    #[error("{origin} has TensorFlow {found}, which is not a nightly build")]
     #[diagnostic(
         code(sp_gen::import::not_nightly),
-        help("name the release that it holds instead of `nightly`, or point `--from` elsewhere")
+        help("request {found} instead of `nightly`, or give `--from` a nightly build")
     )]
     NotNightly {
         /// The wheel or folder.
@@ -155,38 +155,38 @@ pub enum FetchError {
         /// The version that it states.
         found: String,
     },
-    /// `--from` does not say what it is, and no lock does.
-    #[error("{origin} does not say which release it is, and {release} is not locked")]
+    /// The source of `--from` does not state its release, and the release is not locked.
+    #[error("{origin} does not state its release, and {release} is not locked")]
     #[diagnostic(
-        code(sp_gen::import::release_unstated),
+        code(sp_gen::import::release_not_stated),
         help(
-            "point `--from` at the wheel or at the site-packages folder, which has the package's dist-info"
+            "give `--from` the wheel, or the site-packages folder, which has the package's dist-info"
         )
     )]
-    ReleaseUnstated {
+    ReleaseNotStated {
         /// The folder.
         origin: String,
         /// The requested version.
         release: Release,
     },
-    /// `--locked`, and the lock does not have it.
+    /// `--locked` is given, and the lock does not have the release.
     #[error("TensorFlow {release} is not in {lock}")]
     #[diagnostic(
-        code(sp_gen::import::release_unlocked),
-        help("import it once without `--locked`, look at the change of the lock, and commit it")
+        code(sp_gen::import::release_not_locked),
+        help("import it without `--locked`, review the change of the lock and commit it")
     )]
-    ReleaseUnlocked {
+    ReleaseNotLocked {
         /// The requested version.
         release: Release,
         /// The lock file.
         lock: String,
     },
-    /// A pre-release of a minor release of which a final or newer version is locked.
+    /// A final or newer version of the requested pre-release's minor release is locked.
     #[error("TensorFlow {release} cannot be imported: {newest} is imported already")]
     #[diagnostic(
         code(sp_gen::import::release_superseded),
         help(
-            "snapshots hold one version of each minor release: remove {newest} from {lock} first"
+            "there are snapshots of one version of each minor release only: remove {newest} from {lock} first"
         )
     )]
     ReleaseSuperseded {
@@ -197,18 +197,20 @@ pub enum FetchError {
         /// The lock that has it.
         lock: String,
     },
-    /// A header is not the one that was locked.
-    #[error("{header} of {release} is not the locked one\n  locked {locked}\n  found  {found}")]
+    /// A header differs from the locked one.
+    #[error(
+        "{header} of {release} has another sha256 than the lock\n  locked {locked}\n  found  {found}"
+    )]
     #[diagnostic(
-        code(sp_gen::import::hash_differs),
+        code(sp_gen::import::header_hash_mismatch),
         help(
-            "nothing was written. The source was changed, or is another build of this release. Its hashes are in {lock}: if they are wrong, remove {release} there and import again"
+            "nothing was written. The source was changed, or is another build of this release. If the hashes in {lock} are wrong, remove {release} there and import again"
         )
     )]
-    HashDiffers {
+    HeaderHashMismatch {
         /// The header.
         header: String,
-        /// Of which release.
+        /// Its release.
         release: Release,
         /// Its sha256 in the lock, or `absent`.
         locked: String,
@@ -217,65 +219,68 @@ pub enum FetchError {
         /// The lock that has the release.
         lock: String,
     },
-    /// A package that symbols are not kept for.
-    #[error("{origin} does not say that it is a wheel for Linux or arm64 macOS")]
+    /// The platform of a wheel is not supported by `--symbols`.
+    #[error("{origin} is not a wheel of TensorFlow for Linux or arm64 macOS")]
     #[diagnostic(
-        code(sp_gen::import::platform_unknown),
-        help(
-            "symbols are read from tensorflow and tensorflow-cpu wheels, and from installations of them"
-        )
+        code(sp_gen::import::unsupported_platform),
+        help("symbols are read from wheels of tensorflow, tensorflow-cpu and tf-nightly")
     )]
-    PlatformUnknown {
+    UnsupportedPlatform {
         /// The wheel or folder.
         origin: String,
     },
-    /// The lock exists and is not readable text.
+    /// The lock exists and cannot be read as text.
     #[error("cannot read the lock {lock}: {detail}")]
     #[diagnostic(
         code(sp_gen::import::lock_unreadable),
         help(
-            "nothing was written. Make it readable, or move it away: `sp-gen import` then writes a new one"
+            "nothing was written. Make it readable, or remove it: `sp-gen import` then writes a new one"
         )
     )]
     LockUnreadable {
         /// The lock file.
         lock: String,
-        /// Why not.
+        /// The cause.
         detail: String,
     },
-    /// No lock on the file that parallel imports exclude each other with.
+    /// The file lock that excludes parallel imports is not available.
     #[error("cannot lock {path}: {detail}")]
     #[diagnostic(
-        code(sp_gen::import::lock_unavailable),
+        code(sp_gen::import::file_lock_unavailable),
         help(
-            "parallel imports exclude each other with this file: set XDG_CACHE_HOME to a folder that is writable and whose file system has file locks"
+            "parallel imports lock this file: set XDG_CACHE_HOME to a writable folder on a file system with file locks"
         )
     )]
-    LockUnavailable {
+    FileLockUnavailable {
         /// The file.
         path: String,
-        /// Why not.
+        /// The cause.
         detail: String,
     },
-    /// The lock is not one.
-    #[error("{lock} is not a lock of headers: {detail}")]
-    #[diagnostic(code(sp_gen::import::lock_malformed))]
+    /// The lock is malformed.
+    #[error("{lock} is not a valid lock of headers: {detail}")]
+    #[diagnostic(
+        code(sp_gen::import::lock_malformed),
+        help(
+            "nothing was written. Repair the file, or remove it: `sp-gen import` then writes a new one"
+        )
+    )]
     LockMalformed {
         /// The lock file.
         lock: String,
-        /// What the TOML reader said.
+        /// The error of the TOML parser.
         detail: String,
     },
     /// The store or the lock cannot be written.
     #[error("cannot write {path}: {detail}")]
     #[diagnostic(
         code(sp_gen::import::store_unwritable),
-        help("nothing was left half-written")
+        help("headers and lock are unchanged")
     )]
     StoreUnwritable {
         /// The file or folder.
         path: String,
-        /// Why not.
+        /// The cause.
         detail: String,
     },
     /// The index has no nightly build for this platform.
@@ -283,7 +288,7 @@ pub enum FetchError {
     #[diagnostic(
         code(sp_gen::import::no_nightly),
         help(
-            "`pip config list` shows which index is used; `--from` imports an installed nightly build"
+            "`pip config list` shows which index is used; `--from` imports a local wheel or an installed nightly build"
         )
     )]
     NoNightly {
@@ -305,22 +310,22 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Returns what a failed request for `wheel`, a URL or file name, means.
+    /// Converts the error of a request for `wheel`, a URL or a file name.
     pub fn from_server(wheel: &str, error: RangeError) -> Self {
         let wheel = wheel.rsplit('/').next().unwrap_or(wheel).to_owned();
         match error {
-            RangeError::Refused => Self::RangesRefused { wheel },
-            RangeError::Insecure(host) => Self::PlainHttp { wheel, host },
-            RangeError::Denied { host, status } => Self::AccessDenied {
+            RangeError::Unsupported => Self::RangesUnsupported { wheel },
+            RangeError::PlainHttp(host) => Self::PlainHttp { wheel, host },
+            RangeError::ErrorStatus { host, status } => Self::RequestFailed {
                 host,
                 wheel,
                 status,
             },
-            RangeError::Invalid(detail) => Self::Source(SourceError::Unreadable {
+            RangeError::InvalidResponse(detail) => Self::Source(SourceError::Unreadable {
                 origin: wheel,
                 detail,
             }),
-            RangeError::Away(detail) => Self::NetworkAway {
+            RangeError::Unreachable(detail) => Self::NetworkUnreachable {
                 detail: format!("{wheel}: {detail}"),
             },
         }

@@ -1,4 +1,4 @@
-//! One writer at a time, among threads and processes: parallel imports read and write the same lock and
+//! A file lock that excludes other threads and processes: parallel imports read and write the same lock and
 //! the same tables.
 
 use super::error::FetchError;
@@ -6,42 +6,42 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The right to write beside a file, until it is dropped.
+/// Exclusive permission to write a file; dropping it releases the file lock.
 #[derive(Debug)]
-pub struct Exclusive {
-    /// Closing it releases the lock, also if the process ends early.
+pub struct ExclusiveLock {
+    /// Closing it releases the file lock, also if the process is killed.
     _file: File,
 }
 
-impl Exclusive {
-    /// Waits until no other thread or process writes beside `path`. The lock is on a file of its own,
-    /// `.NAME.lock`, because `path` itself is replaced by a rename.
+impl ExclusiveLock {
+    /// Waits until no other thread or process holds the file lock of `path`. The locked file is `.NAME.lock`
+    /// beside `path`, because `path` itself is replaced by a rename.
     ///
     /// # Errors
     /// Returns an error if the file system cannot create or lock that file.
     pub fn acquire(path: &Path) -> Result<Self, FetchError> {
-        let guard = guard_file(path);
-        open_locked(&guard)
+        let lock_path = lock_file_path(path);
+        open_locked(&lock_path)
             .map(|file| Self { _file: file })
-            .map_err(|error| FetchError::LockUnavailable {
-                path: guard.display().to_string(),
+            .map_err(|error| FetchError::FileLockUnavailable {
+                path: lock_path.display().to_string(),
                 detail: error.to_string(),
             })
     }
 }
 
-fn guard_file(path: &Path) -> PathBuf {
+fn lock_file_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.lock"))
 }
 
-fn open_locked(guard: &Path) -> io::Result<File> {
-    fs::create_dir_all(guard.parent().unwrap_or(Path::new(".")))?;
+fn open_locked(lock_path: &Path) -> io::Result<File> {
+    fs::create_dir_all(lock_path.parent().unwrap_or(Path::new(".")))?;
     let file = File::options()
         .create(true)
         .truncate(false)
         .write(true)
-        .open(guard)?;
+        .open(lock_path)?;
     file.lock()?;
     Ok(file)
 }
@@ -51,22 +51,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_released_when_dropped() {
+    fn releases_file_lock_when_dropped() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("cache/sources.toml");
-        let held = Exclusive::acquire(&path).unwrap();
+        let lock = ExclusiveLock::acquire(&path).unwrap();
         let other = File::open(scratch.path().join("cache/.sources.toml.lock")).unwrap();
         assert!(other.try_lock().is_err());
-        drop(held);
+        drop(lock);
         assert!(other.try_lock().is_ok());
     }
 
     #[test]
-    fn names_the_file_that_cannot_be_locked() {
+    fn error_names_file_that_cannot_be_locked() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("sources.toml");
-        fs::create_dir(guard_file(&path)).unwrap();
-        let error = Exclusive::acquire(&path).unwrap_err().to_string();
+        fs::create_dir(lock_file_path(&path)).unwrap();
+        let error = ExclusiveLock::acquire(&path).unwrap_err().to_string();
         assert!(error.contains(".sources.toml.lock"), "{error}");
     }
 }

@@ -1,12 +1,12 @@
-//! A release that was read: what is written of it, and when.
+//! A release that was read and not yet written.
 //!
-//! A new release is parsed from a temporary folder. The store gets it, and last the lock, only if that
-//! succeeded: a failed import leaves no entry that later imports would fail on.
+//! A new release is parsed from a temporary folder. Only if that succeeds is it written to the store, and then to
+//! the lock: a failed import leaves no entry that later imports would fail on.
 
-use super::Imported;
+use super::ImportSummary;
 use super::error::FetchError;
-use super::exclusive::Exclusive;
-use super::lock::{Lock, Locked};
+use super::exclusive::ExclusiveLock;
+use super::lock::{Lock, LockedRelease};
 use super::store::{self, Store};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
@@ -18,30 +18,30 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct Fetched {
     /// Summary of the import, valid after [`Fetched::commit`].
-    pub done: Imported,
-    /// The release's folder in the store.
-    pub place: DataFolders,
-    pub(super) new: Option<New>,
+    pub summary: ImportSummary,
+    /// The folders of headers, lock and snapshots.
+    pub folders: DataFolders,
+    pub(super) new: Option<NewRelease>,
 }
 
-/// A release that the lock does not have. Until its headers are parsed, nothing of it is written.
+/// A release that the lock does not have. It is written after its headers were parsed.
 #[derive(Debug)]
-pub(super) struct New {
-    entry: Locked,
+pub(super) struct NewRelease {
+    entry: LockedRelease,
     headers: Headers,
-    unpacked: TempDir,
+    folder: TempDir,
 }
 
-impl New {
-    pub(super) fn unpack(entry: Locked, headers: Headers) -> Result<Self, FetchError> {
-        let unpacked = store::unpack(&headers).map_err(|error| FetchError::StoreUnwritable {
+impl NewRelease {
+    pub(super) fn unpack(entry: LockedRelease, headers: Headers) -> Result<Self, FetchError> {
+        let folder = store::unpack(&headers).map_err(|error| FetchError::StoreUnwritable {
             path: std::env::temp_dir().display().to_string(),
             detail: error.to_string(),
         })?;
         Ok(Self {
             entry,
             headers,
-            unpacked,
+            folder,
         })
     }
 }
@@ -50,15 +50,15 @@ impl Fetched {
     /// Returns the include root to be parsed.
     pub fn include(&self) -> &Path {
         match &self.new {
-            Some(new) => new.unpacked.path(),
-            None => &self.done.include,
+            Some(new) => new.folder.path(),
+            None => &self.summary.include,
         }
     }
 
-    /// Calls `write` for what was parsed, and then adds a new release to the store and, last, to the lock.
+    /// Calls `write`, which writes the snapshots. Then adds a new release to the store and, last, to the lock.
     ///
     /// # Errors
-    /// Returns the error of `write`, or an error if another import has locked other headers meanwhile. The
+    /// Returns the error of `write`, or an error if another import locked different headers meanwhile. The
     /// lock is unchanged then.
     pub fn commit<T, E: From<FetchError>>(
         &self,
@@ -67,44 +67,47 @@ impl Fetched {
         let Some(new) = &self.new else {
             return write();
         };
-        let (release, place) = (self.done.release, &self.place);
-        let _turn = Exclusive::acquire(&place.lock)?;
-        // Another process may have added releases since.
-        let known = Lock::read(&place.lock, place.inherits)?;
-        let mut own = Lock::read(&place.lock, false)?;
-        let appended = match admitted(&known, release, &new.entry, &place.lock)? {
-            Admitted::Locked => None,
-            Admitted::New => {
-                own.add(release, new.entry.clone(), &place.lock)?;
-                Some((&own, &*place.lock))
+        let (release, folders) = (self.summary.release, &self.folders);
+        let _file_lock = ExclusiveLock::acquire(&folders.lock)?;
+        // Another process may have added releases since the lock was read.
+        let lock = Lock::read(&folders.lock, folders.inherits)?;
+        let mut own_lock = Lock::read(&folders.lock, false)?;
+        let new_lock = match compare_with_lock(&lock, release, &new.entry, &folders.lock)? {
+            LockStatus::Locked => None,
+            LockStatus::New => {
+                own_lock.add(release, new.entry.clone(), &folders.lock)?;
+                Some((&own_lock, &*folders.lock))
             }
         };
         let written = write()?;
-        Store::at(place.store.clone()).put(release, &new.headers, appended)?;
+        Store::new(folders.store.clone()).write(release, &new.headers, new_lock)?;
         Ok(written)
     }
 }
 
-/// How a release stands to the lock.
-pub(super) enum Admitted {
+/// Result of comparing a release with the lock.
+pub(super) enum LockStatus {
     /// The lock has it, with the same headers.
     Locked,
-    /// The lock may get it.
+    /// The lock does not have it, and it may be added.
     New,
 }
 
-/// Compares headers with the lock, or checks that they can be added to it.
-pub(super) fn admitted(
+/// Compares headers with the lock, or checks that a new release can be added to it.
+///
+/// # Errors
+/// Returns an error if the headers differ, or if the release is older than a locked one that replaces it.
+pub(super) fn compare_with_lock(
     lock: &Lock,
     release: Release,
-    entry: &Locked,
+    entry: &LockedRelease,
     path: &Path,
-) -> Result<Admitted, FetchError> {
-    if let Some(locked) = lock.release.get(&release) {
+) -> Result<LockStatus, FetchError> {
+    if let Some(locked) = lock.releases.get(&release) {
         return locked
-            .check(release, &entry.headers, path)
-            .map(|()| Admitted::Locked);
+            .check_hashes(release, &entry.headers, path)
+            .map(|()| LockStatus::Locked);
     }
     lock.clone().add(release, entry.clone(), path)?;
-    Ok(Admitted::New)
+    Ok(LockStatus::New)
 }

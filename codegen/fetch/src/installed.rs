@@ -1,4 +1,4 @@
-//! An installed TensorFlow as a source of an import.
+//! An installed TensorFlow as the source of an import.
 
 use crate::error::FetchError;
 use sp_parse::source::{self, Identity, Source};

@@ -1,10 +1,8 @@
-//! A release's headers, from an index, a wheel or an installed TensorFlow into the store.
+//! Imports a release's headers from an index, a wheel or an installed TensorFlow into the store.
 //!
 //! Everything is read and checked in memory first, and a new release is parsed before it is written: a failed
 //! import leaves the store and the lock unchanged.
 
-#[cfg(test)]
-mod crafted;
 pub mod credentials;
 mod directory;
 pub mod download;
@@ -16,6 +14,8 @@ pub mod index;
 pub mod installed;
 pub mod link;
 pub mod lock;
+#[cfg(test)]
+mod malicious_wheels;
 pub mod range;
 pub mod store;
 pub mod symbols;
@@ -23,12 +23,12 @@ pub mod url;
 pub mod wheel;
 
 use error::FetchError;
-use exclusive::Exclusive;
+use exclusive::ExclusiveLock;
 pub use fetched::Fetched;
-use fetched::{Admitted, New, admitted};
+use fetched::{LockStatus, NewRelease, compare_with_lock};
 use index::Index;
 use installed::Installed;
-use lock::{Lock, Locked, hashes};
+use lock::{Lock, LockedRelease, header_hashes};
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::release::Release;
@@ -38,172 +38,179 @@ use std::path::{Path, PathBuf};
 use store::Store;
 use wheel::Wheel;
 
-/// What to import, from where, to where.
+/// An import: the release, its source and the folders that it is written to.
 #[derive(Debug, Clone)]
-pub struct Request {
-    /// The release, by minor or exact patch.
+pub struct ImportRequest {
+    /// The release: a minor release such as 2.21, or an exact version such as 2.21.0.
     pub release: Release,
-    /// A wheel or a folder, instead of the index.
+    /// A wheel or a folder that is read instead of the index.
     pub from: Option<PathBuf>,
-    /// Refuse a release that is not locked.
-    pub locked: bool,
-    /// Fetch whole wheels, and compare their sha256 with the index's.
-    pub whole: bool,
-    /// Where headers, lock and snapshots are kept.
-    pub place: DataFolders,
+    /// Reject a release that is not in the lock.
+    pub require_locked: bool,
+    /// Fetch whole wheels and compare their sha256 with the one that the index states.
+    pub fetch_whole: bool,
+    /// The folders of headers, lock and snapshots.
+    pub folders: DataFolders,
 }
 
-/// What an import did.
+/// Summary of an import, for its report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// The exact patch.
+pub struct ImportSummary {
+    /// The exact version.
     pub release: Release,
-    /// Where its headers came from; nothing where they were stored already.
+    /// The wheel or folder that the headers were read from; `None` if they were in the store already.
     pub origin: Option<String>,
     /// The include root.
     pub include: PathBuf,
-    /// How many headers it has.
+    /// Number of headers.
     pub headers: usize,
-    /// What crossed the network, less what pip itself asked.
-    pub moved: Moved,
-    /// Whether the lock has a new entry.
-    pub appended: bool,
+    /// Bytes and requests, without those of pip.
+    pub transferred: Moved,
+    /// True if the import adds the release to the lock.
+    pub is_new: bool,
     /// True if the wheel was fetched whole and the index states no sha256.
-    pub is_unstated: bool,
+    pub is_unverified: bool,
 }
 
-/// What an import is doing, for a progress bar.
-pub trait Watch {
-    /// A new stage, of `steps` steps where that is known.
-    fn stage(&mut self, what: &str, steps: Option<usize>);
-    /// One step done.
-    fn step(&mut self, what: &str);
+/// Receives the progress of an import, for a progress bar.
+pub trait Progress {
+    /// Begins a stage of `steps` steps, or of an unknown number.
+    fn stage(&mut self, label: &str, steps: Option<usize>);
+    /// Ends one step.
+    fn step(&mut self, label: &str);
 }
 
-/// Reads one release; several threads may read others for the same place. Headers that the lock has already
-/// are stored.
+/// Reads one release. Headers that agree with the lock are stored at once; those of a new release are stored by
+/// [`Fetched::commit`]. Several threads may import different releases into the same folders.
 ///
 /// # Errors
-/// Returns an error, and has written nothing, if the headers cannot be read or are not the locked ones.
+/// Returns an error if the headers cannot be read or differ from the locked ones. Nothing is written then.
 pub fn fetch(
-    request: &Request,
+    request: &ImportRequest,
     index: &Index,
-    watch: &mut dyn Watch,
+    progress: &mut dyn Progress,
 ) -> Result<Fetched, FetchError> {
-    let lock = Lock::read(&request.place.lock, request.place.inherits)?;
+    let lock = Lock::read(&request.folders.lock, request.folders.inherits)?;
     let exact = lock.resolve(request.release);
-    // A minor release that is locked as a pre-release may be final by now.
-    let exact = exact.filter(|exact| request.locked || request.release.admits(*exact));
-    if request.locked && exact.is_none() {
-        return Err(unlocked(request));
+    // The lock may have a pre-release of a minor release whose final release exists by now.
+    let exact = exact.filter(|exact| request.require_locked || request.release.admits(*exact));
+    if request.require_locked && exact.is_none() {
+        return Err(not_locked(request));
     }
-    match exact.and_then(|exact| stored(request, &lock, exact)) {
-        Some(done) => Ok(done),
-        None => read(request, index, &lock, exact, watch),
+    match exact.and_then(|exact| read_stored(request, &lock, exact)) {
+        Some(fetched) => Ok(fetched),
+        None => read_source(request, index, &lock, exact, progress),
     }
 }
 
-/// What needs no fetching, since the store has the locked headers.
-fn stored(request: &Request, lock: &Lock, exact: Release) -> Option<Fetched> {
-    let store = Store::at(request.place.store.clone());
+/// Returns the release if the store has the locked headers and no other source is requested.
+fn read_stored(request: &ImportRequest, lock: &Lock, exact: Release) -> Option<Fetched> {
+    let store = Store::new(request.folders.store.clone());
     let headers = store
-        .read(exact, &lock.release[&exact])
+        .read(exact, &lock.releases[&exact])
         .filter(|_| request.from.is_none())?;
-    let done = Imported {
+    let summary = ImportSummary {
         release: exact,
         origin: None,
-        include: store.include(exact),
+        include: store.include_root(exact),
         headers: headers.len(),
-        moved: Moved::default(),
-        appended: false,
-        is_unstated: false,
+        transferred: Moved::default(),
+        is_new: false,
+        is_unverified: false,
     };
     Some(Fetched {
-        done,
-        place: request.place.clone(),
+        summary,
+        folders: request.folders.clone(),
         new: None,
     })
 }
 
-fn read(
-    request: &Request,
+/// Reads the headers of a release from its source and compares them with the lock.
+fn read_source(
+    request: &ImportRequest,
     index: &Index,
     lock: &Lock,
     exact: Option<Release>,
-    watch: &mut dyn Watch,
+    progress: &mut dyn Progress,
 ) -> Result<Fetched, FetchError> {
-    let mut source = open(request, index, lock, exact, watch)?;
+    let mut source = open_source(request, index, lock, exact, progress)?;
     let identity = source.identity()?;
-    let release = agree(request, &identity, exact, source.as_ref())?;
-    watch.stage(
+    let release = check_release(request, &identity, exact, source.as_ref())?;
+    progress.stage(
         "reading headers",
         Some(closure::roots(source.as_ref()).0.len()),
     );
-    let found = closure::of(source.as_mut(), &mut |name| watch.step(name))?;
-    let store = Store::at(request.place.store.clone());
-    let mut done = Imported {
+    let closure = closure::of(source.as_mut(), &mut |name| progress.step(name))?;
+    let store = Store::new(request.folders.store.clone());
+    let mut summary = ImportSummary {
         release,
         origin: Some(source.origin()),
-        include: store.include(release),
-        headers: found.headers.len(),
-        moved: source.moved(),
-        appended: false,
-        is_unstated: source.is_unstated(),
+        include: store.include_root(release),
+        headers: closure.headers.len(),
+        transferred: source.moved(),
+        is_new: false,
+        is_unverified: source.is_unstated(),
     };
-    let entry = entry(release, identity, &found);
-    let new = match admit(lock, release, &entry, request)? {
-        Admitted::Locked => {
-            let _turn = Exclusive::acquire(&request.place.lock)?;
-            store.put(release, &found.headers, None)?;
+    let entry = lock_entry(release, identity, &closure);
+    let new = match check_lock(lock, release, &entry, request)? {
+        LockStatus::Locked => {
+            let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
+            store.write(release, &closure.headers, None)?;
             None
         }
-        Admitted::New => {
-            done.appended = true;
-            Some(New::unpack(entry, found.headers)?)
+        LockStatus::New => {
+            summary.is_new = true;
+            Some(NewRelease::unpack(entry, closure.headers)?)
         }
     };
     Ok(Fetched {
-        done,
-        place: request.place.clone(),
+        summary,
+        folders: request.folders.clone(),
         new,
     })
 }
 
-fn open(
-    request: &Request,
+/// Opens the source of a release: the folder or wheel of `--from`, or the wheel that the index links to.
+fn open_source(
+    request: &ImportRequest,
     index: &Index,
     lock: &Lock,
     exact: Option<Release>,
-    watch: &mut dyn Watch,
+    progress: &mut dyn Progress,
 ) -> Result<Box<dyn Source<Error = FetchError>>, FetchError> {
     if let Some(from) = &request.from {
-        watch.stage(&format!("reading {}", from.display()), None);
+        progress.stage(&format!("reading {}", from.display()), None);
         return open_local(from);
     }
-    let package = index::package_of(request.release);
-    watch.stage(
+    let package = index::package_for(request.release);
+    progress.stage(
         &format!("asking pip for {package} {}", request.release),
         None,
     );
-    let python = exact.and_then(|exact| lock.release[&exact].python.clone());
+    let python = exact.and_then(|exact| lock.releases[&exact].python.clone());
     let release = exact.unwrap_or(request.release);
     let found = index.find(package, release, Platform::LinuxX86_64, python.as_deref())?;
-    watch.stage(&format!("reading the wheel of {}", found.release), None);
+    progress.stage(&format!("reading the wheel of {}", found.release), None);
     match found.url.strip_prefix("file://") {
-        Some(path) => Ok(Box::new(Wheel::open_stated(Path::new(path), &found)?)),
-        None if request.whole => {
+        Some(path) => Ok(Box::new(Wheel::open_verified(Path::new(path), &found)?)),
+        None if request.fetch_whole => {
             let download = download::fetch(&found, &index.client())?;
-            Ok(Box::new(Wheel::downloaded(&found, download)?))
+            Ok(Box::new(Wheel::from_download(&found, download)?))
         }
-        None => Ok(Box::new(Wheel::fetch(&found.url, index.client())?)),
+        None => Ok(Box::new(Wheel::open_remote(&found.url, index.client())?)),
     }
 }
 
-/// Returns the version that `nightly` stands for: that of `from`, else the newest in the index.
+/// Returns the version of the nightly build in `from`, or of the newest one in the index.
+///
+/// # Errors
+/// Returns an error if `from` cannot be read or is not a nightly build, or if the index has none.
 pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, FetchError> {
     let Some(from) = from else {
-        let newest = index.page(index::NIGHTLY)?.newest(Platform::LinuxX86_64);
-        let package = index::NIGHTLY.to_owned();
+        let newest = index
+            .page(index::NIGHTLY_PACKAGE)?
+            .newest(Platform::LinuxX86_64);
+        let package = index::NIGHTLY_PACKAGE.to_owned();
         return newest.ok_or(FetchError::NoNightly { package });
     };
     let mut source = open_local(from)?;
@@ -211,7 +218,7 @@ pub fn newest_nightly(from: Option<&Path>, index: &Index) -> Result<Release, Fet
     let found = version
         .parse()
         .ok()
-        .filter(|one: &Release| one.is_nightly());
+        .filter(|release: &Release| release.is_nightly());
     found.ok_or_else(|| FetchError::NotNightly {
         origin: source.origin(),
         found: version,
@@ -225,16 +232,19 @@ fn open_local(from: &Path) -> Result<Box<dyn Source<Error = FetchError>>, FetchE
     Ok(Box::new(Wheel::open(from)?))
 }
 
-/// The exact release that the source has, which must be the one asked for.
-fn agree(
-    request: &Request,
+/// Returns the exact release of the source.
+///
+/// # Errors
+/// Returns an error if the source has another release than the requested one.
+fn check_release(
+    request: &ImportRequest,
     identity: &Identity,
     exact: Option<Release>,
     source: &dyn Source<Error = FetchError>,
 ) -> Result<Release, FetchError> {
     let Some(version) = &identity.version else {
-        // The hashes will tell whether it is what the lock says.
-        return exact.ok_or_else(|| FetchError::ReleaseUnstated {
+        // The comparison with the locked hashes detects a wrong release.
+        return exact.ok_or_else(|| FetchError::ReleaseNotStated {
             origin: source.origin(),
             release: request.release,
         });
@@ -243,41 +253,42 @@ fn agree(
         .parse()
         .ok()
         .filter(|found| request.release.admits(*found) || exact == Some(*found));
-    found.ok_or_else(|| FetchError::ReleaseDiffers {
+    found.ok_or_else(|| FetchError::ReleaseMismatch {
         origin: source.origin(),
         release: request.release,
         found: version.clone(),
     })
 }
 
-fn entry(release: Release, identity: Identity, found: &Closure) -> Locked {
-    let package = index::package_of(release);
-    Locked {
+/// Returns the entry of a release for the lock.
+fn lock_entry(release: Release, identity: Identity, closure: &Closure) -> LockedRelease {
+    let package = index::package_for(release);
+    LockedRelease {
         package: identity.package.unwrap_or_else(|| package.to_owned()),
         version: release.to_string(),
         python: identity.python,
         platform: identity.platform,
-        headers: hashes(&found.headers),
-        left_out: found.left_out.clone(),
+        headers: header_hashes(&closure.headers),
+        left_out: closure.left_out.clone(),
     }
 }
 
-fn admit(
+fn check_lock(
     lock: &Lock,
     release: Release,
-    entry: &Locked,
-    request: &Request,
-) -> Result<Admitted, FetchError> {
-    match admitted(lock, release, entry, &request.place.lock)? {
-        Admitted::New if request.locked => Err(unlocked(request)),
-        admitted => Ok(admitted),
+    entry: &LockedRelease,
+    request: &ImportRequest,
+) -> Result<LockStatus, FetchError> {
+    match compare_with_lock(lock, release, entry, &request.folders.lock)? {
+        LockStatus::New if request.require_locked => Err(not_locked(request)),
+        status => Ok(status),
     }
 }
 
-fn unlocked(request: &Request) -> FetchError {
-    FetchError::ReleaseUnlocked {
+fn not_locked(request: &ImportRequest) -> FetchError {
+    FetchError::ReleaseNotLocked {
         release: request.release,
-        lock: request.place.lock.display().to_string(),
+        lock: request.folders.lock.display().to_string(),
     }
 }
 
@@ -287,17 +298,17 @@ mod tests {
     use sp_data::folders::NoCache;
     use std::fs;
 
-    struct Silent;
+    struct NoProgress;
 
-    impl Watch for Silent {
+    impl Progress for NoProgress {
         fn stage(&mut self, _: &str, _: Option<usize>) {}
         fn step(&mut self, _: &str) {}
     }
 
-    /// An installed TensorFlow of one header, and a place for what is imported from it.
+    /// An installed TensorFlow of one header, and the folders that it is imported into.
     struct Scene {
         scratch: tempfile::TempDir,
-        request: Request,
+        request: ImportRequest,
     }
 
     impl Scene {
@@ -312,17 +323,17 @@ mod tests {
             fs::create_dir_all(&info).unwrap();
             fs::write(c.join("ops.h"), header).unwrap();
             fs::write(info.join("METADATA"), "Name: tensorflow\nVersion: 2.3.1\n").unwrap();
-            let home = scratch.path().join("home");
-            let request = Request {
+            let data = scratch.path().join("data");
+            let request = ImportRequest {
                 release: "2.3".parse().unwrap(),
                 from: Some(site),
-                locked: false,
-                whole: false,
-                place: DataFolders {
-                    store: home.join("store"),
-                    lock: home.join("sources.toml"),
-                    snapshots: home.join("ir"),
-                    symbols: home.join("symbols"),
+                require_locked: false,
+                fetch_whole: false,
+                folders: DataFolders {
+                    store: data.join("store"),
+                    lock: data.join("sources.toml"),
+                    snapshots: data.join("ir"),
+                    symbols: data.join("symbols"),
                     inherits: false,
                 },
             };
@@ -334,45 +345,45 @@ mod tests {
             fs::write(self.scratch.path().join(path), header).unwrap();
         }
 
-        fn import(&self) -> Result<Imported, FetchError> {
-            let fetched = fetch(&self.request, &Index::default(), &mut Silent)?;
+        fn import(&self) -> Result<ImportSummary, FetchError> {
+            let fetched = fetch(&self.request, &Index::default(), &mut NoProgress)?;
             fetched.commit(|| Ok::<_, FetchError>(()))?;
-            Ok(fetched.done)
+            Ok(fetched.summary)
         }
 
         fn lock(&self) -> String {
-            fs::read_to_string(&self.request.place.lock).unwrap_or_default()
+            fs::read_to_string(&self.request.folders.lock).unwrap_or_default()
         }
     }
 
     #[test]
-    fn a_new_release_is_stored_and_locked() {
+    fn stores_and_locks_new_release() {
         let scene = Scene::new("extern \"C\" {}");
-        let done = scene.import().unwrap();
-        assert!(done.appended && done.release.to_string() == "2.3.1" && done.headers == 1);
-        assert!(done.include.join("tensorflow/c/ops.h").is_file());
+        let summary = scene.import().unwrap();
+        assert!(summary.is_new && summary.release.to_string() == "2.3.1" && summary.headers == 1);
+        assert!(summary.include.join("tensorflow/c/ops.h").is_file());
         assert!(
             scene
                 .lock()
                 .contains("[release.\"2.3.1\"]\npackage = \"tensorflow\"")
         );
-        assert!(!scene.import().unwrap().appended);
+        assert!(!scene.import().unwrap().is_new);
     }
 
     #[test]
-    fn a_failure_to_write_snapshots_leaves_no_entry() {
+    fn adds_no_lock_entry_if_snapshots_cannot_be_written() {
         let scene = Scene::new("extern \"C\" {}");
-        let fetched = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        let fetched = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         assert!(fetched.include().join("tensorflow/c/ops.h").is_file());
         let failed = fetched.commit(|| Err::<(), _>(FetchError::from(NoCache)));
         assert!(matches!(failed, Err(FetchError::NoCache(_))));
-        assert!(!scene.request.place.lock.exists());
-        assert!(!scene.request.place.store.exists());
-        assert!(scene.import().unwrap().appended);
+        assert!(!scene.request.folders.lock.exists());
+        assert!(!scene.request.folders.store.exists());
+        assert!(scene.import().unwrap().is_new);
     }
 
     #[test]
-    fn parallel_commits_lose_no_entry() {
+    fn parallel_commits_keep_all_lock_entries() {
         let releases = ["2.3.0", "2.3.1", "2.3.2", "2.3.3"];
         let scene = Scene::new("extern \"C\" {}");
         let fetched: Vec<Fetched> = releases
@@ -381,7 +392,7 @@ mod tests {
                 let metadata = format!("Name: tensorflow\nVersion: {release}\n");
                 let info = "site-packages/tensorflow-2.3.1.dist-info/METADATA";
                 fs::write(scene.scratch.path().join(info), metadata).unwrap();
-                fetch(&scene.request, &Index::default(), &mut Silent).unwrap()
+                fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap()
             })
             .collect();
         let slow = || {
@@ -389,8 +400,8 @@ mod tests {
             Ok::<_, FetchError>(())
         };
         std::thread::scope(|scope| {
-            for one in &fetched {
-                scope.spawn(move || one.commit(slow).unwrap());
+            for release in &fetched {
+                scope.spawn(move || release.commit(slow).unwrap());
             }
         });
         let lock = scene.lock();
@@ -400,19 +411,19 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_another_import_added_meanwhile_is_checked() {
+    fn commit_rejects_headers_that_differ_from_entry_added_meanwhile() {
         let scene = Scene::new("extern \"C\" {}");
-        let early = fetch(&scene.request, &Index::default(), &mut Silent).unwrap();
+        let early = fetch(&scene.request, &Index::default(), &mut NoProgress).unwrap();
         scene.change("extern \"C\" { int x; }");
         scene.import().unwrap();
         let lock = scene.lock();
-        let late = early.commit(|| -> Result<(), FetchError> { panic!("nothing may be written") });
-        assert!(matches!(late, Err(FetchError::HashDiffers { .. })));
+        let late = early.commit(|| -> Result<(), FetchError> { panic!("wrote snapshots") });
+        assert!(matches!(late, Err(FetchError::HeaderHashMismatch { .. })));
         assert_eq!(scene.lock(), lock);
     }
 
     #[test]
-    fn what_is_stored_as_locked_is_not_fetched_again() {
+    fn does_not_fetch_stored_locked_release() {
         let mut scene = Scene::new("extern \"C\" {}");
         scene.import().unwrap();
         scene.request.from = None;
@@ -422,36 +433,36 @@ mod tests {
     #[test]
     fn a_changed_header_writes_nothing() {
         let scene = Scene::new("extern \"C\" {}");
-        let done = scene.import().unwrap();
+        let summary = scene.import().unwrap();
         let lock = scene.lock();
         scene.change("extern \"C\" { int x; }");
         assert!(matches!(
             scene.import(),
-            Err(FetchError::HashDiffers { .. })
+            Err(FetchError::HeaderHashMismatch { .. })
         ));
         assert_eq!(scene.lock(), lock);
-        let stored = fs::read_to_string(done.include.join("tensorflow/c/ops.h")).unwrap();
+        let stored = fs::read_to_string(summary.include.join("tensorflow/c/ops.h")).unwrap();
         assert_eq!(stored, "extern \"C\" {}");
     }
 
     #[test]
     fn locked_refuses_a_new_release_and_writes_nothing() {
         let mut scene = Scene::new("extern \"C\" {}");
-        scene.request.locked = true;
+        scene.request.require_locked = true;
         assert!(matches!(
             scene.import(),
-            Err(FetchError::ReleaseUnlocked { .. })
+            Err(FetchError::ReleaseNotLocked { .. })
         ));
-        assert!(!scene.scratch.path().join("home").exists());
+        assert!(!scene.scratch.path().join("data").exists());
     }
 
     #[test]
-    fn another_release_than_the_one_named_is_refused() {
+    fn rejects_source_of_another_release() {
         let mut scene = Scene::new("extern \"C\" {}");
         scene.request.release = "2.4".parse().unwrap();
         assert!(matches!(
             scene.import(),
-            Err(FetchError::ReleaseDiffers { .. })
+            Err(FetchError::ReleaseMismatch { .. })
         ));
         fs::remove_dir_all(
             scene
@@ -462,8 +473,8 @@ mod tests {
         .unwrap();
         assert!(matches!(
             scene.import(),
-            Err(FetchError::ReleaseUnstated { .. })
+            Err(FetchError::ReleaseNotStated { .. })
         ));
-        assert!(!scene.scratch.path().join("home").exists());
+        assert!(!scene.scratch.path().join("data").exists());
     }
 }

@@ -1,5 +1,5 @@
-//! `headers/sources.toml`: which package each release was read from, and the sha256 of every
-//! header. Sorted by release and name, so that equal locks are equal bytes.
+//! The lock, `headers/sources.toml`: the package that each release was read from and the sha256 of every header.
+//! Sorted by release and name, so that equal locks are equal bytes.
 
 use super::error::FetchError;
 use serde::{Deserialize, Serialize};
@@ -15,89 +15,93 @@ use std::path::Path;
 const EMBEDDED: &str = include_str!("../../../headers/sources.toml");
 
 /// The embedded lock's name in messages.
-const BUILT_IN: &str = "the lock that is built into sp-gen";
+const EMBEDDED_NAME: &str = "the lock embedded in sp-gen";
 
 const HEADING: &str = "\
-# What `sp-gen import` took from each release of TensorFlow: the package, the sha256 of every header, and why
-# other headers that look like C API were left out.
-# Written by `sp-gen import`; `--locked` refuses a release that is not here.
+# Written by `sp-gen import`. For each release of TensorFlow: the package, the sha256 of every imported header, and
+# the reason why a header that may be C API was not imported.
+# `sp-gen import --locked` rejects a release that is not here.
 
 ";
 
-/// Every locked release.
+/// All locked releases.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
-    /// By exact patch.
-    #[serde(default)]
-    pub release: BTreeMap<Release, Locked>,
+    /// By exact version.
+    #[serde(default, rename = "release")]
+    pub releases: BTreeMap<Release, LockedRelease>,
 }
 
-/// One locked release.
+/// The entry of one release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Locked {
-    /// `tensorflow-cpu`
+pub struct LockedRelease {
+    /// The package, such as `tensorflow-cpu`.
     pub package: String,
-    /// The exact version, as the package says it.
+    /// The exact version, as the package states it.
     pub version: String,
-    /// `cp311`
+    /// The Python tag, such as `cp311`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub python: Option<String>,
-    /// `manylinux_2_27_x86_64`
+    /// The platform tag, such as `manylinux_2_27_x86_64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// Header to sha256.
+    /// sha256 by header.
     pub headers: BTreeMap<String, String>,
-    /// Headers that look like C API and are not, with what speaks against each.
+    /// Headers that may be C API and were not imported, with the reason for each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub left_out: BTreeMap<String, String>,
 }
 
 impl Lock {
-    /// Reads the lock in a file, which need not exist; with `inherits`, over the one in the binary.
+    /// Reads the lock file at `path`, which need not exist. With `inherits`, adds the releases of the embedded lock
+    /// that the file does not have.
     ///
     /// # Errors
     /// Returns an error if the file exists and cannot be read, or is not a lock.
     pub fn read(path: &Path, inherits: bool) -> Result<Self, FetchError> {
-        let mut lock = Self::parse(&text_of(path)?, &path.display().to_string())?;
+        let mut lock = Self::parse(&read_text(path)?, &path.display().to_string())?;
         if inherits {
-            let base = Self::parse(EMBEDDED, BUILT_IN)?;
-            for (release, locked) in base.release {
-                lock.release.entry(release).or_insert(locked);
+            let base = Self::parse(EMBEDDED, EMBEDDED_NAME)?;
+            for (release, locked) in base.releases {
+                lock.releases.entry(release).or_insert(locked);
             }
         }
         Ok(lock)
     }
 
-    /// Reads one release of what [`Lock::read`] reads, without the time for the others.
+    /// Returns the entry of one release in the lock of [`Lock::read`], without parsing the others.
     ///
     /// # Errors
     /// Returns an error if the file exists and cannot be read, or the release's part of it is malformed.
-    pub fn read_one(
+    pub fn read_release(
         path: &Path,
         inherits: bool,
         release: Release,
-    ) -> Result<Option<Locked>, FetchError> {
+    ) -> Result<Option<LockedRelease>, FetchError> {
         let parse = |text: &str, name: &str| {
-            let lock = Self::parse(&part(text, release), name)?;
-            Ok(lock.release.into_values().next())
+            let lock = Self::parse(&release_tables(text, release), name)?;
+            Ok(lock.releases.into_values().next())
         };
-        match parse(&text_of(path)?, &path.display().to_string())? {
-            None if inherits => parse(EMBEDDED, BUILT_IN),
+        match parse(&read_text(path)?, &path.display().to_string())? {
+            None if inherits => parse(EMBEDDED, EMBEDDED_NAME),
             found => Ok(found),
         }
     }
 
-    /// Returns where the entry of `release` is, for messages: `path`, or the lock in the binary.
-    pub fn holder(path: &Path, release: Release) -> String {
-        match Self::read_one(path, false, release) {
-            Ok(None) => BUILT_IN.to_owned(),
+    /// Returns the name of the lock that has `release`, for messages: `path` or the embedded lock.
+    pub fn describe_location(path: &Path, release: Release) -> String {
+        match Self::read_release(path, false, release) {
+            Ok(None) => EMBEDDED_NAME.to_owned(),
             _ => path.display().to_string(),
         }
     }
 
-    /// Reads a lock's text; `name` is for messages.
+    /// Parses a lock's text; `name` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not a lock.
     pub fn parse(text: &str, name: &str) -> Result<Self, FetchError> {
         toml::from_str(text).map_err(|error| FetchError::LockMalformed {
             lock: name.to_owned(),
@@ -105,48 +109,53 @@ impl Lock {
         })
     }
 
-    /// Returns the newest locked version that `release` stands for.
+    /// Returns the newest locked version of `release`.
     pub fn resolve(&self, release: Release) -> Option<Release> {
-        release.newest_match(self.release.keys().copied())
+        release.newest_match(self.releases.keys().copied())
     }
 
-    /// Adds a version. A final release takes the place of the pre-releases of its minor release, and a
-    /// pre-release that of earlier ones.
+    /// Adds a version. A final release replaces the pre-releases of its minor release, and a pre-release
+    /// replaces earlier ones.
     ///
     /// # Errors
-    /// Returns an error for a pre-release if a final or newer version of its minor release is locked; `path`
-    /// is the lock's, for the message.
-    pub fn add(&mut self, release: Release, locked: Locked, path: &Path) -> Result<(), FetchError> {
-        let same_minor = |one: &Release| one.minor() == release.minor();
-        let known = self.release.keys().copied().filter(same_minor);
-        let newest = known.max_by_key(|one| (one.is_final(), *one));
-        let wins = |newest: &Release| newest.is_final() || *newest > release;
-        if let Some(newest) = newest.filter(|newest| !release.is_final() && wins(newest)) {
+    /// Returns an error for a pre-release if a final or newer version of its minor release is locked. `path` is
+    /// the lock file, for the message.
+    pub fn add(
+        &mut self,
+        release: Release,
+        locked: LockedRelease,
+        path: &Path,
+    ) -> Result<(), FetchError> {
+        let is_same_minor = |other: &Release| other.minor() == release.minor();
+        let known = self.releases.keys().copied().filter(is_same_minor);
+        let newest = known.max_by_key(|version| (version.is_final(), *version));
+        let supersedes = |newest: &Release| newest.is_final() || *newest > release;
+        if let Some(newest) = newest.filter(|newest| !release.is_final() && supersedes(newest)) {
             return Err(FetchError::ReleaseSuperseded {
                 release,
                 newest,
-                lock: Self::holder(path, newest),
+                lock: Self::describe_location(path, newest),
             });
         }
-        self.release
-            .retain(|one, _| one.is_final() || !same_minor(one));
-        self.release.insert(release, locked);
+        self.releases
+            .retain(|version, _| version.is_final() || !is_same_minor(version));
+        self.releases.insert(release, locked);
         Ok(())
     }
 
-    /// The file's text.
-    pub fn text(&self) -> String {
+    /// Returns the text of the lock file.
+    pub fn to_toml(&self) -> String {
         let body = toml::to_string_pretty(self).expect("a map of strings always serializes");
         format!("{HEADING}{body}")
     }
 }
 
-impl Locked {
-    /// Checks that headers with these hashes are the locked ones, none more and none less.
+impl LockedRelease {
+    /// Checks that `found`, sha256 by header, has the same headers and hashes as the lock.
     ///
     /// # Errors
-    /// Returns an error that names the first header that differs, and the lock in the file `path`.
-    pub fn check(
+    /// Returns an error that names the first header that differs and the lock, whose file is `path`.
+    pub fn check_hashes(
         &self,
         release: Release,
         found: &BTreeMap<String, String>,
@@ -157,24 +166,24 @@ impl Locked {
         let Some(header) = names.into_iter().find(differs) else {
             return Ok(());
         };
-        let shown = |hashes: &BTreeMap<String, String>| {
+        let hash = |hashes: &BTreeMap<String, String>| {
             hashes
                 .get(header)
                 .cloned()
                 .unwrap_or_else(|| "absent".into())
         };
-        Err(FetchError::HashDiffers {
+        Err(FetchError::HeaderHashMismatch {
             header: header.clone(),
             release,
-            locked: shown(&self.headers),
-            found: shown(found),
-            lock: Lock::holder(path, release),
+            locked: hash(&self.headers),
+            found: hash(found),
+            lock: Lock::describe_location(path, release),
         })
     }
 }
 
-/// Returns the text of a lock, which is empty if there is no file.
-fn text_of(path: &Path) -> Result<String, FetchError> {
+/// Returns the text of a lock file, which is empty if there is no file.
+fn read_text(path: &Path) -> Result<String, FetchError> {
     let unreadable = |detail: String| FetchError::LockUnreadable {
         lock: path.display().to_string(),
         detail,
@@ -186,21 +195,21 @@ fn text_of(path: &Path) -> Result<String, FetchError> {
     }
 }
 
-/// The tables of one release, from their headings to the next release's.
-fn part(text: &str, release: Release) -> String {
-    let of_it = format!("[release.\"{release}\"");
+/// Returns the TOML tables of one release.
+fn release_tables(text: &str, release: Release) -> String {
+    let heading = format!("[release.\"{release}\"");
     let mut inside = false;
     let lines = text.lines().filter(|line| {
         if line.starts_with('[') {
-            inside = line.starts_with(&of_it);
+            inside = line.starts_with(&heading);
         }
         inside
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Header to sha256, in hexadecimal.
-pub fn hashes(headers: &Headers) -> BTreeMap<String, String> {
+/// Returns the sha256 of each header in hexadecimal.
+pub fn header_hashes(headers: &Headers) -> BTreeMap<String, String> {
     let hash = |bytes: &[u8]| {
         Sha256::digest(bytes)
             .iter()
@@ -221,50 +230,53 @@ mod tests {
         Headers::from([("tensorflow/c/ops.h".to_owned(), b"abc".to_vec())])
     }
 
-    fn locked() -> Locked {
-        Locked {
+    fn locked() -> LockedRelease {
+        LockedRelease {
             package: "tensorflow-cpu".into(),
             version: "2.21.0".into(),
             python: Some("cp311".into()),
             platform: None,
-            headers: hashes(&headers()),
+            headers: header_hashes(&headers()),
             left_out: BTreeMap::new(),
         }
     }
 
-    fn nowhere() -> &'static Path {
+    fn absent_path() -> &'static Path {
         Path::new("no such lock")
     }
 
     fn lock(releases: &[&str]) -> Lock {
-        let release = releases
+        let releases = releases
             .iter()
             .map(|name| (name.parse().unwrap(), locked()))
             .collect();
-        Lock { release }
+        Lock { releases }
     }
 
     #[test]
-    fn one_release_is_read_as_with_the_others() {
+    fn read_release_agrees_with_whole_lock() {
         let lock = Lock::parse(EMBEDDED, "lock").unwrap();
-        for (release, locked) in &lock.release {
-            let one = Lock::read_one(nowhere(), true, *release).unwrap();
-            assert_eq!(one.as_ref(), Some(locked), "{release}");
+        for (release, locked) in &lock.releases {
+            let entry = Lock::read_release(absent_path(), true, *release).unwrap();
+            assert_eq!(entry.as_ref(), Some(locked), "{release}");
         }
         let unlocked = "2.3.1".parse().unwrap();
-        assert_eq!(Lock::read_one(nowhere(), true, unlocked).unwrap(), None);
+        assert_eq!(
+            Lock::read_release(absent_path(), true, unlocked).unwrap(),
+            None
+        );
     }
 
     #[test]
-    fn reads_what_it_writes_in_the_order_of_releases() {
-        let written = lock(&["2.21.0", "2.9.3", "2.12.1"]).text();
-        assert_eq!(Lock::parse(&written, "x").unwrap().text(), written);
-        let at = |name: &str| written.find(&format!("[release.\"{name}\"]")).unwrap();
-        assert!(at("2.9.3") < at("2.12.1") && at("2.12.1") < at("2.21.0"));
+    fn round_trips_in_order_of_releases() {
+        let written = lock(&["2.21.0", "2.9.3", "2.12.1"]).to_toml();
+        assert_eq!(Lock::parse(&written, "x").unwrap().to_toml(), written);
+        let position = |name: &str| written.find(&format!("[release.\"{name}\"]")).unwrap();
+        assert!(position("2.9.3") < position("2.12.1") && position("2.12.1") < position("2.21.0"));
     }
 
     #[test]
-    fn a_minor_is_its_newest_locked_patch() {
+    fn resolves_minor_release_to_newest_patch() {
         let lock = lock(&["2.5.0", "2.5.3", "2.50.0"]);
         assert_eq!(lock.resolve("2.5".parse().unwrap()), "2.5.3".parse().ok());
         assert_eq!(lock.resolve("2.5.0".parse().unwrap()), "2.5.0".parse().ok());
@@ -272,22 +284,24 @@ mod tests {
     }
 
     #[test]
-    fn final_release_replaces_locked_candidates() {
+    fn final_release_replaces_locked_pre_releases() {
         let mut lock = lock(&["2.21.0", "2.22.0rc0"]);
         let release = |text: &str| text.parse::<Release>().unwrap();
         assert_eq!(lock.resolve(release("2.22")), Some(release("2.22.0rc0")));
-        lock.add(release("2.22.0rc1"), locked(), nowhere()).unwrap();
-        lock.add(release("2.22.0"), locked(), nowhere()).unwrap();
-        let left: Vec<String> = lock.release.keys().map(Release::to_string).collect();
-        assert_eq!(left, ["2.21.0", "2.22.0"]);
+        lock.add(release("2.22.0rc1"), locked(), absent_path())
+            .unwrap();
+        lock.add(release("2.22.0"), locked(), absent_path())
+            .unwrap();
+        let remaining: Vec<String> = lock.releases.keys().map(Release::to_string).collect();
+        assert_eq!(remaining, ["2.21.0", "2.22.0"]);
     }
 
     #[test]
-    fn rejects_candidate_if_its_final_release_is_locked() {
+    fn rejects_pre_release_if_its_final_release_is_locked() {
         let mut lock = lock(&["2.22.0"]);
         let before = lock.clone();
-        let late = lock.add("2.22.0rc1".parse().unwrap(), locked(), nowhere());
-        let error = late.unwrap_err().to_string();
+        let result = lock.add("2.22.0rc1".parse().unwrap(), locked(), absent_path());
+        let error = result.unwrap_err().to_string();
         assert_eq!(
             error,
             "TensorFlow 2.22.0rc1 cannot be imported: 2.22.0 is imported already"
@@ -296,11 +310,15 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_header_is_shown_with_both_hashes() {
+    fn mismatch_shows_both_hashes() {
         let mut changed = headers();
         changed.insert("tensorflow/c/ops.h".into(), b"abd".to_vec());
         let error = locked()
-            .check("2.21.0".parse().unwrap(), &hashes(&changed), nowhere())
+            .check_hashes(
+                "2.21.0".parse().unwrap(),
+                &header_hashes(&changed),
+                absent_path(),
+            )
             .unwrap_err()
             .to_string();
         assert!(
@@ -313,26 +331,30 @@ mod tests {
         );
         assert!(
             locked()
-                .check("2.21.0".parse().unwrap(), &hashes(&headers()), nowhere())
+                .check_hashes(
+                    "2.21.0".parse().unwrap(),
+                    &header_hashes(&headers()),
+                    absent_path()
+                )
                 .is_ok()
         );
     }
 
     #[test]
-    fn a_header_more_or_less_differs_too() {
+    fn rejects_additional_and_absent_headers() {
         let release = "2.21.0".parse().unwrap();
         let mut more = headers();
         more.insert("tensorflow/c/new.h".into(), Vec::new());
         assert!(
             locked()
-                .check(release, &hashes(&more), nowhere())
+                .check_hashes(release, &header_hashes(&more), absent_path())
                 .unwrap_err()
                 .to_string()
                 .contains("locked absent")
         );
         assert!(
             locked()
-                .check(release, &BTreeMap::new(), nowhere())
+                .check_hashes(release, &BTreeMap::new(), absent_path())
                 .unwrap_err()
                 .to_string()
                 .contains("found  absent")
@@ -340,12 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn outside_a_checkout_the_lock_adds_to_the_built_in_one() {
+    fn adds_releases_of_embedded_lock_if_inherited() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("sources.toml");
-        let alone = lock(&["2.3.0"]);
-        fs::write(&path, alone.text()).unwrap();
-        assert_eq!(Lock::read(&path, false).unwrap(), alone);
+        let file_lock = lock(&["2.3.0"]);
+        fs::write(&path, file_lock.to_toml()).unwrap();
+        assert_eq!(Lock::read(&path, false).unwrap(), file_lock);
         let both = Lock::read(&path, true).unwrap();
         assert!(
             both.resolve("2.21".parse().unwrap()).is_some()
@@ -359,14 +381,14 @@ mod tests {
     }
 
     #[test]
-    fn rejects_a_lock_that_is_not_text_or_not_a_file() {
+    fn rejects_lock_that_is_not_text_or_not_a_file() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("sources.toml");
         let release = "2.21.0".parse().unwrap();
         let assert_unreadable = || {
             for found in [
                 Lock::read(&path, true).map(drop),
-                Lock::read_one(&path, true, release).map(drop),
+                Lock::read_release(&path, true, release).map(drop),
             ] {
                 let error = found.unwrap_err();
                 assert!(
@@ -384,17 +406,20 @@ mod tests {
     }
 
     #[test]
-    fn names_the_lock_that_has_the_entry() {
+    fn location_names_lock_with_the_entry() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("sources.toml");
-        fs::write(&path, lock(&["2.3.0"]).text()).unwrap();
-        let holder = |release: &str| Lock::holder(&path, release.parse().unwrap());
-        assert_eq!(holder("2.3.0"), path.display().to_string());
-        assert_eq!(holder("2.21.0"), BUILT_IN);
+        fs::write(&path, lock(&["2.3.0"]).to_toml()).unwrap();
+        let location = |release: &str| Lock::describe_location(&path, release.parse().unwrap());
+        assert_eq!(location("2.3.0"), path.display().to_string());
+        assert_eq!(location("2.21.0"), EMBEDDED_NAME);
     }
 
     #[test]
-    fn the_committed_lock_is_as_import_writes_it() {
-        assert_eq!(Lock::parse(EMBEDDED, "embedded").unwrap().text(), EMBEDDED);
+    fn committed_lock_is_as_import_writes_it() {
+        assert_eq!(
+            Lock::parse(EMBEDDED, "embedded").unwrap().to_toml(),
+            EMBEDDED
+        );
     }
 }

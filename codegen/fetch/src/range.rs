@@ -1,11 +1,11 @@
-//! A remote file as `Read + Seek`, by requests for parts of it.
+//! A remote file as `Read + Seek`, by HTTP range requests.
 //!
-//! What was fetched is kept a while. Reading on where the last fetch ended fetches twice as much each time,
-//! so that a central directory costs a handful of requests; scattered reads stay small. Of a library
-//! that is read through, only the last blocks are kept.
+//! Fetched blocks are cached. A read that continues where the last fetch ended fetches twice as much as that one, so
+//! that a central directory takes few requests; other reads fetch one block. The cache has a limit: of a library that
+//! is read to its end, the last blocks remain.
 //!
-//! The server is not trusted: a part that is not the requested one, or a length that is too large or
-//! changes, is an error, and no request asks for more than [`REQUEST_MOST`] bytes.
+//! The server is not trusted. Another range than the requested one is an error, and so is a file length that is too
+//! large or changes. No request is for more than [`MAX_REQUEST_LENGTH`] bytes.
 
 use sp_parse::source::Moved;
 use std::cell::RefCell;
@@ -15,55 +15,55 @@ use std::ops::Range;
 use std::rc::Rc;
 
 const BLOCK: u64 = 64 * 1024;
-const AHEAD_MOST: u64 = 32;
-/// The most bytes of one request.
-const REQUEST_MOST: u64 = AHEAD_MOST * BLOCK;
-/// The blocks kept: more than all headers of a wheel have, and less than one of its libraries.
-const KEPT_MOST: usize = 512;
-/// The largest file that is read: no wheel of TensorFlow has 1 GiB.
-pub const LENGTH_MOST: u64 = 4 << 30;
-const TRIES: u32 = 3;
+const MAX_READ_AHEAD: u64 = 32;
+/// Maximum length of one request in bytes.
+const MAX_REQUEST_LENGTH: u64 = MAX_READ_AHEAD * BLOCK;
+/// Maximum number of cached blocks: more than all headers of a wheel, and less than one of its libraries.
+const MAX_CACHED_BLOCKS: usize = 512;
+/// Maximum length of a file in bytes. The wheels of TensorFlow are smaller than 1 GiB.
+pub const MAX_FILE_LENGTH: u64 = 4 << 30;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Requests byte ranges of one remote file.
 pub trait Transport {
-    /// Requests a range, which is not empty.
+    /// Requests a range that is not empty.
     ///
     /// # Errors
-    /// Returns an error if there is no answer with a part of the file.
-    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError>;
+    /// Returns an error if the server cannot be reached or does not send a part of the file.
+    fn get(&mut self, range: Range<u64>) -> Result<RangeResponse, RangeError>;
 }
 
-/// A part of a file, as a server states it.
+/// A part of a file, with the range and length that the server states.
 #[derive(Debug, Clone)]
-pub struct Part {
-    /// Which part it is.
+pub struct RangeResponse {
+    /// The range that the server states.
     pub range: Range<u64>,
     /// The length of the file.
     pub length: u64,
-    /// The bytes; the implementation reads at most one more than requested.
+    /// The bytes. An implementation reads at most one more than requested.
     pub bytes: Vec<u8>,
 }
 
-/// A position in a remote file; clones share what was fetched.
+/// A position in a remote file. Clones share the cache.
 #[derive(Clone)]
 pub struct RangeReader {
-    file: Rc<RefCell<Blocks>>,
+    file: Rc<RefCell<BlockCache>>,
     position: u64,
 }
 
-/// Why a remote file could not be opened or read.
+/// A failure to open or read a remote file.
 #[derive(Debug, Clone)]
 pub enum RangeError {
-    /// The server sends the whole file whatever is asked.
-    Refused,
-    /// It cannot be reached, or the connection fails.
-    Away(String),
-    /// Its answer contradicts the request.
-    Invalid(String),
-    /// It would be asked over plain http; has its host.
-    Insecure(String),
-    /// It answers with an error.
-    Denied {
+    /// The server does not support range requests.
+    Unsupported,
+    /// The server cannot be reached, or the connection failed.
+    Unreachable(String),
+    /// The response contradicts the request.
+    InvalidResponse(String),
+    /// The URL is plain http, which is not allowed; has the host.
+    PlainHttp(String),
+    /// The server answers with an error status.
+    ErrorStatus {
         /// The host.
         host: String,
         /// The HTTP status.
@@ -71,37 +71,37 @@ pub enum RangeError {
     },
 }
 
-struct Blocks {
+struct BlockCache {
     transport: Box<dyn Transport>,
-    /// 0 until the first answer.
+    /// The length of the file; 0 before the first response.
     length: u64,
     blocks: BTreeMap<u64, Vec<u8>>,
-    /// The same blocks, the oldest first.
-    order: VecDeque<u64>,
-    next: u64,
-    ahead: u64,
-    moved: Moved,
+    /// The indices of the cached blocks, the oldest first.
+    insertion_order: VecDeque<u64>,
+    next_index: u64,
+    read_ahead: u64,
+    transferred: Moved,
 }
 
 impl RangeReader {
-    /// Asks for the length of the file; moves one byte.
+    /// Opens a file: requests its first byte, and with it the length.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be reached, serves no parts, or states a length above
-    /// [`LENGTH_MOST`].
+    /// Returns an error if the server cannot be reached, does not support range requests, or states a length of 0
+    /// or above [`MAX_FILE_LENGTH`].
     pub fn open(transport: impl Transport + 'static) -> Result<Self, RangeError> {
-        let mut file = Blocks {
+        let mut file = BlockCache {
             transport: Box::new(transport),
             length: 0,
             blocks: BTreeMap::new(),
-            order: VecDeque::new(),
-            next: 0,
-            ahead: 1,
-            moved: Moved::default(),
+            insertion_order: VecDeque::new(),
+            next_index: 0,
+            read_ahead: 1,
+            transferred: Moved::default(),
         };
         let length = file.get(0..1)?.length;
-        if length == 0 || length > LENGTH_MOST {
-            return Err(RangeError::Invalid(format!(
+        if length == 0 || length > MAX_FILE_LENGTH {
+            return Err(RangeError::InvalidResponse(format!(
                 "the server states a length of {length} bytes"
             )));
         }
@@ -112,23 +112,23 @@ impl RangeReader {
         })
     }
 
-    /// What was moved so far.
-    pub fn moved(&self) -> Moved {
-        self.file.borrow().moved
+    /// Returns the bytes and requests so far.
+    pub fn transferred(&self) -> Moved {
+        self.file.borrow().transferred
     }
 
-    /// Fetches the ranges that will be read soon, near ones in one request; no more than is kept.
+    /// Fetches ranges before they are read, near ones in one request, up to the limit of the cache.
     ///
     /// # Errors
     /// Returns an error if a part cannot be fetched.
-    pub fn expect(&self, mut ranges: Vec<Range<u64>>) -> Result<(), RangeError> {
+    pub fn prefetch(&self, mut ranges: Vec<Range<u64>>) -> Result<(), RangeError> {
         ranges.sort_by_key(|range| range.start);
         let mut file = self.file.borrow_mut();
-        let mut left = KEPT_MOST as u64;
+        let mut free = MAX_CACHED_BLOCKS as u64;
         for range in coalesce(ranges) {
             let (from, to) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
-            let to = to.min(from.saturating_add(left));
-            left -= to.saturating_sub(from);
+            let to = to.min(from.saturating_add(free));
+            free -= to.saturating_sub(from);
             file.fetch_missing(from, to)?;
         }
         Ok(())
@@ -146,28 +146,28 @@ impl Read for RangeReader {
 impl Seek for RangeReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.file.borrow().length.checked_add_signed(by),
-            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::End(offset) => self.file.borrow().length.checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
         };
         self.position = target.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
     }
 }
 
-impl Blocks {
+impl BlockCache {
     fn read_at(&mut self, position: u64, out: &mut [u8]) -> Result<usize, RangeError> {
         if position >= self.length || out.is_empty() {
             return Ok(0);
         }
         let index = position / BLOCK;
         if !self.blocks.contains_key(&index) {
-            self.ahead = if index == self.next {
-                (self.ahead * 2).min(AHEAD_MOST)
+            self.read_ahead = if index == self.next_index {
+                (self.read_ahead * 2).min(MAX_READ_AHEAD)
             } else {
                 1
             };
-            self.fetch_missing(index, index + self.ahead)?;
+            self.fetch_missing(index, index + self.read_ahead)?;
         }
         let rest = &self.blocks[&index][(position % BLOCK) as usize..];
         let count = rest.len().min(out.len());
@@ -175,7 +175,7 @@ impl Blocks {
         Ok(count)
     }
 
-    /// Fetches blocks `from..to`, less those at either end that are there already.
+    /// Fetches blocks `from..to`, without cached ones at either end.
     fn fetch_missing(&mut self, mut from: u64, to: u64) -> Result<(), RangeError> {
         let mut to = to.min(self.length.div_ceil(BLOCK));
         while from < to && self.blocks.contains_key(&from) {
@@ -185,62 +185,62 @@ impl Blocks {
             to -= 1;
         }
         while from < to {
-            let end = to.min(from + REQUEST_MOST / BLOCK);
-            let part = self.get(from * BLOCK..(end * BLOCK).min(self.length))?;
-            for (index, block) in (from..end).zip(part.bytes.chunks(BLOCK as usize)) {
-                self.keep(index, block.to_vec());
+            let end = to.min(from + MAX_REQUEST_LENGTH / BLOCK);
+            let response = self.get(from * BLOCK..(end * BLOCK).min(self.length))?;
+            for (index, block) in (from..end).zip(response.bytes.chunks(BLOCK as usize)) {
+                self.insert(index, block.to_vec());
             }
-            self.next = end;
+            self.next_index = end;
             from = end;
         }
         Ok(())
     }
 
-    fn keep(&mut self, index: u64, block: Vec<u8>) {
+    fn insert(&mut self, index: u64, block: Vec<u8>) {
         if self.blocks.insert(index, block).is_none() {
-            self.order.push_back(index);
+            self.insertion_order.push_back(index);
         }
-        if self.order.len() > KEPT_MOST
-            && let Some(oldest) = self.order.pop_front()
+        if self.insertion_order.len() > MAX_CACHED_BLOCKS
+            && let Some(oldest) = self.insertion_order.pop_front()
         {
             self.blocks.remove(&oldest);
         }
     }
 
-    /// Requests a range, again if the connection fails.
-    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
-        let mut failure = RangeError::Refused;
-        for _ in 0..TRIES {
-            match self.get_once(&range) {
-                Err(RangeError::Away(detail)) => failure = RangeError::Away(detail),
-                done => return done,
+    /// Requests a range; repeats the request if the connection fails.
+    fn get(&mut self, range: Range<u64>) -> Result<RangeResponse, RangeError> {
+        let mut failure = RangeError::Unsupported;
+        for _ in 0..MAX_ATTEMPTS {
+            match self.try_get(&range) {
+                Err(RangeError::Unreachable(detail)) => failure = RangeError::Unreachable(detail),
+                result => return result,
             }
         }
         Err(failure)
     }
 
-    fn get_once(&mut self, range: &Range<u64>) -> Result<Part, RangeError> {
-        self.moved.requests += 1;
-        let part = self.transport.get(range.clone())?;
-        let moved = part.bytes.len() as u64;
-        self.moved.bytes += moved;
-        let is_cut = moved < range.end - range.start;
-        if part.range != *range || (self.length != 0 && part.length != self.length) {
-            let detail = "the server sent another part than it was asked for";
-            return Err(RangeError::Invalid(detail.into()));
+    fn try_get(&mut self, range: &Range<u64>) -> Result<RangeResponse, RangeError> {
+        self.transferred.requests += 1;
+        let response = self.transport.get(range.clone())?;
+        let received = response.bytes.len() as u64;
+        self.transferred.bytes += received;
+        let is_cut = received < range.end - range.start;
+        if response.range != *range || (self.length != 0 && response.length != self.length) {
+            let detail = "the server sent another range than the requested one";
+            return Err(RangeError::InvalidResponse(detail.into()));
         }
-        if moved != range.end - range.start {
-            let detail = format!("{moved} bytes came of {}", range.end - range.start);
+        if received != range.end - range.start {
+            let detail = format!("received {received} of {} bytes", range.end - range.start);
             return Err(match is_cut {
-                true => RangeError::Away(detail),
-                false => RangeError::Invalid(detail),
+                true => RangeError::Unreachable(detail),
+                false => RangeError::InvalidResponse(detail),
             });
         }
-        Ok(part)
+        Ok(response)
     }
 }
 
-/// Joins sorted ranges whose gap is smaller than what another request costs.
+/// Joins sorted ranges with small gaps: reading over a gap costs less than another request.
 fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
@@ -257,10 +257,10 @@ fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 impl std::fmt::Display for RangeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused => f.write_str("the server does not serve parts of a file"),
-            Self::Away(detail) | Self::Invalid(detail) => f.write_str(detail),
-            Self::Insecure(host) => write!(f, "{host} is asked over plain http"),
-            Self::Denied { host, status } => write!(f, "{host} answers with status {status}"),
+            Self::Unsupported => f.write_str("the server does not support range requests"),
+            Self::Unreachable(detail) | Self::InvalidResponse(detail) => f.write_str(detail),
+            Self::PlainHttp(host) => write!(f, "{host} would be requested over plain http"),
+            Self::ErrorStatus { host, status } => write!(f, "{host} answers with status {status}"),
         }
     }
 }
@@ -276,23 +276,23 @@ impl From<RangeError> for io::Error {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::http::{Client, Remote};
+    use crate::http::{Client, RemoteFile};
     use crate::url::Url;
     use sp_tests::http::{Response, Server};
     use std::net::TcpListener;
     use std::sync::Arc;
 
-    /// Serves `body` on a loopback port for as long as the test runs.
-    pub fn serve(body: Vec<u8>, ranges: bool) -> Remote {
-        let server = Server::start(move |request| match ranges {
+    /// Serves `body` on a loopback port until the test ends, with or without support of range requests.
+    pub fn serve(body: Vec<u8>, has_ranges: bool) -> RemoteFile {
+        let server = Server::start(move |request| match has_ranges {
             true => Response::part(request, &body),
             false => Response::new(200, body.clone()),
         });
         remote(&server.url("/tensorflow_cpu-2.21.0-cp311-cp311-any.whl"))
     }
 
-    pub fn remote(url: &str) -> Remote {
-        Remote::new(Arc::new(Client::new(true)), Url::parse(url).unwrap())
+    pub fn remote(url: &str) -> RemoteFile {
+        RemoteFile::new(Arc::new(Client::new(true)), Url::parse(url).unwrap())
     }
 
     fn body() -> Vec<u8> {
@@ -302,7 +302,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn reads_any_part_as_a_file_would() {
+    fn reads_and_seeks_like_a_file() {
         let body = body();
         let mut reader = RangeReader::open(serve(body.clone(), true)).unwrap();
         for (at, length) in [
@@ -323,12 +323,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_scattered_read_moves_one_block() {
+    fn scattered_read_transfers_one_block() {
         let mut reader = RangeReader::open(serve(body(), true)).unwrap();
         reader.seek(SeekFrom::Start(700_000)).unwrap();
         reader.read_exact(&mut [0; 100]).unwrap();
         assert_eq!(
-            reader.moved(),
+            reader.transferred(),
             Moved {
                 bytes: BLOCK + 1,
                 requests: 2
@@ -337,58 +337,64 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn reading_on_takes_few_requests_and_nothing_twice() {
+    fn sequential_read_takes_few_requests_and_transfers_nothing_twice() {
         let body = body();
         let mut reader = RangeReader::open(serve(body.clone(), true)).unwrap();
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, body);
-        assert_eq!(reader.moved().bytes, body.len() as u64 + 1);
-        assert!(reader.moved().requests <= 6, "{:?}", reader.moved());
+        assert_eq!(reader.transferred().bytes, body.len() as u64 + 1);
+        assert!(
+            reader.transferred().requests <= 6,
+            "{:?}",
+            reader.transferred()
+        );
     }
 
     #[test]
-    fn near_ranges_are_fetched_together() {
+    fn prefetches_near_ranges_together() {
         let reader = RangeReader::open(serve(body(), true)).unwrap();
         reader
-            .expect(vec![900_000..900_010, 10..20, 70_000..80_000])
+            .prefetch(vec![900_000..900_010, 10..20, 70_000..80_000])
             .unwrap();
-        assert_eq!(reader.moved().requests, 3);
+        assert_eq!(reader.transferred().requests, 3);
     }
 
     #[test]
-    fn a_server_without_ranges_is_refused() {
+    fn rejects_server_without_range_requests() {
         let opened = RangeReader::open(serve(vec![7; 50], false));
-        assert!(matches!(opened, Err(RangeError::Refused)));
+        assert!(matches!(opened, Err(RangeError::Unsupported)));
     }
 
     #[test]
-    fn a_closed_port_is_away() {
+    fn reports_closed_port_as_unreachable() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/x", listener.local_addr().unwrap());
         drop(listener);
         assert!(matches!(
             RangeReader::open(remote(&url)),
-            Err(RangeError::Away(_))
+            Err(RangeError::Unreachable(_))
         ));
     }
 
-    /// A server that states whatever a test makes it state.
-    struct Lying(Box<dyn FnMut(Range<u64>) -> Part>);
+    /// A server whose responses a closure computes.
+    struct ScriptedServer(Box<dyn FnMut(Range<u64>) -> RangeResponse>);
 
-    impl Transport for Lying {
-        fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
+    impl Transport for ScriptedServer {
+        fn get(&mut self, range: Range<u64>) -> Result<RangeResponse, RangeError> {
             Ok((self.0)(range))
         }
     }
 
-    fn open(answer: impl FnMut(Range<u64>) -> Part + 'static) -> Result<RangeReader, RangeError> {
-        RangeReader::open(Lying(Box::new(answer)))
+    fn open(
+        respond: impl FnMut(Range<u64>) -> RangeResponse + 'static,
+    ) -> Result<RangeReader, RangeError> {
+        RangeReader::open(ScriptedServer(Box::new(respond)))
     }
 
-    fn part(range: Range<u64>, length: u64) -> Part {
+    fn part(range: Range<u64>, length: u64) -> RangeResponse {
         let bytes = vec![7; (range.end - range.start) as usize];
-        Part {
+        RangeResponse {
             range,
             length,
             bytes,
@@ -396,47 +402,58 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rejects_lengths_that_no_wheel_has() {
-        for length in [0, LENGTH_MOST + 1, u64::MAX] {
+    fn rejects_file_lengths_out_of_bounds() {
+        for length in [0, MAX_FILE_LENGTH + 1, u64::MAX] {
             let opened = open(move |range| part(range, length));
-            assert!(matches!(opened, Err(RangeError::Invalid(_))), "{length}");
+            assert!(
+                matches!(opened, Err(RangeError::InvalidResponse(_))),
+                "{length}"
+            );
         }
     }
 
     #[test]
-    fn rejects_parts_that_were_not_asked_for() {
+    fn rejects_ranges_that_were_not_requested() {
         let shifted = |range: Range<u64>| range.start + 1..range.end + 1;
-        let lies: [fn(Range<u64>) -> Part; 3] = [
+        let responses: [fn(Range<u64>) -> RangeResponse; 3] = [
             |range| part(range, 999_999),
-            |range| Part {
+            |range| RangeResponse {
                 range: 3..4,
                 ..part(range, 1_000_000)
             },
             |range| part(range.start..range.end + 1, 1_000_000),
         ];
-        for (index, lie) in lies.into_iter().enumerate() {
-            let answer = move |range: Range<u64>| match range == (0..1) {
+        for (index, response) in responses.into_iter().enumerate() {
+            let respond = move |range: Range<u64>| match range == (0..1) {
                 true => part(range, 1_000_000),
-                false => lie(range),
+                false => response(range),
             };
-            let mut reader = open(answer).unwrap();
+            let mut reader = open(respond).unwrap();
             assert!(reader.read(&mut [0; 4]).is_err(), "{index}");
         }
         assert!(open(move |range| part(shifted(range), 9)).is_err());
     }
 
     #[test]
-    fn asks_for_bounded_parts_whatever_is_expected() {
-        let answer = |range: Range<u64>| {
-            assert!(range.end - range.start <= REQUEST_MOST);
-            part(range, LENGTH_MOST)
+    fn requests_are_bounded_for_any_prefetched_range() {
+        let respond = |range: Range<u64>| {
+            assert!(range.end - range.start <= MAX_REQUEST_LENGTH);
+            part(range, MAX_FILE_LENGTH)
         };
-        let reader = open(answer).unwrap();
+        let reader = open(respond).unwrap();
         reader
-            .expect(vec![0..LENGTH_MOST, 5..u64::MAX, u64::MAX - 1..u64::MAX])
+            .prefetch(vec![
+                0..MAX_FILE_LENGTH,
+                5..u64::MAX,
+                u64::MAX - 1..u64::MAX,
+            ])
             .unwrap();
-        let kept = KEPT_MOST as u64 * BLOCK;
-        assert!(reader.moved().bytes <= kept + 1, "{:?}", reader.moved());
+        let limit = MAX_CACHED_BLOCKS as u64 * BLOCK;
+        assert!(
+            reader.transferred().bytes <= limit + 1,
+            "{:?}",
+            reader.transferred()
+        );
         let mut seeking = reader.clone();
         seeking.seek(SeekFrom::Start(u64::MAX)).unwrap();
         assert_eq!(seeking.read(&mut [0; 4]).unwrap(), 0);

@@ -1,9 +1,9 @@
-//! The store of headers: `<release>/include/...`, one folder per exact patch.
+//! The store of headers, `<release>/include/...`, with one folder for each exact version.
 //!
-//! A release appears whole or not at all: it is written beside its place and renamed into it.
+//! A release is written to a temporary folder in the store and renamed, so that it is complete or absent.
 
 use super::error::FetchError;
-use super::lock::{Lock, Locked, hashes};
+use super::lock::{Lock, LockedRelease, header_hashes};
 use sp_data::release::Release;
 use sp_parse::closure::Headers;
 use sp_parse::source::stays_inside;
@@ -12,40 +12,43 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder of releases.
+/// A folder that has the headers of releases.
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// The store in `folder`, which need not exist yet.
-    pub fn at(folder: PathBuf) -> Self {
+    /// Creates the store in `folder`, which need not exist.
+    pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Where a release's headers lie, or would.
-    pub fn include(&self, release: Release) -> PathBuf {
+    /// Returns the include root of a release, which need not exist.
+    pub fn include_root(&self, release: Release) -> PathBuf {
         self.folder.join(release.to_string()).join("include")
     }
 
-    /// The newest stored patch that a name asks for.
+    /// Returns the newest stored version of `release`.
     pub fn resolve(&self, release: Release) -> Option<Release> {
         let entries = fs::read_dir(&self.folder).ok()?.flatten();
         let stored = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         release.newest_match(stored)
     }
 
-    /// The stored headers of a release, where they are exactly the locked ones.
-    pub fn read(&self, release: Release, locked: &Locked) -> Option<Headers> {
-        let include = self.include(release);
+    /// Returns the stored headers of a release, or `None` if they differ from the locked ones.
+    pub fn read(&self, release: Release, locked: &LockedRelease) -> Option<Headers> {
+        let include = self.include_root(release);
         let read = |name: &String| Some((name.clone(), fs::read(include.join(name)).ok()?));
         let headers: Headers = locked.headers.keys().map(read).collect::<Option<_>>()?;
-        (locked.headers == hashes(&headers)).then_some(headers)
+        (locked.headers == header_hashes(&headers)).then_some(headers)
     }
 
-    /// Writes a release and the lock that has it; on failure both are as they were.
-    pub fn put(
+    /// Writes a release and, if given, the lock that has it.
+    ///
+    /// # Errors
+    /// Returns an error if either cannot be written. Both are unchanged then.
+    pub fn write(
         &self,
         release: Release,
         headers: &Headers,
@@ -53,49 +56,51 @@ impl Store {
     ) -> Result<(), FetchError> {
         let _delay = delay_signals();
         let lock = lock
-            .map(|(lock, path)| staged_lock(lock, path))
+            .map(|(lock, path)| stage_lock(lock, path))
             .transpose()?;
         let staged = self
-            .stage(headers)
+            .stage_release(headers)
             .map_err(|error| unwritable(&self.folder, &error))?;
-        let place = self.folder.join(release.to_string());
-        swap_in(staged.path(), &place).map_err(|error| unwritable(&place, &error))?;
+        let target = self.folder.join(release.to_string());
+        replace_folder(staged.path(), &target).map_err(|error| unwritable(&target, &error))?;
         let Some((file, path)) = lock else {
             return Ok(());
         };
         file.persist(path).map(drop).map_err(|error| {
-            // A release that the lock does not have must not stay; that removing it fails too is not worth a second message.
-            let _ = fs::remove_dir_all(&place);
+            // The store must not have a release that the lock does not have. The first error is the one to report.
+            let _ = fs::remove_dir_all(&target);
             unwritable(path, &error.error)
         })
     }
 
-    /// A complete release in a folder that removes itself unless renamed.
-    fn stage(&self, headers: &Headers) -> io::Result<tempfile::TempDir> {
+    /// Writes a release to a temporary folder, which is removed unless it is renamed.
+    fn stage_release(&self, headers: &Headers) -> io::Result<tempfile::TempDir> {
         fs::create_dir_all(&self.folder)?;
         let staged = tempfile::Builder::new()
             .prefix(".importing-")
             .tempdir_in(&self.folder)?;
-        write_below(&staged.path().join("release/include"), headers)?;
+        write_headers(&staged.path().join("release/include"), headers)?;
         Ok(staged)
     }
 }
 
-/// Writes headers into a temporary folder, to be parsed.
+/// Writes headers to a temporary folder, to be parsed.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written, or if a name leads out of the folder.
+/// Returns an error if a file cannot be written, or if a header's path is outside of the folder.
 pub fn unpack(headers: &Headers) -> io::Result<tempfile::TempDir> {
     let _delay = delay_signals();
     let folder = removed_on_signal(|| tempfile::Builder::new().prefix("sp-gen-").tempdir())?;
-    write_below(folder.path(), headers)?;
+    write_headers(folder.path(), headers)?;
     Ok(folder)
 }
 
-fn write_below(folder: &Path, headers: &Headers) -> io::Result<()> {
+fn write_headers(folder: &Path, headers: &Headers) -> io::Result<()> {
     for (name, bytes) in headers {
         if !stays_inside(name) {
-            return Err(io::Error::other(format!("`{name}` leads out of the store")));
+            return Err(io::Error::other(format!(
+                "`{name}` is a path outside of the store"
+            )));
         }
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
@@ -104,22 +109,22 @@ fn write_below(folder: &Path, headers: &Headers) -> io::Result<()> {
     Ok(())
 }
 
-/// Renames `staged/release` to `place`; what was there moves into `staged`, which is removed.
-fn swap_in(staged: &Path, place: &Path) -> io::Result<()> {
-    let aside = staged.join("previous");
-    let replaced = place.exists();
-    if replaced {
-        fs::rename(place, &aside)?;
+/// Renames `staged/release` to `target`. A folder that `target` had is moved into `staged`, which the caller removes.
+fn replace_folder(staged: &Path, target: &Path) -> io::Result<()> {
+    let previous = staged.join("previous");
+    let is_replaced = target.exists();
+    if is_replaced {
+        fs::rename(target, &previous)?;
     }
-    fs::rename(staged.join("release"), place).inspect_err(|_| {
-        if replaced {
-            // Best effort: the first error is the one to tell.
-            let _ = fs::rename(&aside, place);
+    fs::rename(staged.join("release"), target).inspect_err(|_| {
+        if is_replaced {
+            // The first error is the one to report.
+            let _ = fs::rename(&previous, target);
         }
     })
 }
 
-fn staged_lock<'a>(
+fn stage_lock<'a>(
     lock: &Lock,
     path: &'a Path,
 ) -> Result<(tempfile::NamedTempFile, &'a Path), FetchError> {
@@ -127,7 +132,7 @@ fn staged_lock<'a>(
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let mut file = sp_system::temporary::staged_file(folder)?;
-        file.write_all(lock.text().as_bytes())?;
+        file.write_all(lock.to_toml().as_bytes())?;
         Ok(file)
     };
     write()
@@ -157,18 +162,18 @@ mod tests {
         ])
     }
 
-    fn locked(headers: &Headers) -> Locked {
-        Locked {
+    fn locked(headers: &Headers) -> LockedRelease {
+        LockedRelease {
             package: "tensorflow-cpu".into(),
             version: "2.21.0".into(),
             python: None,
             platform: None,
-            headers: hashes(headers),
+            headers: header_hashes(headers),
             left_out: Default::default(),
         }
     }
 
-    fn entries(folder: &Path) -> Vec<String> {
+    fn file_names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
@@ -176,57 +181,57 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_stored_and_replaced_whole() {
+    fn writes_and_replaces_whole_release() {
         let scratch = tempfile::tempdir().unwrap();
-        let store = Store::at(scratch.path().join("store"));
-        store.put(release(), &headers("one"), None).unwrap();
-        store.put(release(), &headers("two"), None).unwrap();
+        let store = Store::new(scratch.path().join("store"));
+        store.write(release(), &headers("one"), None).unwrap();
+        store.write(release(), &headers("two"), None).unwrap();
         assert!(store.read(release(), &locked(&headers("one"))).is_none());
         assert_eq!(
             store.read(release(), &locked(&headers("two"))),
             Some(headers("two"))
         );
-        assert_eq!(entries(&scratch.path().join("store")), ["2.21.0"]);
+        assert_eq!(file_names(&scratch.path().join("store")), ["2.21.0"]);
         assert_eq!(store.resolve("2.21".parse().unwrap()), Some(release()));
     }
 
     #[test]
-    fn a_failure_half_way_leaves_nothing() {
+    fn failed_write_leaves_no_files() {
         let scratch = tempfile::tempdir().unwrap();
-        let store = Store::at(scratch.path().join("store"));
-        let mut crafted = headers("one");
-        crafted.insert("zz/../../../x.h".into(), Vec::new());
-        assert!(store.put(release(), &crafted, None).is_err());
-        assert!(entries(&scratch.path().join("store")).is_empty());
-        assert_eq!(entries(scratch.path()), ["store"]);
+        let store = Store::new(scratch.path().join("store"));
+        let mut malicious = headers("one");
+        malicious.insert("zz/../../../x.h".into(), Vec::new());
+        assert!(store.write(release(), &malicious, None).is_err());
+        assert!(file_names(&scratch.path().join("store")).is_empty());
+        assert_eq!(file_names(scratch.path()), ["store"]);
     }
 
     #[test]
-    fn a_file_where_a_folder_must_be_fails_and_keeps_the_old_release() {
+    fn failed_write_preserves_stored_release() {
         let scratch = tempfile::tempdir().unwrap();
-        let store = Store::at(scratch.path().to_owned());
-        store.put(release(), &headers("one"), None).unwrap();
-        let mut clash = headers("two");
-        clash.insert("tensorflow/c/ops.h/inner.h".into(), Vec::new());
-        assert!(store.put(release(), &clash, None).is_err());
+        let store = Store::new(scratch.path().to_owned());
+        store.write(release(), &headers("one"), None).unwrap();
+        let mut conflicting = headers("two");
+        conflicting.insert("tensorflow/c/ops.h/inner.h".into(), Vec::new());
+        assert!(store.write(release(), &conflicting, None).is_err());
         assert_eq!(
             store.read(release(), &locked(&headers("one"))),
             Some(headers("one"))
         );
-        assert_eq!(entries(scratch.path()), ["2.21.0"]);
+        assert_eq!(file_names(scratch.path()), ["2.21.0"]);
     }
 
     #[test]
-    fn a_lock_that_cannot_be_written_takes_the_release_with_it() {
+    fn removes_release_if_lock_cannot_be_written() {
         let scratch = tempfile::tempdir().unwrap();
-        let store = Store::at(scratch.path().join("store"));
+        let store = Store::new(scratch.path().join("store"));
         let path = scratch.path().join("sources.toml");
-        fs::create_dir_all(path.join("in the way")).unwrap();
+        fs::create_dir_all(path.join("occupied")).unwrap();
         assert!(
             store
-                .put(release(), &headers("one"), Some((&Lock::default(), &path)))
+                .write(release(), &headers("one"), Some((&Lock::default(), &path)))
                 .is_err()
         );
-        assert!(entries(&scratch.path().join("store")).is_empty());
+        assert!(file_names(&scratch.path().join("store")).is_empty());
     }
 }

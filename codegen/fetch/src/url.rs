@@ -1,19 +1,19 @@
-//! URLs of wheels, without what identifies a user.
+//! URLs of wheels, without users and passwords.
 
 use std::fmt;
 
-/// An http or https URL whose user and password are removed.
+/// An http or https URL without user and password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     is_https: bool,
     /// Host and port.
     authority: String,
-    /// Path and query, from the slash on.
+    /// Path and query, beginning with a slash.
     path: String,
 }
 
 impl Url {
-    /// Parses an absolute URL; returns `None` if it is not an http or https URL with a host.
+    /// Parses an absolute URL. Returns `None` if it is not an http or https URL with a host.
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let is_https = match scheme.to_ascii_lowercase().as_str() {
@@ -27,8 +27,8 @@ impl Url {
         let host = authority
             .rsplit_once('@')
             .map_or(authority, |(_, host)| host);
-        let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
-        (!host.is_empty() && is_plain(rest)).then(|| Self {
+        let is_printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+        (!host.is_empty() && is_printable(rest)).then(|| Self {
             is_https,
             authority: host.to_ascii_lowercase(),
             path: match path.starts_with('/') {
@@ -38,7 +38,7 @@ impl Url {
         })
     }
 
-    /// Resolves the `Location` of a redirect.
+    /// Resolves the `Location` of a redirect. Returns `None` if it is not an http or https URL.
     pub fn join(&self, location: &str) -> Option<Self> {
         let scheme = if self.is_https { "https" } else { "http" };
         let folder = self.path.split('?').next()?.rsplit_once('/')?.0;
@@ -51,12 +51,12 @@ impl Url {
         Self::parse(&absolute)
     }
 
-    /// Returns true if the connection is encrypted.
+    /// Returns true if the scheme is https.
     pub fn is_https(&self) -> bool {
         self.is_https
     }
 
-    /// Returns scheme, host and port, the default port left out.
+    /// Returns scheme, host and port, without the scheme's default port.
     pub fn origin(&self) -> String {
         let (scheme, port) = if self.is_https {
             ("https", ":443")
@@ -85,14 +85,14 @@ impl fmt::Display for Url {
     }
 }
 
-/// Replaces users and passwords of URLs in a text by asterisks.
+/// Replaces the users and passwords of all URLs in `text` by asterisks.
 pub fn redact(text: &str) -> String {
     let mut parts = text.split("://");
     let mut redacted = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let end = part.find(|one: char| one == '/' || one.is_whitespace());
+        let end = part.find(|letter: char| letter == '/' || letter.is_whitespace());
         let authority = &part[..end.unwrap_or(part.len())];
-        let host = authority.rfind('@').map(|at| &part[at..]);
+        let host = authority.rfind('@').map(|offset| &part[offset..]);
         redacted.push_str("://");
         redacted.push_str(if host.is_some() { "****" } else { "" });
         redacted.push_str(host.unwrap_or(part));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn redacts_every_user_of_a_text() {
+    fn redacts_users_of_all_urls() {
         for (text, expected) in [
             (
                 "at https://me:secret@x.example/y now",

@@ -1,14 +1,14 @@
-//! The headers inside a wheel, local or remote; of a remote one only what is read is moved.
+//! Wheels as the source of an import, local or remote. Of a remote wheel only the parts that are read are transferred.
 //!
-//! A wheel with a member name that leads out of its folder is refused whole.
+//! A wheel that has a member outside of its root is rejected.
 
 mod library;
 
-use super::directory::{self, Metered};
+use super::directory::{self, LimitedReader};
 use super::download::{Download, hexadecimal};
 use super::error::FetchError;
-use super::http::{Client, Remote};
-use super::link::Found;
+use super::http::{Client, RemoteFile};
+use super::link::WheelLink;
 use super::range::{RangeReader, Transport};
 use super::url::Url;
 use sha2::{Digest, Sha256};
@@ -24,44 +24,47 @@ use std::sync::Arc;
 use zip::ZipArchive;
 use zip::result::{ZipError, ZipResult};
 
-pub use library::Library;
+pub use library::WheelLibrary;
 
-/// The most bytes of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
-const HEADERS_MOST: u64 = 256 << 20;
+/// Maximum size of all headers that are read. The wheel of 2.21 has 129 MiB, few of which are read.
+const MAX_TOTAL_HEADER_BYTES: u64 = 256 << 20;
 
-/// A wheel that is open.
+/// An open wheel.
 pub struct Wheel<R> {
     origin: String,
-    archive: ZipArchive<Metered<R>>,
+    archive: ZipArchive<LimitedReader<R>>,
     names: BTreeSet<String>,
     members: BTreeMap<String, usize>,
     remote: Option<RangeReader>,
-    /// Bytes and requests of a wheel that was fetched whole.
+    /// Bytes and requests of a wheel that was downloaded whole.
     downloaded: Option<Moved>,
-    is_unstated: bool,
-    /// Remaining limit for the bytes of all headers.
-    left: u64,
+    is_unverified: bool,
+    /// Bytes of headers that may still be read.
+    remaining: u64,
 }
 
 impl Wheel<BufReader<File>> {
     /// Opens a wheel file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is not a wheel of TensorFlow.
     pub fn open(path: &Path) -> Result<Self, FetchError> {
         let origin = path.display().to_string();
-        let file = open_file(path).map_err(|error| lost(&origin, &error))?;
+        let file = open_file(path).map_err(|error| read_error(&origin, &error))?;
         Self::read_directory(origin, BufReader::new(file), None)
     }
 
-    /// Opens a wheel file that an index links to, and compares its sha256 with the link's.
+    /// Opens a wheel file that an index links to. Compares its sha256 with the link's, if the link has one.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or differs.
-    pub fn open_stated(path: &Path, link: &Found) -> Result<Self, FetchError> {
+    /// Returns an error if the file cannot be read or its sha256 differs.
+    pub fn open_verified(path: &Path, link: &WheelLink) -> Result<Self, FetchError> {
         if let Some(stated) = &link.sha256 {
             let origin = path.display().to_string();
-            let file = open_file(path).map_err(|error| lost(&origin, &error))?;
-            let found = sha256(file).map_err(|error| lost(&origin, &error))?;
+            let file = open_file(path).map_err(|error| read_error(&origin, &error))?;
+            let found = sha256(file).map_err(|error| read_error(&origin, &error))?;
             if found != *stated {
-                return Err(FetchError::WheelDiffers {
+                return Err(FetchError::WheelHashMismatch {
                     wheel: origin,
                     stated: stated.clone(),
                     found,
@@ -73,43 +76,46 @@ impl Wheel<BufReader<File>> {
 }
 
 impl Wheel<File> {
-    /// Opens a wheel that was fetched whole; `origin` is for messages.
+    /// Opens a wheel that was downloaded whole.
     ///
     /// # Errors
-    /// Returns an error if it is no wheel of TensorFlow.
-    pub fn downloaded(link: &Found, download: Download) -> Result<Self, FetchError> {
+    /// Returns an error if it is not a wheel of TensorFlow.
+    pub fn from_download(link: &WheelLink, download: Download) -> Result<Self, FetchError> {
         let origin = link.url.rsplit('/').next().unwrap_or(&link.url);
         let mut wheel = Self::read_directory(origin.to_owned(), download.file, None)?;
         wheel.downloaded = Some(Moved {
             bytes: download.length,
             requests: 1,
         });
-        wheel.is_unstated = !download.is_stated;
+        wheel.is_unverified = !download.is_verified;
         Ok(wheel)
     }
 }
 
 impl Wheel<RangeReader> {
-    /// Opens a wheel on a server; moves its central directory.
+    /// Opens a wheel on a server. Transfers its central directory.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be reached or serves no wheel.
-    pub fn fetch(url: &str, client: Arc<Client>) -> Result<Self, FetchError> {
+    /// Returns an error if the server cannot be reached or the file is not a wheel of TensorFlow.
+    pub fn open_remote(url: &str, client: Arc<Client>) -> Result<Self, FetchError> {
         let origin = url.rsplit('/').next().unwrap_or(url).to_owned();
         let Some(url) = Url::parse(url) else {
             return Err(FetchError::from(SourceError::Unreadable {
                 origin,
-                detail: "the index links to it with a URL that cannot be read".into(),
+                detail: "the index links to it with an invalid URL".into(),
             }));
         };
-        Self::over(origin, Remote::new(client, url))
+        Self::from_transport(origin, RemoteFile::new(client, url))
     }
 
-    /// Opens a wheel through any transport; `origin` is for messages.
+    /// Opens a wheel through `transport`; `origin` is for messages.
     ///
     /// # Errors
-    /// Returns an error if the transport fails or transports no wheel.
-    pub fn over(origin: String, transport: impl Transport + 'static) -> Result<Self, FetchError> {
+    /// Returns an error if the transport fails or the file is not a wheel of TensorFlow.
+    pub fn from_transport(
+        origin: String,
+        transport: impl Transport + 'static,
+    ) -> Result<Self, FetchError> {
         let opened = RangeReader::open(transport);
         let reader = opened.map_err(|error| FetchError::from_server(&origin, error))?;
         Self::read_directory(origin, reader.clone(), Some(reader))
@@ -117,8 +123,11 @@ impl Wheel<RangeReader> {
 }
 
 impl<R: Read + Seek> Wheel<R> {
-    /// Opens a wheel wherever it can be read; `origin` is for messages.
-    pub fn read(origin: &str, reader: R) -> Result<Self, FetchError> {
+    /// Opens a wheel in `reader`; `origin` is for messages.
+    ///
+    /// # Errors
+    /// Returns an error if it is not a wheel of TensorFlow.
+    pub fn from_reader(origin: &str, reader: R) -> Result<Self, FetchError> {
         Self::read_directory(origin.to_owned(), reader, None)
     }
 
@@ -128,9 +137,9 @@ impl<R: Read + Seek> Wheel<R> {
         remote: Option<RangeReader>,
     ) -> Result<Self, FetchError> {
         let archive = directory::open(reader).map_err(|error| unreadable(&origin, error))?;
-        let members = members(&origin, &archive)?;
-        let include = |name: &String| header_name(name).map(str::to_owned);
-        let names: BTreeSet<String> = members.keys().filter_map(include).collect();
+        let members = index_members(&origin, &archive)?;
+        let header = |name: &String| header_name(name).map(str::to_owned);
+        let names: BTreeSet<String> = members.keys().filter_map(header).collect();
         if !names.iter().any(|name| name.starts_with("tensorflow/c/")) {
             return Err(FetchError::from(SourceError::HeadersMissing { origin }));
         }
@@ -141,15 +150,15 @@ impl<R: Read + Seek> Wheel<R> {
             members,
             remote,
             downloaded: None,
-            is_unstated: false,
-            left: HEADERS_MOST,
+            is_unverified: false,
+            remaining: MAX_TOTAL_HEADER_BYTES,
         })
     }
 
-    /// The member a header is in: at the top, or below `NAME.data/purelib/`.
-    fn member(&self, name: &str) -> Option<usize> {
+    /// Returns the index of a header's member, at the top or below `NAME.data/purelib/`.
+    fn member_index(&self, name: &str) -> Option<usize> {
         let direct = format!("tensorflow/include/{name}");
-        let moved = || {
+        let unpacked = || {
             self.members
                 .iter()
                 .find(|(member, _)| header_name(member) == Some(name))
@@ -157,15 +166,15 @@ impl<R: Read + Seek> Wheel<R> {
         self.members
             .get(&direct)
             .copied()
-            .or_else(|| moved().map(|(_, &index)| index))
+            .or_else(|| unpacked().map(|(_, &index)| index))
     }
 
-    fn text(&mut self, index: usize) -> Result<Vec<u8>, FetchError> {
+    fn read_member(&mut self, index: usize) -> Result<Vec<u8>, FetchError> {
         let origin = &self.origin;
         let member = self.archive.by_index(index);
         let member = member.map_err(|error| unreadable(origin, error))?;
         let name = member.name().map(|name| name.escape_default().to_string());
-        let limit = HEADER_MOST.min(self.left);
+        let limit = HEADER_MOST.min(self.remaining);
         let mut bytes = Vec::new();
         let read = member.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(origin, ZipError::Io(error)))?;
@@ -176,21 +185,21 @@ impl<R: Read + Seek> Wheel<R> {
                 limit,
             }));
         }
-        self.left -= bytes.len() as u64;
+        self.remaining -= bytes.len() as u64;
         Ok(bytes)
     }
 
-    fn dist_info(&mut self, file: &str) -> Result<String, FetchError> {
-        let is = |name: &str| {
+    fn read_dist_info(&mut self, file: &str) -> Result<String, FetchError> {
+        let is_wanted = |name: &str| {
             name.split_once('/')
                 .is_some_and(|(folder, rest)| folder.ends_with(".dist-info") && rest == file)
         };
         let found = self
             .members
             .iter()
-            .find(|(name, _)| is(name))
+            .find(|(name, _)| is_wanted(name))
             .map(|(_, &index)| index);
-        let bytes = found.map(|index| self.text(index)).transpose()?;
+        let bytes = found.map(|index| self.read_member(index)).transpose()?;
         Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
 }
@@ -203,7 +212,10 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn identity(&mut self) -> Result<Identity, FetchError> {
-        let (metadata, wheel) = (self.dist_info("METADATA")?, self.dist_info("WHEEL")?);
+        let (metadata, wheel) = (
+            self.read_dist_info("METADATA")?,
+            self.read_dist_info("WHEEL")?,
+        );
         Ok(identity_of(&metadata, &wheel))
     }
 
@@ -212,19 +224,19 @@ impl<R: Read + Seek> Source for Wheel<R> {
     }
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, FetchError> {
-        let member = self.member(name);
+        let member = self.member_index(name);
         let index = member.ok_or_else(|| unreadable(&self.origin, ZipError::FileNotFound))?;
-        self.text(index)
+        self.read_member(index)
     }
 
     fn expect(&mut self, names: &[&str]) -> Result<(), FetchError> {
         let Some(remote) = &self.remote else {
             return Ok(());
         };
-        let indices = names.iter().filter_map(|name| self.member(name));
+        let indices = names.iter().filter_map(|name| self.member_index(name));
         let ranges = indices.map(|index| {
             self.archive.by_index_data(index).map(|member| {
-                // The local header repeats the name and may add fields of its own.
+                // The local file header before the data repeats the name and may have extra fields.
                 let packed = member.compressed_size().saturating_add(1024);
                 member.header_start()..member.header_start().saturating_add(packed)
             })
@@ -233,25 +245,28 @@ impl<R: Read + Seek> Source for Wheel<R> {
             .collect::<ZipResult<Vec<_>>>()
             .map_err(|error| unreadable(&self.origin, error))?;
         remote
-            .expect(ranges)
+            .prefetch(ranges)
             .map_err(|error| FetchError::from_server(&self.origin, error))
     }
 
     fn moved(&self) -> Moved {
         self.remote
             .as_ref()
-            .map(RangeReader::moved)
+            .map(RangeReader::transferred)
             .or(self.downloaded)
             .unwrap_or_default()
     }
 
     fn is_unstated(&self) -> bool {
-        self.is_unstated
+        self.is_unverified
     }
 }
 
-/// The files of an archive by name, all of which must stay inside a folder.
-fn members<R: Read + Seek>(
+/// Returns the index of each member by name.
+///
+/// # Errors
+/// Returns an error if a member's path is outside of the wheel's root.
+fn index_members<R: Read + Seek>(
     origin: &str,
     archive: &ZipArchive<R>,
 ) -> Result<BTreeMap<String, usize>, FetchError> {
@@ -259,7 +274,7 @@ fn members<R: Read + Seek>(
     for (index, name) in archive.file_names().enumerate() {
         let name = name.map_err(|error| unreadable(origin, error))?;
         if !stays_inside(name.strip_suffix('/').unwrap_or(&name)) {
-            return Err(FetchError::MemberNameRefused {
+            return Err(FetchError::MemberOutsideRoot {
                 origin: origin.to_owned(),
                 member: name.escape_default().to_string(),
             });
@@ -269,7 +284,8 @@ fn members<R: Read + Seek>(
     Ok(members)
 }
 
-/// `tensorflow/c/ops.h` of `[NAME.data/purelib/]tensorflow/include/tensorflow/c/ops.h`.
+/// Returns the header's name of a member: `tensorflow/c/ops.h` for
+/// `[NAME.data/purelib/]tensorflow/include/tensorflow/c/ops.h`. Returns `None` for other members.
 fn header_name(member: &str) -> Option<&str> {
     const INCLUDE: &str = "tensorflow/include/";
     let data = member.split_once(".data/").map(|(_, rest)| rest);
@@ -285,7 +301,7 @@ fn header_name(member: &str) -> Option<&str> {
 
 fn unreadable(origin: &str, error: ZipError) -> FetchError {
     match error {
-        ZipError::Io(error) => lost(origin, &error),
+        ZipError::Io(error) => read_error(origin, &error),
         error => FetchError::from(SourceError::Unreadable {
             origin: origin.to_owned(),
             detail: error.to_string(),
@@ -293,9 +309,9 @@ fn unreadable(origin: &str, error: ZipError) -> FetchError {
     }
 }
 
-fn lost(origin: &str, error: &io::Error) -> FetchError {
-    let of_server = error.get_ref().and_then(|inner| inner.downcast_ref());
-    match of_server.cloned() {
+fn read_error(origin: &str, error: &io::Error) -> FetchError {
+    let server_error = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match server_error.cloned() {
         Some(error) => FetchError::from_server(origin, error),
         None => FetchError::from(SourceError::Unreadable {
             origin: origin.to_owned(),
@@ -339,25 +355,25 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_leads_out_refuses_the_wheel() {
+    fn rejects_wheel_member_outside_root() {
         let ops: (&str, &[u8]) = ("tensorflow/include/tensorflow/c/ops.h", b"x");
-        for crafted in [
+        for malicious in [
             "../x.h",
             "tensorflow/include/../../x.h",
             "/etc/x.h",
             "a\\..\\x.h",
         ] {
-            let opened = open(zipped(&[ops, (crafted, b"x")]));
+            let opened = open(zipped(&[ops, (malicious, b"x")]));
             assert!(
-                matches!(opened, Err(FetchError::MemberNameRefused { .. })),
-                "{crafted}"
+                matches!(opened, Err(FetchError::MemberOutsideRoot { .. })),
+                "{malicious}"
             );
         }
         assert!(open(zipped(&[ops])).is_ok());
     }
 
     #[test]
-    fn headers_are_found_at_the_top_and_below_the_data_folder() {
+    fn finds_headers_at_top_and_below_data_folder() {
         for prefix in ["", "tensorflow_cpu-2.5.3.data/purelib/"] {
             let member = format!("{prefix}tensorflow/include/tensorflow/c/ops.h");
             let mut wheel = open(zipped(&[(&member, b"text")])).unwrap();
@@ -366,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_headers_over_the_limit() {
+    fn rejects_header_over_size_limit() {
         let large = vec![b'x'; HEADER_MOST as usize + 1];
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", &large)]);
         let read = open(bytes).unwrap().read("tensorflow/c/ops.h");
@@ -377,10 +393,10 @@ mod tests {
     }
 
     #[test]
-    fn rejects_headers_that_are_together_over_the_limit() {
+    fn rejects_headers_over_total_size_limit() {
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"12345")]);
         let mut wheel = open(bytes).unwrap();
-        wheel.left = 12;
+        wheel.remaining = 12;
         let mut read = || wheel.read("tensorflow/c/ops.h");
         assert!(read().is_ok() && read().is_ok());
         assert!(matches!(
@@ -390,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn compares_a_file_with_the_hash_of_its_link() {
+    fn compares_file_with_hash_of_link() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("x.whl");
         let bytes = zipped(&[("tensorflow/include/tensorflow/c/ops.h", b"x")]);
@@ -398,20 +414,20 @@ mod tests {
         let digest = hexadecimal(&Sha256::digest(&bytes));
         let opened = |sha256: Option<String>| {
             let line = "file:///tensorflow_cpu-2.21.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-            let (mut links, _) = crate::link::links("tensorflow-cpu", line);
-            let link = Found {
+            let (mut links, _) = crate::link::parse_links("tensorflow-cpu", line);
+            let link = WheelLink {
                 sha256,
                 ..links.remove(0)
             };
-            Wheel::open_stated(&path, &link).map(drop)
+            Wheel::open_verified(&path, &link).map(drop)
         };
         assert!(opened(None).is_ok() && opened(Some(digest)).is_ok());
         let differs = opened(Some("00".repeat(32)));
-        assert!(matches!(differs, Err(FetchError::WheelDiffers { .. })));
+        assert!(matches!(differs, Err(FetchError::WheelHashMismatch { .. })));
     }
 
     #[test]
-    fn rejects_what_is_not_a_file() {
+    fn rejects_path_that_is_not_a_file() {
         let opened = Wheel::open(Path::new("/dev/zero"));
         assert!(matches!(
             opened,
@@ -420,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_wheel_is_said_to_be_none() {
+    fn rejects_files_that_are_not_wheels_of_tensorflow() {
         assert!(matches!(
             open(b"not a zip".to_vec()),
             Err(FetchError::Source(SourceError::Unreadable { .. }))
@@ -433,8 +449,8 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_wheel_moves_a_part_of_itself() {
-        // xorshift: what does not compress.
+    fn transfers_only_a_part_of_remote_wheel() {
+        // Noise of a xorshift generator, which does not compress.
         let mut state = 88_172_645_463_325_252_u64;
         let mut noise = vec![0_u8; 3_000_000];
         for byte in &mut noise {
@@ -452,7 +468,7 @@ mod tests {
             ),
         ]);
         let length = bytes.len() as u64;
-        let mut wheel = Wheel::over("x.whl".into(), serve(bytes, true)).unwrap();
+        let mut wheel = Wheel::from_transport("x.whl".into(), serve(bytes, true)).unwrap();
         wheel.expect(&["tensorflow/c/ops.h"]).unwrap();
         assert_eq!(wheel.read("tensorflow/c/ops.h").unwrap(), b"text");
         assert_eq!(wheel.identity().unwrap().version.as_deref(), Some("2.21.0"));

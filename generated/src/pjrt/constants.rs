@@ -31,7 +31,7 @@ pub const PJRT_API_HOST_MEMORY_ALLOCATOR_EXTENSION_VERSION: i32 = 0;
 /// Source: `xla/pjrt/c/pjrt_c_api_layouts_extension.h:40`, 2.17 on.
 pub const PJRT_API_LAYOUTS_EXTENSION_VERSION: i32 = 4;
 
-/// Major version of the API; a change breaks it.
+/// Major version of the API. It changes with incompatible changes.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:106`, 2.14 on.
 pub const PJRT_API_MAJOR: i32 = 0;
@@ -41,7 +41,7 @@ pub const PJRT_API_MAJOR: i32 = 0;
 /// Source: `xla/pjrt/c/pjrt_c_api_memory_descriptions_extension.h:33`, 2.19 on.
 pub const PJRT_API_MEMORY_DESCRIPTIONS_EXTENSION_VERSION: i32 = 1;
 
-/// Minor version of the API; it grows with every addition.
+/// Minor version of the API. It increases with every addition.
 ///
 /// Source: `xla/pjrt/c/pjrt_c_api.h:121`, 2.14 on.
 pub const PJRT_API_MINOR: i32 = 115;

@@ -3,87 +3,87 @@
 
 use super::*;
 
-/// `TSL_ABORTED` by another name.
+/// Another name for `TSL_ABORTED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:44`, 2.12 on.
 pub const TF_ABORTED: TSL_Code = TSL_Code::TSL_ABORTED;
 
-/// `TSL_ALREADY_EXISTS` by another name.
+/// Another name for `TSL_ALREADY_EXISTS`.
 ///
 /// Source: `tensorflow/c/tf_status.h:39`, 2.12 on.
 pub const TF_ALREADY_EXISTS: TSL_Code = TSL_Code::TSL_ALREADY_EXISTS;
 
-/// `TSL_CANCELLED` by another name.
+/// Another name for `TSL_CANCELLED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:34`, 2.12 on.
 pub const TF_CANCELLED: TSL_Code = TSL_Code::TSL_CANCELLED;
 
-/// `TSL_DATA_LOSS` by another name.
+/// Another name for `TSL_DATA_LOSS`.
 ///
 /// Source: `tensorflow/c/tf_status.h:49`, 2.12 on.
 pub const TF_DATA_LOSS: TSL_Code = TSL_Code::TSL_DATA_LOSS;
 
-/// `TSL_DEADLINE_EXCEEDED` by another name.
+/// Another name for `TSL_DEADLINE_EXCEEDED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:37`, 2.12 on.
 pub const TF_DEADLINE_EXCEEDED: TSL_Code = TSL_Code::TSL_DEADLINE_EXCEEDED;
 
-/// `TSL_FAILED_PRECONDITION` by another name.
+/// Another name for `TSL_FAILED_PRECONDITION`.
 ///
 /// Source: `tensorflow/c/tf_status.h:43`, 2.12 on.
 pub const TF_FAILED_PRECONDITION: TSL_Code = TSL_Code::TSL_FAILED_PRECONDITION;
 
-/// `TSL_INTERNAL` by another name.
+/// Another name for `TSL_INTERNAL`.
 ///
 /// Source: `tensorflow/c/tf_status.h:47`, 2.12 on.
 pub const TF_INTERNAL: TSL_Code = TSL_Code::TSL_INTERNAL;
 
-/// `TSL_INVALID_ARGUMENT` by another name.
+/// Another name for `TSL_INVALID_ARGUMENT`.
 ///
 /// Source: `tensorflow/c/tf_status.h:36`, 2.12 on.
 pub const TF_INVALID_ARGUMENT: TSL_Code = TSL_Code::TSL_INVALID_ARGUMENT;
 
-/// `TSL_NOT_FOUND` by another name.
+/// Another name for `TSL_NOT_FOUND`.
 ///
 /// Source: `tensorflow/c/tf_status.h:38`, 2.12 on.
 pub const TF_NOT_FOUND: TSL_Code = TSL_Code::TSL_NOT_FOUND;
 
-/// `TSL_OK` by another name.
+/// Another name for `TSL_OK`.
 ///
 /// Source: `tensorflow/c/tf_status.h:33`, 2.12 on.
 pub const TF_OK: TSL_Code = TSL_Code::TSL_OK;
 
-/// `TSL_OUT_OF_RANGE` by another name.
+/// Another name for `TSL_OUT_OF_RANGE`.
 ///
 /// Source: `tensorflow/c/tf_status.h:45`, 2.12 on.
 pub const TF_OUT_OF_RANGE: TSL_Code = TSL_Code::TSL_OUT_OF_RANGE;
 
-/// `TSL_PERMISSION_DENIED` by another name.
+/// Another name for `TSL_PERMISSION_DENIED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:40`, 2.12 on.
 pub const TF_PERMISSION_DENIED: TSL_Code = TSL_Code::TSL_PERMISSION_DENIED;
 
-/// `TSL_RESOURCE_EXHAUSTED` by another name.
+/// Another name for `TSL_RESOURCE_EXHAUSTED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:42`, 2.12 on.
 pub const TF_RESOURCE_EXHAUSTED: TSL_Code = TSL_Code::TSL_RESOURCE_EXHAUSTED;
 
-/// `TSL_UNAUTHENTICATED` by another name.
+/// Another name for `TSL_UNAUTHENTICATED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:41`, 2.12 on.
 pub const TF_UNAUTHENTICATED: TSL_Code = TSL_Code::TSL_UNAUTHENTICATED;
 
-/// `TSL_UNAVAILABLE` by another name.
+/// Another name for `TSL_UNAVAILABLE`.
 ///
 /// Source: `tensorflow/c/tf_status.h:48`, 2.12 on.
 pub const TF_UNAVAILABLE: TSL_Code = TSL_Code::TSL_UNAVAILABLE;
 
-/// `TSL_UNIMPLEMENTED` by another name.
+/// Another name for `TSL_UNIMPLEMENTED`.
 ///
 /// Source: `tensorflow/c/tf_status.h:46`, 2.12 on.
 pub const TF_UNIMPLEMENTED: TSL_Code = TSL_Code::TSL_UNIMPLEMENTED;
 
-/// `TSL_UNKNOWN` by another name.
+/// Another name for `TSL_UNKNOWN`.
 ///
 /// Source: `tensorflow/c/tf_status.h:35`, 2.12 on.
 pub const TF_UNKNOWN: TSL_Code = TSL_Code::TSL_UNKNOWN;

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sp_fetch::range::{Part, RangeError, Transport};
+use sp_fetch::range::{RangeResponse, RangeError, Transport};
 use sp_parse::source::{Source, stays_inside};
 use sp_fetch::wheel::Wheel;
 use sp_parse::closure;
@@ -21,10 +21,10 @@ struct DefectiveServer {
 }
 
 impl Transport for DefectiveServer {
-    fn get(&mut self, range: Range<u64>) -> Result<Part, RangeError> {
+    fn get(&mut self, range: Range<u64>) -> Result<RangeResponse, RangeError> {
         assert!(range.start < range.end && range.end - range.start <= MAX_REQUEST);
         let byte = |at| usize::try_from(at).ok().and_then(|at| self.wheel.get(at));
-        let mut part = Part {
+        let mut part = RangeResponse {
             bytes: range
                 .clone()
                 .map(|at| byte(at).copied().unwrap_or(0))
@@ -40,7 +40,7 @@ impl Transport for DefectiveServer {
             5 => part.bytes.push(0),
             6 => part.range = part.range.start + 1..part.range.end + 1,
             7 => part.range = u64::MAX - 1..u64::MAX,
-            8 => return Err(RangeError::Away("gone".into())),
+            8 => return Err(RangeError::Unreachable("gone".into())),
             9 => part.bytes.iter_mut().for_each(|byte| *byte ^= 0x40),
             _ => {}
         }
@@ -58,7 +58,7 @@ fuzz_target!(|bytes: &[u8]| {
         wheel: wheel.to_vec(),
         defects: defects.to_vec().into_iter(),
     };
-    let Ok(mut wheel) = Wheel::over("fuzzed.whl".into(), server) else {
+    let Ok(mut wheel) = Wheel::from_transport("fuzzed.whl".into(), server) else {
         return;
     };
     let _ = wheel.identity();

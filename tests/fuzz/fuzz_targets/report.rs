@@ -11,7 +11,7 @@ use sp_diff::Surface;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_emit::header;
 use sp_gen::history::{self, Exports, Paint, Subject};
-use sp_gen::report::{self, Page, Quotable, Report, Suppressed};
+use sp_gen::report::{self, Report, SideHeaders, Suppressed, TextStyle};
 use sp_data::symbols::Symbols;
 use sp_gen::{lint, tree};
 use sp_ir::{Api, History};
@@ -91,7 +91,7 @@ fn check_diff(sides: &[Vec<Api>; 2], labels: [String; 2]) {
     });
     let diff = sp_diff::diff(&old, &new, DEFAULT_TARGET);
     let mut index = 0;
-    let (diff, others) = diff.part(|_| {
+    let (diff, others) = diff.partition(|_| {
         index += 1;
         index % 4 != 0
     });
@@ -109,7 +109,7 @@ fn check_diff(sides: &[Vec<Api>; 2], labels: [String; 2]) {
 }
 
 fn check_reports(report: &Report) {
-    let draw = |paint, width| report::text(report, &Quotable::default(), Page { paint, width });
+    let draw = |paint, width| report::text(report, &SideHeaders::default(), TextStyle { paint, width });
     for width in [40, 100] {
         let plain = draw(Paint::Plain, width);
         text::check("diff as text", &plain);

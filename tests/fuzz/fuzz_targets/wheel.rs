@@ -10,7 +10,7 @@ use sp_fetch::symbols;
 use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(mut wheel) = Wheel::read("fuzzed.whl", Cursor::new(bytes)) else {
+    let Ok(mut wheel) = Wheel::from_reader("fuzzed.whl", Cursor::new(bytes)) else {
         return;
     };
     let _ = wheel.identity();

@@ -1,8 +1,8 @@
-//! `sp-gen completions <SHELL>`: a completion script on stdout.
+//! `sp-gen completions <SHELL>`: prints a completion script.
 
 use super::Cli;
 use crate::console;
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -15,7 +15,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The shell to complete for
+    /// The shell
     shell: Shell,
 }
 
@@ -24,5 +24,5 @@ pub fn run(args: Args) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "sp-gen", &mut script);
     console::print(&String::from_utf8_lossy(&script))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

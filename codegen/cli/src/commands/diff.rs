@@ -1,5 +1,5 @@
-//! `sp-gen diff <OLD> <NEW>`: what differs between two releases' APIs, and what that means for a plugin
-//! built for one of them.
+//! `sp-gen diff <OLD> <NEW>`: prints the differences between two releases' APIs, and their effect on a plugin built
+//! for one of them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use clap::ValueEnum;
 use miette::{IntoDiagnostic, Report};
 
 use crate::console;
-use crate::diagnostic::{self, Outcome, Result};
-use crate::operand::{self, Operand, OperandError, Reading, Side};
-use crate::report::{self, Page, Quotable, Report as Findings, Suppressed};
+use crate::diagnostic::{self, CommandOutcome, Result};
+use crate::operand::{self, LoadedSide, Operand, OperandError, ReadOptions};
+use crate::report::{self, Report as Findings, SideHeaders, Suppressed, TextStyle};
 use sp_data::release::Release;
 use sp_data::suggest;
-use sp_diff::plugin::Usage;
+use sp_diff::plugin::PluginUsage;
 use sp_diff::suppress::Suppressions;
 use sp_diff::{self, Diff, Surface, Verdict};
 use sp_parse::clang::DEFAULT_TARGET;
@@ -21,20 +21,21 @@ use sp_parse::extract::Unread;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen diff 2.20 2.21                                 two releases
-  sp-gen diff --api kernels,ops 2.6 2.7                 two of their APIs
-  sp-gen diff 2.21 path/to/include --plugin libfoo.so   what headers at hand change for a plugin
-  sp-gen diff 2.20 2.21 --format html > diff.html       a page for a browser";
+  sp-gen diff 2.20 2.21                                 compare two releases
+  sp-gen diff --api kernels,ops 2.6 2.7                 compare two of their APIs
+  sp-gen diff 2.21 path/to/include --plugin libfoo.so   print what headers change for a plugin
+  sp-gen diff 2.20 2.21 --format html > diff.html       write an HTML page";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A release (2.6), an IR file or a folder of them, an include root, a wheel, or an installed TensorFlow
+    /// The old side: a release (2.6), an IR file or a folder of them, an include root, a wheel, or an installed
+    /// TensorFlow
     old: String,
-    /// What it is compared with: the same kinds
+    /// The new side, of the same kinds as OLD
     new: String,
-    /// Only these APIs: stream_executor, kernels, ...
+    /// Compare only these APIs, such as stream_executor,kernels
     #[arg(long, value_name = "API", value_delimiter = ',')]
     api: Vec<String>,
     /// The target whose layouts are compared
@@ -43,79 +44,83 @@ pub struct Args {
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// What makes the exit status 1
+    /// The findings for which the command exits with 1
     #[arg(long, value_enum, default_value_t = FailOn::Breaking, value_name = "WHAT")]
     fail_on: FailOn,
-    /// Only what this plugin uses
+    /// Print only findings about what this plugin uses
     #[arg(long, value_name = "LIBFOO.SO")]
     plugin: Option<PathBuf>,
-    /// What is suppressed; the nearest sp-gen.toml in this folder and those above if absent
+    /// The file of suppressions [default: the nearest sp-gen.toml in this folder or a folder above]
     #[arg(long, value_name = "SP-GEN.TOML")]
     config: Option<PathBuf>,
 }
 
-/// How to print a diff.
+/// Output format of a diff.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// For a terminal
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// For a pull request
+    /// Markdown for a pull request
     Markdown,
-    /// A page for a browser, in one file
+    /// An HTML page in one file
     Html,
     /// SARIF 2.1.0, for code scanning
     Sarif,
 }
 
-/// What makes the exit status 1.
+/// Findings for which the exit status is 1.
 #[derive(Clone, Copy, ValueEnum)]
 enum FailOn {
-    /// A finding that breaks binaries
+    /// Findings that break built plugins
     Breaking,
-    /// Any finding
+    /// All findings
     Any,
-    /// Nothing
+    /// No finding
     Never,
 }
 
 /// Prints the diff.
 pub fn run(args: Args) -> Result {
-    let here = std::env::current_dir().into_diagnostic()?;
-    let place = operand::readable_place(&here);
-    let (old, new) = (Operand::find(&args.old)?, Operand::find(&args.new)?);
-    let suppressions = Suppressions::find(args.config.as_deref(), &here)?;
+    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let folders = operand::readable_folders(&current_dir);
+    let (old, new) = (Operand::parse(&args.old)?, Operand::parse(&args.new)?);
+    let suppressions = Suppressions::find(args.config.as_deref(), &current_dir)?;
     let target = &args.target;
-    let reading = Reading {
-        place: &place,
+    let reading = ReadOptions {
+        folders: &folders,
         target,
         apis: &args.api,
     };
-    let (mut old, mut new) = operand::both(&old, &new, reading)?;
-    let is_whole = set_aside_unread(&mut old, &mut new, &args.api)?;
+    let (mut old, mut new) = operand::read_both(&old, &new, reading)?;
+    let is_whole = separate_unread(&mut old, &mut new, &args.api)?;
     if old.is_parsed || new.is_parsed {
         old.surface.restrict(&args.api);
         new.surface.restrict(&args.api);
     }
     check_apis(&args.api, &old.surface, &new.surface)?;
     let diff = sp_diff::diff(&old.surface, &new.surface, target);
-    let (diff, suppressed) = suppress(diff, &suppressions, step(&old.surface, &new.surface))?;
+    let (diff, suppressed) = separate_suppressed(
+        diff,
+        &suppressions,
+        compared_releases(&old.surface, &new.surface),
+    )?;
     let plugin = args.plugin.as_deref();
     let plugin = plugin.map(|path| usage(path, &old.surface, &new.surface));
-    let report = narrow(diff, suppressed, &args.api, plugin.transpose()?);
+    let report = select(diff, suppressed, &args.api, plugin.transpose()?);
     print(&report, old, new, args.format)?;
     Ok(match outcome(report.diff.verdict, args.fail_on) {
-        Outcome::Done if !is_whole => Outcome::Incomplete,
+        CommandOutcome::Done if !is_whole => CommandOutcome::Incomplete,
         outcome => outcome,
     })
 }
 
-/// Shows the APIs that cannot be read and takes them out of both sides. Returns true if there are none.
-fn set_aside_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<bool> {
+/// Reports the APIs that cannot be read and removes them from both sides. Returns true if there are none.
+fn separate_unread(old: &mut LoadedSide, new: &mut LoadedSide, apis: &[String]) -> Result<bool> {
     let mut unread: Vec<Unread> = old.unread.drain(..).chain(new.unread.drain(..)).collect();
-    unread.retain(|one| apis.is_empty() || apis.contains(&one.api));
-    let names: BTreeSet<String> = unread.iter().map(|one| one.api.clone()).collect();
+    unread.retain(|unread| apis.is_empty() || apis.contains(&unread.api));
+    let names: BTreeSet<String> = unread.iter().map(|unread| unread.api.clone()).collect();
     let reports = unread.into_iter().map(Report::from);
     let is_only = !apis.is_empty() && apis.iter().all(|api| names.contains(api));
     for report in reports {
@@ -131,19 +136,19 @@ fn set_aside_unread(old: &mut Side, new: &mut Side, apis: &[String]) -> Result<b
     Ok(names.is_empty())
 }
 
-fn outcome(verdict: Verdict, fail_on: FailOn) -> Outcome {
+fn outcome(verdict: Verdict, fail_on: FailOn) -> CommandOutcome {
     let found = match fail_on {
         FailOn::Breaking => verdict == Verdict::Breaking,
         FailOn::Any => verdict != Verdict::Identical,
         FailOn::Never => false,
     };
     match found {
-        true => Outcome::Found,
-        false => Outcome::Done,
+        true => CommandOutcome::Found,
+        false => CommandOutcome::Done,
     }
 }
 
-/// An API that only one side has is a finding; one that neither has is a mistake.
+/// Returns an error for a requested API that neither side has. An API that one side has is a finding of the diff.
 fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
     let apis = old.apis.iter().chain(&new.apis);
     let known: BTreeSet<&str> = apis.map(|api| api.name.as_str()).collect();
@@ -161,48 +166,48 @@ fn check_apis(wanted: &[String], old: &Surface, new: &Surface) -> Result<()> {
     })
 }
 
-fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<Usage> {
-    Ok(Usage::of(path, old.apis.iter().chain(&new.apis))?)
+fn usage(path: &Path, old: &Surface, new: &Surface) -> Result<PluginUsage> {
+    Ok(PluginUsage::read(path, old.apis.iter().chain(&new.apis))?)
 }
 
-/// The releases that are compared, where both sides say theirs.
-fn step(old: &Surface, new: &Surface) -> Option<(Release, Release)> {
+/// Returns the compared releases, or `None` if a side does not state its release.
+fn compared_releases(old: &Surface, new: &Surface) -> Option<(Release, Release)> {
     let release = |side: &Surface| side.apis.first()?.release.parse().ok();
     Some((release(old)?, release(new)?))
 }
 
-/// Takes out what is suppressed. Before anything is narrowed: an entry for what is not asked for now
-/// is no mistake.
-fn suppress(
+/// Separates suppressed findings. This must precede the selection by API and plugin: a suppression that matches no
+/// finding is an error.
+fn separate_suppressed(
     diff: Diff,
     suppressions: &Suppressions,
-    step: Option<(Release, Release)>,
+    releases: Option<(Release, Release)>,
 ) -> Result<(Diff, Vec<Suppressed>)> {
-    let reasons = suppressions.reasons(&diff.findings, step)?;
-    let mut keep = reasons.iter().map(Option::is_none);
-    let (diff, others) = diff.part(|_| keep.next().unwrap_or(true));
+    let reasons = suppressions.reasons(&diff.findings, releases)?;
+    let mut is_active = reasons.iter().map(Option::is_none);
+    let (diff, others) = diff.partition(|_| is_active.next().unwrap_or(true));
     let reasons = reasons.iter().flatten().cloned();
     let suppressed = reasons.zip(others);
     let suppressed = suppressed.map(|(reason, finding)| Suppressed { reason, finding });
     Ok((diff, suppressed.collect()))
 }
 
-fn narrow(
+fn select(
     diff: Diff,
     mut suppressed: Vec<Suppressed>,
     apis: &[String],
-    plugin: Option<Usage>,
+    plugin: Option<PluginUsage>,
 ) -> Findings {
     let is_wanted = |finding: &sp_diff::Finding| {
-        let of_api = apis.is_empty() || apis.contains(&finding.api);
-        of_api && plugin.as_ref().is_none_or(|one| one.concerns(finding))
+        let is_in_api = apis.is_empty() || apis.contains(&finding.api);
+        is_in_api && plugin.as_ref().is_none_or(|usage| usage.concerns(finding))
     };
-    let (mut diff, _) = diff.part(is_wanted);
-    suppressed.retain(|one| is_wanted(&one.finding));
+    let (mut diff, _) = diff.partition(is_wanted);
+    suppressed.retain(|suppressed| is_wanted(&suppressed.finding));
     if let Some(plugin) = &plugin {
         diff = diff.map(|finding| plugin.judge(finding));
-        for one in &mut suppressed {
-            one.finding = plugin.judge(one.finding.clone());
+        for entry in &mut suppressed {
+            entry.finding = plugin.judge(entry.finding.clone());
         }
     }
     Findings {
@@ -212,15 +217,15 @@ fn narrow(
     }
 }
 
-fn print(report: &Findings, old: Side, new: Side, format: Format) -> Result<()> {
-    let page = Page {
+fn print(report: &Findings, old: LoadedSide, new: LoadedSide, format: Format) -> Result<()> {
+    let page = TextStyle {
         paint: console::paint(),
         width: console::width(),
     };
     let text = match format {
         Format::Text => {
             let (old, new) = (old.headers, new.headers);
-            report::text(report, &Quotable { old, new }, page)
+            report::text(report, &SideHeaders { old, new }, page)
         }
         Format::Json => report::json(report),
         Format::Markdown => report::markdown(report).into_diagnostic()?,

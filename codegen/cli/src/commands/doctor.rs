@@ -1,7 +1,7 @@
-//! `sp-gen doctor [PYTHON]`: why TensorFlow does not list a plugin's device.
+//! `sp-gen doctor [PYTHON]`: finds out why TensorFlow does not list a plugin's device.
 
 use crate::console::{print, shows_progress, width};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::doctor::{diagnose, json, text};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
@@ -9,24 +9,24 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const NOTES: &str = "\
-Each step, from the installed TensorFlow to the registered kernels, is ok, FAILED or unknown, with what to do. \
-Every plugin is loaded into a TensorFlow process of its own, then all of them into one. This runs the plugins' \
-code, as `import tensorflow` does; it is not a sandbox.
+doctor checks each step from the installed TensorFlow to the registered kernels. A step is ok, FAILED or \
+unknown; the report states what to do. Each plugin is loaded into a separate TensorFlow process, then all of \
+them into one. This runs the plugins' code, as `import tensorflow` does; it is not a sandbox.
 
 Examples:
-  sp-gen doctor                                   the python3 on PATH
-  sp-gen doctor venv/bin/python --format json
+  sp-gen doctor                                   check the TensorFlow of python3
+  sp-gen doctor venv/bin/python --format json     check another Python, and print JSON
 
-Exit status: 0 every plugin lists a device, 1 a step failed, 2 there is no TensorFlow that can be imported.";
+Exit status: 0 every plugin has a device, 1 a step failed, 2 TensorFlow cannot be imported.";
 
 /// Arguments of `doctor`.
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
-    /// The Python that has TensorFlow
+    /// The Python in which TensorFlow is installed
     #[arg(default_value = "python3")]
     python: PathBuf,
-    /// The seconds that each process of TensorFlow may take
+    /// Time limit of each TensorFlow process in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// The output format
@@ -34,18 +34,18 @@ pub struct Args {
     format: Format,
 }
 
-/// How to print a diagnosis.
+/// Output format of a diagnosis.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// For reading
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
 /// Diagnoses the plugins and prints the steps.
 pub fn run(args: Args) -> Result {
-    let spinner = spinner();
+    let spinner = new_spinner();
     let limit = Duration::from_secs(args.timeout);
     let report = diagnose(&args.python, limit, |label| {
         // A plugin's path may have characters that control the terminal.
@@ -58,13 +58,13 @@ pub fn run(args: Args) -> Result {
         Format::Json => json::print(&report),
     })?;
     Ok(match (report.has_tensorflow(), report.has_failed()) {
-        (false, _) => Outcome::Incomplete,
-        (true, true) => Outcome::Found,
-        (true, false) => Outcome::Done,
+        (false, _) => CommandOutcome::Incomplete,
+        (true, true) => CommandOutcome::Found,
+        (true, false) => CommandOutcome::Done,
     })
 }
 
-fn spinner() -> ProgressBar {
+fn new_spinner() -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
     }

@@ -1,7 +1,7 @@
-//! `sp-gen explain <RULE>`: what a rule is about, and what to do where it speaks.
+//! `sp-gen explain <RULE>`: the description of a rule, and what to do about its findings.
 
 use crate::console;
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::explain;
 
 const EXAMPLES: &str = "\
@@ -13,20 +13,20 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The rule, as reports name it: field_inserted
+    /// The rule's name as in reports, such as field_inserted
     #[arg(required_unless_present = "list")]
     rule: Option<String>,
-    /// List all rules instead
+    /// List all rules
     #[arg(long, conflicts_with = "rule")]
     list: bool,
 }
 
-/// Prints the page, or the list.
+/// Prints the description of a rule, or the list of rules.
 pub fn run(args: Args) -> Result {
     let text = match args.rule {
         Some(rule) => explain::page(&rule)?.text(console::width()),
         None => explain::list(),
     };
     console::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

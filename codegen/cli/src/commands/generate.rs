@@ -1,5 +1,5 @@
 //! `sp-gen generate [--lang rust|c] [--release R | --headers ROOT] [--out DIR] [--check] [--docs upstream]`:
-//! the sp-abi crate, or the shim in C, from the committed IR or from headers at hand.
+//! writes the sp-abi crate or the headers of the C shim, from snapshots or from headers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use miette::{Context, IntoDiagnostic, miette};
 
 use crate::console::{self, note};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use sp_ir::{Api, History};
 use sp_parse::clang::DEFAULT_TARGET;
 
@@ -24,51 +24,51 @@ use sp_fetch::store::Store;
 use sp_parse::extract;
 use sp_parse::upstream;
 
-/// Lines of a drifted file's diff that are shown.
-const SHOWN: usize = 24;
+/// Number of lines printed of each file's diff.
+const DIFF_LINES: usize = 24;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen generate --out abi                                  the sp-abi crate, as a crate of its own
-  sp-gen generate --lang c --out include                     headers for C and C++
-  sp-gen generate --headers path/to/include --out abi        from headers at hand
-  sp-gen generate --check                                    exit 1 if the committed crate is outdated";
+  sp-gen generate --out abi                                  write the sp-abi crate
+  sp-gen generate --lang c --out include                     write headers for C and C++
+  sp-gen generate --headers path/to/include --out abi        write the crate for one set of headers
+  sp-gen generate --check                                    exit with 1 if the committed crate is outdated";
 
 /// Arguments of `generate`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// What is written: the crate that plugins in Rust stand on, or headers for C and C++ (needs --out)
-    #[arg(long, value_enum, default_value_t = Lang::Rust, value_name = "LANG", requires_if("c", "out"))]
-    lang: Lang,
-    /// The newest release that the crate shall know: 2.21, 2.22.0rc0, nightly; the newest snapshots if absent
+    /// The language to generate: the sp-abi crate in Rust, or headers for C and C++ (needs --out)
+    #[arg(long, value_enum, default_value_t = Language::Rust, value_name = "LANG", requires_if("c", "out"))]
+    lang: Language,
+    /// The newest release to include: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
     release: Option<Requested>,
-    /// Make it of the headers under this include root alone, for `--out`; --release says of which
-    /// release they are, the newest known if absent
+    /// Generate from the headers under this include root instead of snapshots; --release is their release
+    /// [default: the newest with snapshots]
     #[arg(long, value_name = "INCLUDE_ROOT", requires = "out")]
     headers: Option<PathBuf>,
-    /// Where the crate goes; the checkout's generated/ if absent
+    /// The folder to write to [default: generated/ of the checkout]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write nothing; exit 1 where the files on disk differ
+    /// Write nothing; print how the files on disk differ, and exit with 1 if they do
     #[arg(long)]
     check: bool,
-    /// Whose sentences the docs are; `upstream` needs the release's headers, libclang and `--out`
-    #[arg(long, value_enum, default_value_t = Docs::Own, value_name = "WHOSE")]
-    docs: Docs,
+    /// The source of the documentation; `upstream` needs the release's headers, libclang and --out
+    #[arg(long, value_enum, default_value_t = DocSource::Own, value_name = "SOURCE")]
+    docs: DocSource,
 }
 
-/// What code is made.
+/// Language of the generated code.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Lang {
-    /// The sp-abi crate.
+enum Language {
+    /// The sp-abi crate
     Rust,
-    /// A header-only shim in C11, which is C++17 too.
+    /// Headers in C11 that are valid C++17
     C,
 }
 
-impl Lang {
+impl Language {
     fn kind(self) -> FolderKind {
         match self {
             Self::Rust => FolderKind::Crate,
@@ -77,49 +77,49 @@ impl Lang {
     }
 }
 
-/// Where docs come from.
+/// Source of the documentation.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Docs {
-    /// Ours.
+enum DocSource {
+    /// The documentation of sp-gen
     Own,
-    /// The headers' own comments.
+    /// The comments of TensorFlow's headers
     Upstream,
 }
 
-/// Writes the crate, or compares it.
+/// Writes the generated files, or compares them with the files on disk.
 pub fn run(args: Args) -> Result {
-    let here = std::env::current_dir().into_diagnostic()?;
-    let place = operand::readable_place(&here);
-    let out = match (&args.out, checkout(&here)) {
+    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let folders = operand::readable_folders(&current_dir);
+    let out = match (&args.out, checkout(&current_dir)) {
         (Some(out), _) => out.clone(),
         (None, Some(root)) => root.join("generated"),
-        (None, None) => return Err(homeless()),
+        (None, None) => return Err(no_output_folder()),
     };
-    if args.headers.is_some() || args.docs == Docs::Upstream {
-        spare_what_is_committed(&out, &here)?;
+    if args.headers.is_some() || args.docs == DocSource::Upstream {
+        check_not_committed(&out, &current_dir)?;
     }
     let kind = args.lang.kind();
     let release = args.release.map(operand::resolve).transpose()?;
-    let mut apis = apis(&args, release, &place)?;
-    let symbols = symbols(release, &place)?;
-    if args.docs == Docs::Upstream {
-        quote_headers(&mut apis, args.headers, &place)?;
+    let mut apis = read_apis(&args, release, &folders)?;
+    let symbols = read_symbols(release, &folders)?;
+    if args.docs == DocSource::Upstream {
+        use_header_comments(&mut apis, args.headers, &folders)?;
     }
     let files = match args.lang {
-        Lang::Rust => rust_crate(&apis, &symbols, &out)?,
-        Lang::C => header::emit(&apis, &symbols)?,
+        Language::Rust => rust_crate(&apis, &symbols, &out)?,
+        Language::C => header::emit(&apis, &symbols)?,
     };
     check_writable(kind, &out, &files)?;
     if args.check {
-        return check(kind, &out, &files);
+        return compare(kind, &out, &files);
     }
     if write(kind, &out, &files)? {
-        warn(&apis, &symbols);
+        report_lints(&apis, &symbols);
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// Returns the crate for `out`: alone, or as a member of the workspace in the folder above.
+/// Returns the files of the crate. If `out` is not in a workspace with sp-abi's dependencies, the crate has its own.
 fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
     let mut files = emit(apis, symbols)?;
     if !is_member_of_our_workspace(out) {
@@ -131,34 +131,35 @@ fn rust_crate(apis: &[Api], symbols: &Symbols, out: &Path) -> Result<Files> {
 /// Returns true if the folder above `out` has a workspace with sp-abi's dependencies.
 fn is_member_of_our_workspace(out: &Path) -> bool {
     let above = std::path::absolute(out).ok();
-    let manifest = above.and_then(|it| Some(it.parent()?.join("Cargo.toml")));
-    let text = manifest.and_then(|it| std::fs::read_to_string(it).ok());
-    let table = text.and_then(|it| it.parse::<toml::Table>().ok());
-    let dependencies = table.and_then(|it| it.get("workspace")?.get("dependencies").cloned());
-    dependencies.is_some_and(|it| it.get("sp-runtime").is_some())
+    let manifest = above.and_then(|path| Some(path.parent()?.join("Cargo.toml")));
+    let text = manifest.and_then(|path| std::fs::read_to_string(path).ok());
+    let table = text.and_then(|text| text.parse::<toml::Table>().ok());
+    let dependencies = table.and_then(|table| table.get("workspace")?.get("dependencies").cloned());
+    dependencies.is_some_and(|dependencies| dependencies.get("sp-runtime").is_some())
 }
 
 /// Rejects a folder with files that sp-gen did not write.
 fn check_writable(kind: FolderKind, out: &Path, files: &Files) -> Result<()> {
-    let seen = kind.obstacle(out, files).into_diagnostic();
-    let seen = seen.wrap_err_with(|| format!("{} cannot be read", out.display()))?;
-    seen.map_or(Ok(()), |obstacle| {
+    let obstacle = kind.obstacle(out, files).into_diagnostic();
+    let obstacle = obstacle.wrap_err_with(|| format!("{} cannot be read", out.display()))?;
+    obstacle.map_or(Ok(()), |obstacle| {
         Err(miette!(
-            code = "sp_gen::generate::occupied",
-            help = "say `--out DIR`, with a folder that is new, empty, or of an earlier run",
+            code = "sp_gen::generate::foreign_files",
+            help = "use `--out DIR` with a folder that is new, empty, or was written by `sp-gen generate`",
             "{obstacle}"
         ))
     })
 }
 
-fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Vec<Api>> {
+/// Reads the APIs from snapshots, or parses them from headers.
+fn read_apis(args: &Args, release: Option<Release>, folders: &DataFolders) -> Result<Vec<Api>> {
     let Some(root) = &args.headers else {
-        return Ok(snapshots::of(place, release)?);
+        return Ok(snapshots::of(folders, release)?);
     };
-    let newest = || snapshots::releases(place).map(|all| all.into_iter().next_back());
-    let release = release.map_or_else(newest, |it| Ok(Some(it)))?;
-    let baseline = snapshots::newest(place, release)?;
-    let release = release.map_or_else(String::new, |it| it.key().to_string());
+    let newest = || snapshots::releases(folders).map(|all| all.into_iter().next_back());
+    let release = release.map_or_else(newest, |release| Ok(Some(release)))?;
+    let baseline = snapshots::newest(folders, release)?;
+    let release = release.map_or_else(String::new, |release| release.key().to_string());
     let extracted = extract(root, &release, DEFAULT_TARGET, baseline)?;
     extracted
         .stray_line()
@@ -167,119 +168,132 @@ fn apis(args: &Args, release: Option<Release>, place: &DataFolders) -> Result<Ve
     Ok(extracted.whole()?)
 }
 
-/// Who exports the functions, as far as the crate's releases go.
-fn symbols(release: Option<Release>, place: &DataFolders) -> Result<Symbols> {
-    let all = Symbols::at(place)?;
+/// Returns the exported symbols of the releases that the crate includes.
+fn read_symbols(release: Option<Release>, folders: &DataFolders) -> Result<Symbols> {
+    let all = Symbols::at(folders)?;
     Ok(match release {
         Some(release) => all.until(release),
         None => all,
     })
 }
 
-/// Says of the newest release where its headers contradict their own rules, a line for each API.
-fn warn(apis: &[Api], symbols: &Symbols) {
+/// Prints the number of lint findings in the newest release, one line per API.
+fn report_lints(apis: &[Api], symbols: &Symbols) {
     let release = |api: &Api| api.release.parse::<Release>().ok();
     let newest = apis.iter().filter_map(release).max();
     let history = History::from_apis(apis);
     for api in apis.iter().filter(|api| release(api) == newest) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for found in lint::all(api, &history, symbols) {
-            *counts.entry(found.id).or_default() += 1;
+        for finding in lint::find_all(api, &history, symbols) {
+            *counts.entry(finding.id).or_default() += 1;
         }
         if !counts.is_empty() {
-            let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
+            let counts: Vec<String> = counts
+                .iter()
+                .map(|(id, count)| format!("{count} {id}"))
+                .collect();
             let (name, counts) = (&api.name, counts.join(", "));
             note!("{name}: {counts} (sp-gen ir {name} --lints)");
         }
     }
 }
 
-/// The committed crate is of all releases, and has none of the headers' own comments.
-fn spare_what_is_committed(out: &Path, here: &Path) -> Result<()> {
-    let committed = checkout(here).map(|root| root.join("generated"));
-    if committed.is_some_and(|it| same(&it, out)) {
+/// Rejects the checkout's generated/ as output folder: the committed crate includes all releases and has no comments
+/// of headers.
+fn check_not_committed(out: &Path, current_dir: &Path) -> Result<()> {
+    let committed = checkout(current_dir).map(|root| root.join("generated"));
+    if committed.is_some_and(|folder| is_same_folder(&folder, out)) {
         return Err(miette!(
-            code = "sp_gen::generate::committed",
-            help = "say `--out DIR`, with a folder that is not the checkout's generated/",
-            "what is committed is made of all snapshots, with docs of our own"
+            code = "sp_gen::generate::output_is_committed",
+            help = "use `--out DIR` with another folder",
+            "{} is the committed crate, which is generated from all snapshots without `--headers` and `--docs`",
+            out.display()
         ));
     }
     Ok(())
 }
 
-/// Takes docs from `headers`, else from those of the newest release, for a crate that nobody commits.
-fn quote_headers(apis: &mut [Api], headers: Option<PathBuf>, place: &DataFolders) -> Result<()> {
+/// Replaces the documentation by the comments of `headers`, else by those of the newest release's stored headers.
+fn use_header_comments(
+    apis: &mut [Api],
+    headers: Option<PathBuf>,
+    folders: &DataFolders,
+) -> Result<()> {
     let releases = apis.iter().filter_map(|api| api.release.parse().ok());
     let newest: Option<Release> = releases.max();
-    let name = newest.map_or_else(String::new, |it| it.to_string());
-    let store = Store::at(place.store.clone());
-    let stored = || Some(store.include(store.resolve(newest?)?));
+    let name = newest.map_or_else(String::new, |release| release.to_string());
+    let store = Store::new(folders.store.clone());
+    let stored = || Some(store.include_root(store.resolve(newest?)?));
     let Some(include) = headers.or_else(stored) else {
         return Err(miette!(
             code = "sp_gen::generate::headers_missing",
-            help = "`sp-gen import tensorflow {name}` brings them",
+            help = "`sp-gen import tensorflow {name}` imports them",
             "the headers of TensorFlow {name} are not in {}",
-            place.store.display()
+            folders.store.display()
         ));
     };
-    let put = upstream::annotate(apis, &name, &include)?;
-    note!("{put} comments of the headers in {}", include.display());
+    let count = upstream::annotate(apis, &name, &include)?;
+    note!(
+        "{}: used {count} comments of the headers",
+        include.display()
+    );
     Ok(())
 }
 
-fn same(left: &Path, right: &Path) -> bool {
+fn is_same_folder(left: &Path, right: &Path) -> bool {
     match (left.canonicalize(), right.canonicalize()) {
         (Ok(left), Ok(right)) => left == right,
         _ => left == right,
     }
 }
 
-fn homeless() -> miette::Report {
+fn no_output_folder() -> miette::Report {
     miette!(
-        code = "sp_gen::generate::homeless",
-        help = "run it inside a checkout of sp-gen, or say `--out DIR`",
-        "there is no place for the generated crate here"
+        code = "sp_gen::generate::no_output_folder",
+        help = "run it in a checkout of sp-gen, or use `--out DIR`",
+        "the current directory is not in a checkout of sp-gen, and `--out` is absent"
     )
 }
 
-fn check(kind: FolderKind, out: &Path, files: &Files) -> Result {
-    let drifts = drift(kind, out, files)?;
-    let shown = |drift: &disk::Drift| {
+/// Prints how the files on disk differ.
+fn compare(kind: FolderKind, out: &Path, files: &Files) -> Result {
+    let drifts = find_drifts(kind, out, files)?;
+    let format = |drift: &disk::Drift| {
         format!(
             "{}\n{}\n",
             out.join(&drift.path).display(),
-            drift.diff(SHOWN)
+            drift.diff(DIFF_LINES)
         )
     };
-    console::print(&drifts.iter().map(shown).collect::<String>())?;
+    console::print(&drifts.iter().map(format).collect::<String>())?;
     if drifts.is_empty() {
-        note!("{}: {} files as generated", out.display(), files.len());
-        return Ok(Outcome::Done);
+        note!("{}: {} files are up to date", out.display(), files.len());
+        return Ok(CommandOutcome::Done);
     }
     note!(
-        "{} of {} files drifted; `sp-gen generate` writes them",
+        "{} of {} files differ; `sp-gen generate` writes them",
         drifts.len(),
         files.len()
     );
-    Ok(Outcome::Found)
+    Ok(CommandOutcome::Found)
 }
 
-/// Whether anything changed.
+/// Writes the files that differ. Returns true if there are any.
 fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
-    let drifts = drift(kind, out, files)?;
+    let drifts = find_drifts(kind, out, files)?;
     if !drifts.is_empty() {
         let applied = disk::apply(out, &drifts).into_diagnostic();
         applied.wrap_err_with(|| format!("{} cannot be written", out.display()))?;
     }
-    let shown = |drift: &disk::Drift| {
-        let done = if drift.new.is_some() {
+    let format = |drift: &disk::Drift| {
+        let verb = if drift.new.is_some() {
             "wrote"
         } else {
             "removed"
         };
-        format!("{done} {}\n", out.join(&drift.path).display())
+        format!("{verb} {}\n", out.join(&drift.path).display())
     };
-    console::print(&drifts.iter().map(shown).collect::<String>())?;
+    console::print(&drifts.iter().map(format).collect::<String>())?;
     note!(
         "{}: {} files, {} changed",
         out.display(),
@@ -289,7 +303,7 @@ fn write(kind: FolderKind, out: &Path, files: &Files) -> Result<bool> {
     Ok(!drifts.is_empty())
 }
 
-fn drift(kind: FolderKind, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
-    let read = kind.drift(out, files).into_diagnostic();
-    read.wrap_err_with(|| format!("{} cannot be read", out.display()))
+fn find_drifts(kind: FolderKind, out: &Path, files: &Files) -> Result<Vec<disk::Drift>> {
+    let drifts = kind.drift(out, files).into_diagnostic();
+    drifts.wrap_err_with(|| format!("{} cannot be read", out.display()))
 }

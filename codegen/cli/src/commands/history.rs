@@ -1,11 +1,11 @@
-//! `sp-gen history [<NAME>]`: what became of an API, a struct or a function over the releases.
+//! `sp-gen history [<NAME>]`: the changes of an API, a struct or a function over the releases.
 
 use clap::ValueEnum;
 use miette::IntoDiagnostic;
 use sp_ir::History;
 
 use crate::console;
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::history::{Exports, Subject, json, page, text};
 use crate::operand;
 use sp_data::release::Requested;
@@ -14,18 +14,18 @@ use sp_data::symbols::Symbols;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen history                                   all APIs, a line each
-  sp-gen history SP_StreamExecutor                 the layouts of a struct
-  sp-gen history kernels --format html > k.html    a page for a browser";
+  sp-gen history                                   print the changes of all APIs
+  sp-gen history SP_StreamExecutor                 print the layouts of a struct
+  sp-gen history kernels --format html > k.html    write an HTML page";
 
 /// Arguments of `history`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// An API, a struct, a function, a callback or a field (`SP_Device.ordinal`); all APIs if absent
+    /// An API, a struct, a function, a callback or a field (`SP_Device.ordinal`) [default: all APIs]
     #[arg(value_name = "API|STRUCT|FUNCTION")]
     name: Option<String>,
-    /// The newest release shown: 2.21, 2.22.0rc0, nightly; the newest that is imported if absent
+    /// The newest release to print: 2.21, 2.22.0rc0, nightly [default: the newest with snapshots]
     #[arg(long, value_name = "R")]
     release: Option<Requested>,
     /// The output format
@@ -33,24 +33,24 @@ pub struct Args {
     format: Format,
 }
 
-/// How to print a history.
+/// Output format of a history.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// For a terminal
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// A page for a browser, in one file
+    /// An HTML page in one file
     Html,
 }
 
 /// Prints the history.
 pub fn run(args: Args) -> Result {
-    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
+    let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
     let release = args.release.map(operand::resolve).transpose()?;
-    let apis = snapshots::of(&place, release)?;
+    let apis = snapshots::of(&folders, release)?;
     let history = History::from_apis(&apis);
-    let exports = Exports::of(&apis, &Symbols::at(&place)?);
+    let exports = Exports::find(&apis, &Symbols::at(&folders)?);
     let subject = Subject::find(&history, args.name.as_deref())?;
     let printed = match args.format {
         Format::Text => text(&history, &exports, &subject, console::paint()),
@@ -58,5 +58,5 @@ pub fn run(args: Args) -> Result {
         Format::Html => page(&history, &exports, &subject).into_diagnostic()?,
     };
     console::print(&printed)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

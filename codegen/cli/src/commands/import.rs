@@ -1,24 +1,24 @@
-//! `sp-gen import tensorflow <RELEASE>...`: headers into the store, and what was fetched to stderr.
+//! `sp-gen import tensorflow <RELEASE>...`: imports headers into the store and writes snapshots of their APIs.
 
 mod changes;
 mod snapshot;
 
 use crate::console::{note, shows_progress, warning};
-use crate::diagnostic::{Outcome, Result, show};
-use changes::Change;
+use crate::diagnostic::{CommandOutcome, Result, show};
+use changes::ApiChange;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{IntoDiagnostic, Report};
-use snapshot::{SnapshotError, Written};
+use snapshot::{SnapshotError, WrittenSnapshots};
 use sp_data::folders::DataFolders;
 use sp_data::release::{Release, Requested};
 use sp_data::symbols::Symbols;
 use sp_fetch::error::FetchError;
-use sp_fetch::index::{Index, PACKAGE};
+use sp_fetch::index::{CPU_PACKAGE, Index};
 use sp_fetch::lock::Lock;
 use sp_fetch::store::Store;
-use sp_fetch::symbols::{self, Task};
-use sp_fetch::{Fetched, Imported, Request, Watch, fetch, newest_nightly};
+use sp_fetch::symbols::{self, SymbolTask};
+use sp_fetch::{Fetched, ImportRequest, ImportSummary, Progress, fetch, newest_nightly};
 use sp_parse::extract::Extracted;
 use sp_parse::source::Moved;
 use sp_system::parallel;
@@ -27,58 +27,58 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// Wheels read at a time: one while the other's answer is under way.
-const AT_ONCE: usize = 2;
+/// Number of wheels read in parallel: one is parsed while the other is transferred.
+const PARALLEL_WHEELS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen import tensorflow 2.21                       the newest patch of 2.21
-  sp-gen import tensorflow 2.20.0 2.21.0 --locked     exactly these, if the lock has them
-  sp-gen import tensorflow 2.21 --from file.whl       from a wheel at hand
-  sp-gen import tensorflow nightly --symbols          what the newest nightly build exports";
+  sp-gen import tensorflow 2.21                       import the newest patch of 2.21
+  sp-gen import tensorflow 2.20.0 2.21.0 --locked     import these versions, if the lock has them
+  sp-gen import tensorflow 2.21 --from file.whl       import from a local wheel
+  sp-gen import tensorflow nightly --symbols          import the symbols of the newest nightly build";
 
 /// Arguments of `import`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// What to import
-    what: What,
-    /// Releases: 2.21 for the newest patch, 2.21.0 or 2.22.0rc0 for exactly that version, nightly for the
-    /// newest nightly build, all for every minor from 2.4
+    /// The project whose releases are imported
+    project: Project,
+    /// The releases: 2.21 for its newest patch, 2.21.0 or 2.22.0rc0 for that version, nightly for the newest
+    /// nightly build, all for every minor release from 2.4
     #[arg(required = true, value_name = "RELEASE")]
-    releases: Vec<Wanted>,
-    /// Take the headers from a wheel or an installed TensorFlow instead of the index
+    releases: Vec<ReleaseChoice>,
+    /// Read a wheel or an installed TensorFlow instead of the index
     #[arg(long, value_name = "WHEEL|DIR")]
     from: Option<PathBuf>,
-    /// Keep the headers in this folder
+    /// Store the headers in this folder
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// Refuse a release that headers/sources.toml does not have
+    /// Reject releases that are not in headers/sources.toml
     #[arg(long)]
     locked: bool,
-    /// Fetch the whole wheel, some hundred MB, and compare its sha256 with the index's
+    /// Download whole wheels, some hundred MB each, and compare their sha256 with the index's
     #[arg(long, conflicts_with = "from")]
     whole: bool,
-    /// Also fetch over plain http, where anyone on the way can change what is imported
+    /// Allow plain http, over which anyone on the network can change the wheel
     #[arg(long)]
     allow_http: bool,
-    /// Read which library exports which function, instead of headers; moves 20 to 300 MB a release
+    /// Import the exported symbols of libraries instead of headers; transfers 20 to 300 MB per release
     #[arg(long, conflicts_with = "store")]
     symbols: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum What {
+enum Project {
     Tensorflow,
 }
 
 #[derive(Clone, Copy)]
-enum Wanted {
+enum ReleaseChoice {
     All,
     One(Requested),
 }
 
-impl FromStr for Wanted {
+impl FromStr for ReleaseChoice {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -89,114 +89,123 @@ impl FromStr for Wanted {
     }
 }
 
-/// Imports the releases, two at a time; one that fails does not keep the others.
+/// Imports the releases, two in parallel. The failure of a release does not stop the others.
 pub fn run(args: Args) -> Result {
-    let What::Tensorflow = args.what;
-    let here = std::env::current_dir().into_diagnostic()?;
-    let (place, index) = (DataFolders::find(&here)?, Index::new(args.allow_http));
-    let requests = requests(&args, &place, &index)?;
+    let Project::Tensorflow = args.project;
+    let current_dir = std::env::current_dir().into_diagnostic()?;
+    let (folders, index) = (
+        DataFolders::find(&current_dir)?,
+        Index::new(args.allow_http),
+    );
+    let requests = requests(&args, &folders, &index)?;
     if args.symbols {
-        return symbols_of(&requests, &index).and_then(|done| {
-            restate(&requests)?;
-            Ok(done)
+        return import_symbols(&requests, &index).and_then(|outcome| {
+            rewrite_snapshots(&requests)?;
+            Ok(outcome)
         });
     }
-    let mut fetched = fetch_each(&requests, &index);
-    fetched.retain(|one| !is_withdrawn(one, &args.releases));
-    let (fetched, failures): (Vec<_>, Vec<_>) = fetched.into_iter().partition(|one| one.is_ok());
+    let mut fetched = fetch_all(&requests, &index);
+    fetched.retain(|result| !is_withdrawn(result, &args.releases));
+    let (fetched, failures): (Vec<_>, Vec<_>) =
+        fetched.into_iter().partition(|result| result.is_ok());
     let fetched: Vec<(Fetched, Duration)> = fetched.into_iter().flatten().collect();
-    let read = parallel::map(&fetched, |(one, _)| {
-        snapshot::read(one.include(), one.done.release, &one.place)
+    let read = parallel::map(&fetched, |(release, _)| {
+        snapshot::read(release.include(), release.summary.release, &release.folders)
     });
-    let finished = fetched.iter().zip(read);
-    let finished = finished.map(|((one, took), apis)| finish(one, *took, apis));
-    let unfinished = finished.filter_map(Result::err);
-    let failures = failures.into_iter().filter_map(|one| one.err());
-    end(failures.map(Report::from).chain(unfinished).collect())
+    let results = fetched.iter().zip(read);
+    let results = results.map(|((release, took), apis)| write_release(release, *took, apis));
+    let write_failures = results.filter_map(Result::err);
+    let failures = failures.into_iter().filter_map(|result| result.err());
+    report_failures(failures.map(Report::from).chain(write_failures).collect())
 }
 
-/// Writes what was parsed, and last the lock. A release of which an API cannot be parsed leaves the lock
-/// unchanged; snapshots of its other APIs are written.
-fn finish(
+/// Writes the snapshots of a release, its headers and, last, the lock. If an API cannot be parsed, only the snapshots
+/// of the other APIs are written.
+fn write_release(
     fetched: &Fetched,
     took: Duration,
     extracted: std::result::Result<Extracted, SnapshotError>,
 ) -> Result<()> {
-    let (release, place) = (fetched.done.release, &fetched.place);
-    let is_new = fetched.done.appended;
+    let (release, folders) = (fetched.summary.release, &fetched.folders);
+    let is_new = fetched.summary.is_new;
     let extracted = extracted.inspect_err(|_| match is_new {
-        true => warning!("TensorFlow {release}: not imported, nothing was written:"),
-        false => report(&fetched.done, took),
+        true => warning!("TensorFlow {release}: not imported; nothing was written:"),
+        false => report(&fetched.summary, took),
     })?;
-    let write = || -> Result<Written> { Ok(snapshot::write(&extracted, release, place)?) };
+    let write =
+        || -> Result<WrittenSnapshots> { Ok(snapshot::write(&extracted, release, folders)?) };
     let written = match is_new && !extracted.unread.is_empty() {
         true => write().inspect(|_| {
-            warning!("TensorFlow {release}: not stored, since some APIs cannot be read:")
+            warning!("TensorFlow {release}: headers not stored, since some APIs cannot be read:")
         }),
         false => fetched
             .commit(write)
-            .inspect(|_| report(&fetched.done, took)),
+            .inspect(|_| report(&fetched.summary, took)),
     };
-    describe(release, &written?, extracted, place)
+    describe(release, &written?, extracted, folders)
 }
 
-/// Returns true, and says so, for a locked pre-release that the index no longer has and that was not
-/// asked for by name.
-fn is_withdrawn(done: &Attempt, asked: &[Wanted]) -> bool {
-    let Err(FetchError::UnknownRelease { release, .. }) = done else {
+/// Returns true for a locked pre-release that the index no longer has and that was not requested by version; prints a
+/// note about it.
+fn is_withdrawn(result: &FetchResult, requested: &[ReleaseChoice]) -> bool {
+    let Err(FetchError::UnknownRelease { release, .. }) = result else {
         return false;
     };
-    let by_name = asked.iter().any(|one| matches!(one, Wanted::One(_)));
+    let by_name = requested
+        .iter()
+        .any(|choice| matches!(choice, ReleaseChoice::One(_)));
     let is_withdrawn = release.is_preview() && !by_name;
     if is_withdrawn {
-        note!("TensorFlow {release} is skipped: the index no longer has this pre-release");
+        note!("TensorFlow {release}: skipped, since the index no longer has this pre-release");
     }
     is_withdrawn
 }
 
-/// Reads the symbols of every wheel that counts for the releases.
-fn symbols_of(requests: &[Request], index: &Index) -> Result {
+/// Imports the symbols of the releases' wheels.
+fn import_symbols(requests: &[ImportRequest], index: &Index) -> Result {
     let tasks = requests
         .iter()
         .map(|request| symbols::tasks(request, index));
-    let tasks: Vec<Task> = tasks.collect::<std::result::Result<Vec<_>, _>>()?.concat();
-    let bars = progress();
-    let work = |task: &Task| {
+    let tasks: Vec<SymbolTask> = tasks.collect::<std::result::Result<Vec<_>, _>>()?.concat();
+    let bars = new_progress_bars();
+    let work = |task: &SymbolTask| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let found = symbols::import(task, index, &mut bar);
         bar.0.finish_and_clear();
-        // One at a time: the bars are locked meanwhile.
+        // `suspend` excludes other threads, so that lines do not mix.
         found.inspect(|found| bars.suspend(|| report_symbols(found, start.elapsed())))
     };
-    let found = parallel::map_on(AT_ONCE, &tasks, work);
-    end(found
-        .into_iter()
-        .filter_map(std::result::Result::err)
-        .map(Report::from)
-        .collect())
+    let found = parallel::map_on(PARALLEL_WHEELS, &tasks, work);
+    report_failures(
+        found
+            .into_iter()
+            .filter_map(std::result::Result::err)
+            .map(Report::from)
+            .collect(),
+    )
 }
 
-/// Writes the snapshots of stored releases again: what libraries demand is evidence in them.
-fn restate(requests: &[Request]) -> Result<()> {
-    let stored = requests.iter().filter_map(|one| {
-        let store = Store::at(one.place.store.clone());
-        let release = store.resolve(one.release)?;
-        Some((release, store.include(release), &one.place))
+/// Writes the snapshots of stored releases again: they state the fields that the libraries demand.
+fn rewrite_snapshots(requests: &[ImportRequest]) -> Result<()> {
+    let stored = requests.iter().filter_map(|request| {
+        let store = Store::new(request.folders.store.clone());
+        let release = store.resolve(request.release)?;
+        Some((release, store.include_root(release), &request.folders))
     });
     let stored: Vec<_> = stored.collect();
-    let read = parallel::map(&stored, |(release, include, place)| {
-        snapshot::read(include, *release, place)
+    let read = parallel::map(&stored, |(release, include, folders)| {
+        snapshot::read(include, *release, folders)
     });
-    for ((release, _, place), apis) in stored.iter().zip(read) {
+    for ((release, _, folders), apis) in stored.iter().zip(read) {
         note!("TensorFlow {release}:");
         let extracted = apis?;
-        let written = snapshot::write(&extracted, *release, place)?;
-        describe(*release, &written, extracted, place)?;
+        let written = snapshot::write(&extracted, *release, folders)?;
+        describe(*release, &written, extracted, folders)?;
     }
     Ok(())
 }
 
-fn report_symbols(found: &symbols::Found, took: Duration) {
+fn report_symbols(found: &symbols::WheelSymbols, took: Duration) {
     let libraries: Vec<String> = found
         .libraries
         .iter()
@@ -204,7 +213,7 @@ fn report_symbols(found: &symbols::Found, took: Duration) {
         .collect();
     let demands = match found.demands {
         0 => String::new(),
-        count => format!("; core demands {count} fields"),
+        count => format!("; core requires {count} fields"),
     };
     note!(
         "{} {} on {}: {} functions ({}){demands}{}",
@@ -213,42 +222,45 @@ fn report_symbols(found: &symbols::Found, took: Duration) {
         found.platform,
         found.functions,
         libraries.join(", "),
-        cost(found.moved, took)
+        format_transfer(found.transferred, took)
     );
 }
 
-/// Every failure is shown; the last one by whoever ends the program.
-fn end(mut failures: Vec<Report>) -> Result {
+/// Prints all failures but the last and returns the last as the command's error.
+fn report_failures(mut failures: Vec<Report>) -> Result {
     let Some(last) = failures.pop() else {
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     };
     failures.iter().for_each(show);
     Err(last)
 }
 
-type Attempt = std::result::Result<(Fetched, Duration), FetchError>;
+type FetchResult = std::result::Result<(Fetched, Duration), FetchError>;
 
-fn fetch_each(requests: &[Request], index: &Index) -> Vec<Attempt> {
-    let (bars, start) = (progress(), Instant::now());
-    let work = |request: &Request| {
+fn fetch_all(requests: &[ImportRequest], index: &Index) -> Vec<FetchResult> {
+    let (bars, start) = (new_progress_bars(), Instant::now());
+    let work = |request: &ImportRequest| {
         let (start, mut bar) = (Instant::now(), Bar::new(&bars));
         let fetched = fetch(request, index, &mut bar);
         bar.0.finish_and_clear();
         fetched.map(|fetched| (fetched, start.elapsed()))
     };
-    let fetched = parallel::map_on(AT_ONCE, requests, work);
+    let fetched = parallel::map_on(PARALLEL_WHEELS, requests, work);
     if requests.len() > 1 {
-        let done = fetched.iter().flatten();
-        total(done.map(|(one, _)| &one.done), start.elapsed());
+        let succeeded = fetched.iter().flatten();
+        report_total(
+            succeeded.map(|(release, _)| &release.summary),
+            start.elapsed(),
+        );
     }
     fetched
 }
 
-fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
+fn report_total<'a>(summaries: impl Iterator<Item = &'a ImportSummary>, took: Duration) {
     let (mut count, mut bytes) = (0, 0);
-    for done in imported {
+    for summary in summaries {
         count += 1;
-        bytes += done.moved.bytes;
+        bytes += summary.transferred.bytes;
     }
     note!(
         "{count} releases: {:.1} MB, {:.1} s",
@@ -257,83 +269,87 @@ fn total<'a>(imported: impl Iterator<Item = &'a Imported>, took: Duration) {
     );
 }
 
-fn requests(args: &Args, place: &DataFolders, index: &Index) -> Result<Vec<Request>> {
+fn requests(args: &Args, folders: &DataFolders, index: &Index) -> Result<Vec<ImportRequest>> {
     let mut releases = BTreeSet::new();
     for wanted in &args.releases {
         match wanted {
-            Wanted::One(Requested::Version(release)) => drop(releases.insert(*release)),
-            Wanted::One(Requested::Nightly) => {
+            ReleaseChoice::One(Requested::Version(release)) => drop(releases.insert(*release)),
+            ReleaseChoice::One(Requested::Nightly) => {
                 releases.insert(newest_nightly(args.from.as_deref(), index)?);
             }
-            Wanted::All => releases.extend(every(args.locked, place, index)?),
+            ReleaseChoice::All => releases.extend(all_releases(args.locked, folders, index)?),
         }
     }
     let request = |release| {
-        let mut place = place.clone().for_release(release)?;
+        let mut folders = folders.clone().for_release(release)?;
         if let Some(store) = &args.store {
-            place.store.clone_from(store);
+            folders.store.clone_from(store);
         }
-        Ok(Request {
+        Ok(ImportRequest {
             release,
             from: args.from.clone(),
-            locked: args.locked,
-            whole: args.whole,
-            place,
+            require_locked: args.locked,
+            fetch_whole: args.whole,
+            folders,
         })
     };
     releases.into_iter().map(request).collect()
 }
 
-/// Returns the minors that the lock has and, unless `locked`, those that the index has. A minor without a
-/// final release is its locked pre-release.
-fn every(locked: bool, place: &DataFolders, index: &Index) -> Result<BTreeSet<Release>> {
-    let lock = Lock::read(&place.lock, place.inherits)?;
+/// Returns the minor releases in the lock and, unless `locked`, those in the index. For a minor release without a final
+/// release, returns its locked pre-release.
+fn all_releases(locked: bool, folders: &DataFolders, index: &Index) -> Result<BTreeSet<Release>> {
+    let lock = Lock::read(&folders.lock, folders.inherits)?;
     let (finals, previews): (Vec<Release>, Vec<Release>) =
-        lock.release.keys().partition(|exact| exact.is_final());
+        lock.releases.keys().partition(|exact| exact.is_final());
     let mut all: BTreeSet<Release> = finals.into_iter().map(Release::minor).collect();
     if !locked {
-        all.extend(index.page(PACKAGE)?.minors());
+        all.extend(index.page(CPU_PACKAGE)?.minors());
     }
-    let open = previews
+    let unreleased = previews
         .into_iter()
-        .filter(|one| !all.contains(&one.minor()));
-    let open: Vec<Release> = open.collect();
-    all.extend(open);
+        .filter(|preview| !all.contains(&preview.minor()));
+    let unreleased: Vec<Release> = unreleased.collect();
+    all.extend(unreleased);
     Ok(all)
 }
 
-fn report(done: &Imported, took: Duration) {
-    let Imported {
+fn report(summary: &ImportSummary, took: Duration) {
+    let ImportSummary {
         release,
         headers,
         include,
         ..
-    } = done;
-    match &done.origin {
+    } = summary;
+    match &summary.origin {
         None => note!(
-            "TensorFlow {release}: {headers} headers are stored already and are the locked ones"
+            "TensorFlow {release}: {headers} headers are in the store already and agree with the lock"
         ),
         Some(origin) => note!(
             "TensorFlow {release}: {headers} headers from {origin}{}",
-            cost(done.moved, took)
+            format_transfer(summary.transferred, took)
         ),
     }
-    if done.is_unstated {
-        note!("  the index states no sha256 of the wheel: only the lock tells whether it changes");
+    if summary.is_unverified {
+        note!(
+            "  the index states no sha256 of the wheel; only its headers can be checked, with the lock"
+        );
     }
-    note!("  in {}", include.display());
-    if done.appended && !release.is_nightly() {
-        note!("  new in the lock: look at the change of headers/sources.toml before you commit it");
+    note!("  headers are in {}", include.display());
+    if summary.is_new && !release.is_nightly() {
+        note!(
+            "  added to the lock: review the change of headers/sources.toml before you commit it"
+        );
     }
 }
 
 fn describe(
     release: Release,
-    written: &Written,
+    written: &WrittenSnapshots,
     extracted: Extracted,
-    place: &DataFolders,
+    folders: &DataFolders,
 ) -> Result<()> {
-    let folder = place.snapshots.display();
+    let folder = folders.snapshots.display();
     match written.files.len() {
         0 => note!("  snapshots in {folder} are up to date"),
         count => note!("  {count} snapshots written in {folder}"),
@@ -345,58 +361,58 @@ fn describe(
         note!("  {line}; list them in headers/apis");
     }
     if let Some((last, changes)) = &written.changes {
-        tell(*last, changes);
+        report_changes(*last, changes);
     }
-    if written.changes.is_some() && !has_symbols(release, place)? {
+    if written.changes.is_some() && !has_symbols(release, folders)? {
         note!(
-            "  what its libraries export is not known: `sp-gen import tensorflow {release} --symbols` reads it"
+            "  the exported symbols are not known: `sp-gen import tensorflow {release} --symbols` imports them"
         );
     }
     let unread = extracted.unread.into_iter().map(Report::from);
-    end(unread.collect()).map(drop)
+    report_failures(unread.collect()).map(drop)
 }
 
-/// Returns true if the exported symbols of some wheel of the release were read.
-fn has_symbols(release: Release, place: &DataFolders) -> Result<bool> {
-    let symbols = Symbols::at(place)?;
+/// Returns true if the exported symbols of a wheel of the release were imported.
+fn has_symbols(release: Release, folders: &DataFolders) -> Result<bool> {
+    let symbols = Symbols::at(folders)?;
     Ok(symbols
         .cells()
         .iter()
         .any(|cell| cell.release == release.key()))
 }
 
-/// What a reader of the new snapshots should look at.
-fn tell(last: Release, changes: &[Change]) {
+/// Prints the changes since the previous release.
+fn report_changes(last: Release, changes: &[ApiChange]) {
     if changes.is_empty() {
-        return note!("  nothing differs from {last}");
+        return note!("  no changes since {last}");
     }
-    note!("  beside {last}:");
+    note!("  changes since {last}:");
     for change in changes {
         note!("    {change}");
     }
 }
 
-fn cost(moved: Moved, took: Duration) -> String {
-    if moved.requests == 0 {
+fn format_transfer(transferred: Moved, took: Duration) -> String {
+    if transferred.requests == 0 {
         return String::new();
     }
-    let megabytes = moved.bytes as f64 / 1e6;
+    let megabytes = transferred.bytes as f64 / 1e6;
     let seconds = took.as_secs_f64();
     format!(
         ": {megabytes:.1} MB in {} requests, {seconds:.1} s",
-        moved.requests
+        transferred.requests
     )
 }
 
-/// Returns the bars, which are not drawn where there is no progress to show.
-fn progress() -> MultiProgress {
+/// Returns the progress bars, which are hidden if progress is not shown.
+fn new_progress_bars() -> MultiProgress {
     match shows_progress() {
         true => MultiProgress::new(),
         false => MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
     }
 }
 
-/// A bar on stderr, drawn only on a terminal.
+/// A progress bar on stderr, drawn only on a terminal.
 struct Bar(ProgressBar);
 
 impl Bar {
@@ -411,27 +427,27 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
-    fn stage(&mut self, what: &str, steps: Option<usize>) {
+impl Progress for Bar {
+    fn stage(&mut self, label: &str, steps: Option<usize>) {
         if let Some(steps) = steps {
-            self.0.set_style(measured());
+            self.0.set_style(bar_style());
             self.0.set_length(steps as u64);
             self.0.set_position(0);
         }
-        self.0.set_message(what.to_owned());
+        self.0.set_message(label.to_owned());
     }
 
-    fn step(&mut self, what: &str) {
-        // What a root includes is not counted beforehand.
+    fn step(&mut self, label: &str) {
+        // The number of steps does not count included headers.
         if Some(self.0.position()) == self.0.length() {
             self.0.inc_length(1);
         }
         self.0.inc(1);
-        self.0.set_message(what.to_owned());
+        self.0.set_message(label.to_owned());
     }
 }
 
-fn measured() -> ProgressStyle {
+fn bar_style() -> ProgressStyle {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -1,4 +1,4 @@
-//! `sp-gen ir [<API>]`: what sp-gen knows of an API, from a release's snapshot or from headers.
+//! `sp-gen ir [<API>]`: prints the IR of an API, from a release's snapshot or from headers.
 
 mod lints;
 mod list;
@@ -6,13 +6,13 @@ mod list;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use lints::Lints;
+use lints::LintReport;
 use miette::{Diagnostic, IntoDiagnostic};
 use sp_ir::Api;
 use thiserror::Error;
 
 use crate::console::{self, note};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::operand;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
@@ -26,22 +26,22 @@ use sp_parse::extract::{Job, extract_with};
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen ir                                      the APIs of the newest release
-  sp-gen ir kernels --release 2.12               the structs and functions of one
-  sp-gen ir kernels --headers path/to/include    the same, parsed from headers
-  sp-gen ir pjrt --lints                         where its headers contradict their own rules";
+  sp-gen ir                                      list the APIs of the newest release
+  sp-gen ir kernels --release 2.12               print the structs and functions of an API
+  sp-gen ir kernels --headers path/to/include    print them as parsed from headers
+  sp-gen ir pjrt --lints                         print where headers contradict their own rules";
 
 /// Arguments of `ir`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The API: stream_executor, kernels, ...; lists the APIs if absent
+    /// The API, such as stream_executor or kernels [default: list the APIs]
     api: Option<String>,
-    /// The release whose snapshot is read, the newest final one if absent; with --headers, the release that they
-    /// are of, if not the one that they state
+    /// The release whose snapshot is read [default: the newest final release]; with --headers, the release of the
+    /// headers [default: the one that they state]
     #[arg(long, value_name = "R")]
     release: Option<Requested>,
-    /// Parse the headers under this include root instead
+    /// Parse the headers under this include root instead of reading a snapshot
     #[arg(long, value_name = "INCLUDE_ROOT")]
     headers: Option<PathBuf>,
     /// The target whose layouts are printed
@@ -50,51 +50,51 @@ pub struct Args {
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Tree)]
     format: Format,
-    /// Print instead where the headers contradict their own rules; exit 1 where they do
+    /// Print where the headers contradict their own rules; exit with 1 if they do
     #[arg(long, requires = "api")]
     lints: bool,
 }
 
-/// How to print an API.
+/// Output format of an API.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For programs; an API in the snapshot's form
+    /// JSON for programs, in the format of snapshots
     Json,
-    /// For reading
+    /// Text for a terminal
     Tree,
 }
 
-/// There is no such API or snapshot.
+/// The release has no API of that name.
 #[derive(Debug, Error, Diagnostic)]
-#[error("there is no `{api}` at {release}")]
-#[diagnostic(code(sp_gen::ir::unknown), help("{help}"))]
-struct Unknown {
+#[error("TensorFlow {release} has no API `{api}`")]
+#[diagnostic(code(sp_gen::ir::unknown_api), help("{help}"))]
+struct UnknownApi {
     api: String,
     release: String,
     help: String,
 }
 
-/// No snapshot is there of any final release.
+/// There are no snapshots of a final release.
 #[derive(Debug, Error, Diagnostic)]
 #[error("there are no snapshots of a final release")]
 #[diagnostic(
-    code(sp_gen::ir::no_release),
+    code(sp_gen::ir::no_final_release),
     help("`sp-gen import tensorflow RELEASE` writes them")
 )]
-struct NoRelease;
+struct NoFinalRelease;
 
 /// Prints the API, or the list of APIs.
 pub fn run(args: Args) -> Result {
-    let place = operand::readable_place(&std::env::current_dir().into_diagnostic()?);
-    let release = release(&args, &place)?;
+    let folders = operand::readable_folders(&std::env::current_dir().into_diagnostic()?);
+    let release = select_release(&args, &folders)?;
     let parsed = match &args.headers {
-        Some(root) => parse(root, &args, release, &place)?,
+        Some(root) => parse(root, &args, release, &folders)?,
         None => Vec::new(),
     };
     let Some(name) = &args.api else {
         let apis = match args.headers {
             Some(_) => parsed,
-            None => all(release, &place)?,
+            None => read_all(release, &folders)?,
         };
         return print(match args.format {
             Format::Json => list::json(&apis),
@@ -103,40 +103,43 @@ pub fn run(args: Args) -> Result {
     };
     let api = match args.headers {
         Some(_) => parsed.iter().find(|api| api.name == *name).cloned(),
-        None => find(name, release, &place)?,
+        None => find_snapshot(name, release, &folders)?,
     };
-    let api = api.ok_or_else(|| unknown(name, release, &place))?;
+    let api = api.ok_or_else(|| unknown_api(name, release, &folders))?;
     match args.lints {
-        true => print_lints(&Lints::of(&api, parsed, release, &place)?, args.format),
+        true => print_lints(
+            &LintReport::new(&api, parsed, release, &folders)?,
+            args.format,
+        ),
         false => print(match args.format {
             Format::Json => api.to_json(),
-            Format::Tree => crate::tree::draw(&api),
+            Format::Tree => crate::tree::format_api(&api),
         }),
     }
 }
 
 fn print(text: String) -> Result {
     console::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn print_lints(lints: &Lints, format: Format) -> Result {
+fn print_lints(report: &LintReport, format: Format) -> Result {
     console::print(&match format {
-        Format::Json => lints.json(),
-        Format::Tree => lints.text(),
+        Format::Json => report.json(),
+        Format::Tree => report.text(),
     })?;
-    Ok(match lints.is_empty() {
-        true => Outcome::Done,
-        false => Outcome::Found,
+    Ok(match report.is_empty() {
+        true => CommandOutcome::Done,
+        false => CommandOutcome::Found,
     })
 }
 
-/// Returns the release that is asked for, that the headers state, or the newest final one.
-fn release(args: &Args, place: &DataFolders) -> Result<Release> {
+/// Returns the requested release, else the one that the headers state, else the newest final one.
+fn select_release(args: &Args, folders: &DataFolders) -> Result<Release> {
     if let Some(release) = args.release {
         return Ok(operand::resolve(release)?);
     }
-    let newest = || newest_final(place);
+    let newest = || newest_final(folders);
     let Some(root) = &args.headers else {
         return newest();
     };
@@ -146,32 +149,32 @@ fn release(args: &Args, place: &DataFolders) -> Result<Release> {
     }
     let release = newest()?;
     note!(
-        "{} does not state its release and is read as {release}: `--release R` states it",
+        "{}: the headers do not state their release; {release} is assumed, `--release R` sets it",
         root.display()
     );
     Ok(release)
 }
 
-/// Returns the newest release whose snapshots are not of a preview.
-fn newest_final(place: &DataFolders) -> Result<Release> {
-    for release in snapshots::releases(place)?.into_iter().rev() {
-        let apis = snapshots::at(place, release)?.unwrap_or_default();
+/// Returns the newest final release that has snapshots.
+fn newest_final(folders: &DataFolders) -> Result<Release> {
+    for release in snapshots::releases(folders)?.into_iter().rev() {
+        let apis = snapshots::at(folders, release)?.unwrap_or_default();
         if apis.iter().all(|api| api.preview.is_none()) {
             return Ok(release);
         }
     }
-    Err(NoRelease.into())
+    Err(NoFinalRelease.into())
 }
 
-/// Reads the API from headers; what these include of other APIs comes with it.
-fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Result<Vec<Api>> {
+/// Parses headers: the requested API and the APIs that its headers include.
+fn parse(root: &Path, args: &Args, release: Release, folders: &DataFolders) -> Result<Vec<Api>> {
     let library = Library::load()?;
-    note!("reading with {}", library.version());
-    let newest = snapshots::newest_release(place, Some(release))?;
+    note!("parsing with {}", library.version());
+    let newest = snapshots::newest_release(folders, Some(release))?;
     let only: Vec<String> = args.api.iter().cloned().collect();
     let baseline = newest.map(|newest| match &args.api {
-        Some(api) => snapshots::some(place, newest, &[api]),
-        None => snapshots::newest(place, Some(newest)),
+        Some(api) => snapshots::some(folders, newest, &[api]),
+        None => snapshots::newest(folders, Some(newest)),
     });
     let baseline = baseline.transpose()?.unwrap_or_default();
     let (notes, left_out) = (Notes::all()?, LeftOut::embedded()?);
@@ -185,7 +188,7 @@ fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Res
     };
     let mut extracted = extract_with(&job, &args.target)?;
     let mut unread = std::mem::take(&mut extracted.unread).into_iter();
-    if let Some(unread) = unread.find(|one| only.is_empty() || only.contains(&one.api)) {
+    if let Some(unread) = unread.find(|unread| only.is_empty() || only.contains(&unread.api)) {
         return Err(unread.into());
     }
     snapshots::mark_preview(&mut extracted.apis, release);
@@ -193,34 +196,37 @@ fn parse(root: &Path, args: &Args, release: Release, place: &DataFolders) -> Res
 }
 
 /// Returns every API of the release.
-fn all(release: Release, place: &DataFolders) -> Result<Vec<Api>> {
-    let apis = snapshots::at(place, release)?;
-    Ok(apis.ok_or_else(|| operand::unknown_release(release, place))?)
+fn read_all(release: Release, folders: &DataFolders) -> Result<Vec<Api>> {
+    let apis = snapshots::at(folders, release)?;
+    Ok(apis.ok_or_else(|| operand::unknown_release(release, folders))?)
 }
 
-/// Returns the snapshot of the checkout or the cache, which may be newer than the binary's.
-fn find(api: &str, release: Release, place: &DataFolders) -> Result<Option<Api>> {
-    let apis = snapshots::some(place, release, &[api])?;
-    Ok(apis.into_iter().next().or_else(|| carried(api, release)))
+/// Returns the snapshot of an API in the checkout or the cache, else the embedded one.
+fn find_snapshot(api: &str, release: Release, folders: &DataFolders) -> Result<Option<Api>> {
+    let apis = snapshots::some(folders, release, &[api])?;
+    Ok(apis
+        .into_iter()
+        .next()
+        .or_else(|| embedded_snapshot(api, release)))
 }
 
-/// Returns the snapshot in the binary.
-fn carried(api: &str, release: Release) -> Option<Api> {
+/// Returns the embedded snapshot of an API.
+fn embedded_snapshot(api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{}.json", release.key());
     let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
     let api = Api::from_json(found?.1).ok()?;
     snapshots::holds(&api, release).then_some(api)
 }
 
-/// Returns the error for an API that the release does not have, or for a release that is not known.
-fn unknown(api: &str, release: Release, place: &DataFolders) -> miette::Report {
-    let apis = match all(release, place) {
+/// Returns the error for an API that the release does not have, or for a release without snapshots.
+fn unknown_api(api: &str, release: Release, folders: &DataFolders) -> miette::Report {
+    let apis = match read_all(release, folders) {
         Ok(apis) => apis,
         Err(report) => return report,
     };
     let known: Vec<&str> = apis.iter().map(|api| api.name.as_str()).collect();
     let list = format!("known at {release}: {}", known.join(", "));
-    Unknown {
+    UnknownApi {
         api: api.into(),
         release: release.to_string(),
         help: suggest::before(api, known.iter().copied(), list),

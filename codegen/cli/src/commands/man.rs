@@ -1,8 +1,8 @@
-//! `sp-gen man <DIR>`: the manual pages.
+//! `sp-gen man <DIR>`: writes the manual pages.
 
 use super::Cli;
 use crate::console;
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use clap::CommandFactory;
 use miette::{Context, IntoDiagnostic, miette};
 use std::fs;
@@ -17,7 +17,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The folder that gets sp-gen.1 and a page for each command, such as ~/.local/share/man/man1
+    /// The folder for sp-gen.1 and a page for each command, such as ~/.local/share/man/man1
     folder: PathBuf,
 }
 
@@ -25,18 +25,20 @@ pub struct Args {
 pub fn run(args: Args) -> Result {
     if let Some(page) = foreign_page(&args.folder) {
         return Err(miette!(
-            code = "sp_gen::man::occupied",
-            help = "move it away, or name another folder",
-            "{} is not a page of sp-gen",
+            code = "sp_gen::man::foreign_page",
+            help = "remove it, or use another folder",
+            "{} is not a manual page of sp-gen",
             page.display()
         ));
     }
     let unwritable = || format!("{} cannot be written", args.folder.display());
-    let made = fs::create_dir_all(&args.folder).into_diagnostic();
-    made.wrap_err_with(unwritable)?;
+    let created = fs::create_dir_all(&args.folder).into_diagnostic();
+    created.wrap_err_with(unwritable)?;
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
-    let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let commands = command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
     let mut paths = String::new();
     for command in std::iter::once(&command).chain(commands) {
         let name = command.get_display_name().unwrap_or(command.get_name());
@@ -49,10 +51,10 @@ pub fn run(args: Args) -> Result {
         paths += &format!("{}\n", path.display());
     }
     console::print(&paths)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// Returns a file in `folder` with the name of a page that `man` did not write.
+/// Returns a file in `folder` that has the name of a page and that `man` did not write.
 fn foreign_page(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
     let names = entries.map(|entry| entry.path());

@@ -1,7 +1,7 @@
-//! The command line: one file per command, each thin: parse, call, print.
+//! The commands. Each file has one command, which parses its arguments, calls the library and prints the result.
 //!
-//! A command's file has `Args` (a `clap::Args`) and `run(Args) -> diagnostic::Result`; it is
-//! listed here in three places: `mod`, a variant, a line of `run`.
+//! A command's file has `Args` (a `clap::Args`) and `run(Args) -> diagnostic::Result`. A new command is listed here in
+//! three places: `mod`, a variant of [`Command`], a line of [`Command::run`].
 
 mod cli;
 pub mod completions;
@@ -22,37 +22,40 @@ pub use cli::Cli;
 use crate::diagnostic::Result;
 use clap::Subcommand;
 
-/// What `sp-gen` can do.
+/// The commands of `sp-gen`.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Lay out a plugin: about ten short files, and the crates it stands on
+    /// Write a new plugin: about ten source files, and the sp-* crates that it depends on
     New(new::Args),
-    /// Take a release's headers into the store, and write what they declare
+    /// Read the headers of TensorFlow releases from wheels into the store, and write snapshots of their APIs
     Import(import::Args),
-    /// Write the sp-abi crate from the committed snapshots
+    /// Write the sp-abi crate or C headers from snapshots or from headers
     Generate(generate::Args),
-    /// Show what sp-gen knows of an API
+    /// Print the structs and functions of an API, from a snapshot or from headers
     Ir(ir::Args),
-    /// Show what differs between two releases, and what that means for plugins
+    /// Print the differences between two releases, and their effect on plugins
     Diff(diff::Args),
-    /// Show what became of an API, a struct or a function over the releases
+    /// Print the changes of an API, a struct or a function over the releases
     History(history::Args),
-    /// Show what a rule is about
+    /// Print the description of a rule of `diff` or `ir --lints`
     Explain(explain::Args),
-    /// Ask a built plugin, in any language, whether it keeps TensorFlow's contract
+    /// Check that a built plugin, in any language, follows TensorFlow's contract
     Verify(verify::Args),
-    /// Show why TensorFlow does not list a plugin's device
+    /// Find out why TensorFlow does not list a plugin's device
     Doctor(doctor::Args),
-    /// Bring a plugin's vendored crates to this sp-gen's
+    /// Replace a plugin's vendored crates by those of this sp-gen, and update its Cargo.lock
     Update(update::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Write the manual pages
+    /// Write the manual pages to a folder
     Man(man::Args),
 }
 
 impl Command {
-    /// Runs the command to its outcome.
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Returns an error if the command cannot do its work.
     pub fn run(self) -> Result {
         match self {
             Self::New(args) => new::run(args),

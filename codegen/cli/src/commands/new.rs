@@ -1,7 +1,7 @@
-//! `sp-gen new <NAME>`: a plugin's folder, and the commands to go on with.
+//! `sp-gen new <NAME>`: writes a plugin, and prints the commands that build and use it.
 
 use crate::console::{self, note, warning};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::repository::{self, Repository};
 use crate::scaffold::{Names, Part, Parts, SpSource, create};
 use miette::IntoDiagnostic;
@@ -9,32 +9,32 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  sp-gen new myaccel                                    a plugin in ./myaccel
-  sp-gen new myaccel --device-type NPU --path plugin    another device type and folder
-  sp-gen new myaccel --without optimizer,profiler       device and kernels alone";
+  sp-gen new myaccel                                    write a plugin to ./myaccel
+  sp-gen new myaccel --device-type NPU --path plugin    use another device type and folder
+  sp-gen new myaccel --without optimizer,profiler       write only device and kernels";
 
 /// Arguments of `new`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The plugin's name, which is a crate's: myaccel
+    /// The name of the plugin and its crate, such as myaccel
     name: String,
-    /// The folder to write; ./NAME if absent
+    /// The folder to write to [default: ./NAME]
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
-    /// The type TensorFlow lists the device by; NAME in capitals if absent
+    /// The device type that TensorFlow lists [default: NAME in capitals]
     #[arg(long, value_name = "TYPE")]
     device_type: Option<String>,
-    /// The name of its platform; NAME in capitals if absent
+    /// The name of the device's platform [default: NAME in capitals]
     #[arg(long, value_name = "NAME")]
     platform_name: Option<String>,
-    /// Parts to leave out
+    /// Parts that the plugin does not have
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     without: Vec<Part>,
-    /// Where the sp-* crates come from: `vendor` lays them down under vendor/, `path=DIR` uses a checkout
-    #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = sp_source)]
+    /// The source of the sp-* crates: `vendor` writes them to vendor/, `path=DIR` uses a checkout of sp-gen
+    #[arg(long, value_name = "vendor|path=DIR", default_value = "vendor", value_parser = parse_sp_source)]
     sp_source: SpSource,
-    /// The version control that the folder gets, unless it is inside a repository
+    /// The version control to initialize, unless the folder is in a repository
     #[arg(long, value_enum, default_value_t = Vcs::Git)]
     vcs: Vcs,
 }
@@ -46,15 +46,15 @@ enum Vcs {
     None,
 }
 
-fn sp_source(text: &str) -> std::result::Result<SpSource, String> {
+fn parse_sp_source(text: &str) -> std::result::Result<SpSource, String> {
     match text.split_once('=') {
         None if text == "vendor" => Ok(SpSource::Vendor),
         Some(("path", folder)) if !folder.is_empty() => Ok(SpSource::Checkout(folder.into())),
-        _ => Err("write `vendor` or `path=DIR`".to_owned()),
+        _ => Err("expected `vendor` or `path=DIR`".to_owned()),
     }
 }
 
-/// Writes the plugin and says how to go on.
+/// Writes the plugin and prints the next commands.
 pub fn run(args: Args) -> Result {
     let names = Names::new(
         &args.name,
@@ -72,53 +72,53 @@ pub fn run(args: Args) -> Result {
     let written = create(&target, &names, parts, &source)?;
     let folder = target.display().to_string();
     if args.vcs == Vcs::Git && repository::init(&target) == Repository::Unavailable {
-        warning!("{folder}: no git repository: `git init` failed or git is not installed");
+        warning!("{folder}: git repository not created: `git init` failed or git is not installed");
     }
     note!(
-        "{folder}: {} files that are yours, {} that sp-gen carries",
-        written.own,
-        written.carried
+        "{folder}: wrote {} files of the plugin and {} files of vendored crates",
+        written.author_files,
+        written.vendored_files
     );
-    for line in guide(parts) {
+    for line in describe_parts(parts) {
         note!("  {line}");
     }
-    note!("  TensorFlow will list it as {}", names.device_type());
-    note!("\nGo on with:");
+    note!("  TensorFlow lists the device as {}", names.device_type());
+    note!("\nNext commands:");
     console::print(&format!(
         "cd {}\npip install .\npython -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"{}\"))'\n",
-        quoted(&folder),
+        shell_quote(&folder),
         names.device_type()
     ))?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// Where to begin to read.
-fn guide(parts: Parts) -> impl Iterator<Item = &'static str> {
+/// Returns a line about each part of the plugin.
+fn describe_parts(parts: Parts) -> impl Iterator<Item = &'static str> {
     let lines = [
-        (true, "src/device.rs is the device"),
-        (parts.kernels, "src/kernels/ are its own kernels"),
+        (true, "src/device.rs: the device"),
+        (parts.kernels, "src/kernels/: the plugin's own kernels"),
         (
             parts.optimizer,
-            "src/optimizer.rs changes graphs before they run",
+            "src/optimizer.rs: changes graphs before they run",
         ),
         (
             parts.profiler,
-            "src/profiler.rs shows in TensorBoard when kernels ran",
+            "src/profiler.rs: reports the run times of kernels to TensorBoard",
         ),
         (
             true,
-            "what is not written yet runs on the reference backend",
+            "the reference device and kernels of sp-cpu do everything else",
         ),
     ];
     lines
         .into_iter()
-        .filter_map(|(there, line)| there.then_some(line))
+        .filter_map(|(is_present, line)| is_present.then_some(line))
 }
 
-/// For a shell, where the folder's name asks for it.
-fn quoted(folder: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    match folder.chars().all(plain) && !folder.starts_with('-') {
+/// Quotes a folder's name for a shell, if it must be quoted.
+fn shell_quote(folder: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    match folder.chars().all(is_plain) && !folder.starts_with('-') {
         true => folder.to_owned(),
         false => format!("'{}'", folder.replace('\'', r"'\''")),
     }
@@ -129,19 +129,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_quoted_where_a_shell_would_split_them() {
-        assert_eq!(quoted("a/b-c_1.x"), "a/b-c_1.x");
-        assert_eq!(quoted("my dir"), "'my dir'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+    fn quotes_folders_that_a_shell_would_split() {
+        assert_eq!(shell_quote("a/b-c_1.x"), "a/b-c_1.x");
+        assert_eq!(shell_quote("my dir"), "'my dir'");
+        assert_eq!(shell_quote("it's"), r"'it'\''s'");
     }
 
     #[test]
-    fn a_source_is_vendor_or_a_path() {
-        assert_eq!(sp_source("vendor"), Ok(SpSource::Vendor));
+    fn parses_vendor_or_path_as_source() {
+        assert_eq!(parse_sp_source("vendor"), Ok(SpSource::Vendor));
         assert_eq!(
-            sp_source("path=../x"),
+            parse_sp_source("path=../x"),
             Ok(SpSource::Checkout("../x".into()))
         );
-        assert!(sp_source("path=").is_err() && sp_source("git").is_err());
+        assert!(parse_sp_source("path=").is_err() && parse_sp_source("git").is_err());
     }
 }

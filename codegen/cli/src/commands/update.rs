@@ -1,8 +1,8 @@
-//! `sp-gen update [DIR]`: a plugin's vendored crates and lock, brought to this sp-gen's.
+//! `sp-gen update [DIR]`: replaces a plugin's vendored crates by those of this sp-gen, and updates its Cargo.lock.
 
 use super::diff;
 use crate::console::{print, warning};
-use crate::diagnostic::{Outcome, Result};
+use crate::diagnostic::{CommandOutcome, Result};
 use crate::scaffold::update::{Mention, Plan};
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -10,18 +10,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const NOTES: &str = "\
-Replaces what sp-gen wrote under vendor/, and in Cargo.lock the packages of these crates and what they need. \
-Nothing else is touched. A file under vendor/ that is not as sp-gen wrote it stays and is named, unless --force. \
-vendor/.sp-gen.json shows what sp-gen wrote; a plugin without it, of an older sp-gen, is updated with --force.
+update replaces the files that sp-gen wrote under vendor/, and in Cargo.lock the packages of these crates and \
+their dependencies. It changes no other file. A file under vendor/ that differs from what sp-gen wrote is left \
+alone and listed, unless --force is given. vendor/.sp-gen.json has the hashes of what sp-gen wrote; a plugin \
+without it, of an older sp-gen, is updated with --force.
 
 Examples:
-  sp-gen update                  the plugin in this folder
-  sp-gen update myaccel --check  would it change something?
+  sp-gen update                  update the plugin in this folder
+  sp-gen update myaccel --check  exit with 1 if it is outdated
 
-Exit status: 0 all is this sp-gen's, 1 a file stayed or, with --check, something would change, 2 not updated.";
+Exit status: 0 up to date, 1 a file was left alone or, with --check, the plugin is outdated, 2 not updated.";
 
-/// The names of files that are shown of one kind; a plugin without a listing may have hundreds.
-const SHOWN: usize = 20;
+/// Maximum number of listed files. A plugin without a listing may have hundreds.
+const MAX_LISTED: usize = 20;
 
 /// Arguments of `update`.
 #[derive(clap::Args)]
@@ -30,47 +31,47 @@ pub struct Args {
     /// The plugin's folder
     #[arg(default_value = ".", value_name = "DIR")]
     folder: PathBuf,
-    /// Write nothing; exit 1 if something would change
+    /// Write nothing; exit with 1 if the plugin is outdated
     #[arg(long)]
     check: bool,
-    /// Replace files under vendor/ that are not as sp-gen wrote them, too
+    /// Also replace files under vendor/ that differ from what sp-gen wrote
     #[arg(long)]
     force: bool,
 }
 
-/// A command line of `diff`, for its arguments.
+/// Parser of a command line of `diff`.
 #[derive(Parser)]
 struct DiffLine {
     #[command(flatten)]
     args: diff::Args,
 }
 
-/// Updates the plugin and prints what changed for its author.
+/// Updates the plugin and prints the changes.
 pub fn run(args: Args) -> Result {
     let plan = Plan::new(&args.folder, args.force)?;
     if !args.check {
         plan.apply()?;
     }
-    print(&changes(&plan, args.check))?;
-    print(&for_the_author(&plan))?;
+    print(&crate_changes(&plan, args.check))?;
+    print(&author_changes(&plan))?;
     let changed = plan.changes().next().is_some();
     if changed {
-        diff_of_use(&args.folder, &plan)?;
+        print_release_diff(&args.folder, &plan)?;
     }
     report_left_alone(&plan);
     Ok(
         match plan.left_alone.is_empty() && !(args.check && changed) {
-            true => Outcome::Done,
-            false => Outcome::Found,
+            true => CommandOutcome::Done,
+            false => CommandOutcome::Found,
         },
     )
 }
 
-/// Returns a line for each crate that changes, and for the lock.
-fn changes(plan: &Plan, is_check: bool) -> String {
+/// Formats the changes of the lock and of each crate, one line each.
+fn crate_changes(plan: &Plan, is_check: bool) -> String {
     let verb = if is_check { "would update" } else { "updated" };
     let mut crates: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
-    for (path, is_written) in plan.changes().filter(|(path, _)| !is_of_sp_gen(path)) {
+    for (path, is_written) in plan.changes().filter(|(path, _)| !is_listing(path)) {
         let folder = path.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
         let key = path.get(..folder.len()).unwrap_or(path);
         crates.entry(key).or_default()[usize::from(!is_written)] += 1;
@@ -85,20 +86,20 @@ fn changes(plan: &Plan, is_check: bool) -> String {
     }
     match text.is_empty() && plan.left_alone.is_empty() {
         true => format!(
-            "vendor/ and Cargo.lock are those of sp-gen {}\n",
+            "vendor/ and Cargo.lock are up to date with sp-gen {}\n",
             env!("CARGO_PKG_VERSION")
         ),
         false => text,
     }
 }
 
-/// Returns true for the listing, which is no news.
-fn is_of_sp_gen(path: &str) -> bool {
+/// Returns true for the listing, which is not reported.
+fn is_listing(path: &str) -> bool {
     path == crate::scaffold::listing::PATH
 }
 
-/// Returns what changes for the plugin's own files and packages.
-fn for_the_author(plan: &Plan) -> String {
+/// Formats the changes that affect the plugin's own files and packages.
+fn author_changes(plan: &Plan) -> String {
     let mut text = String::new();
     for (names, verb) in plan.crates.iter().zip(["new crate", "removed crate"]) {
         text.extend(names.iter().map(|name| format!("{verb}: {name}\n")));
@@ -107,15 +108,16 @@ fn for_the_author(plan: &Plan) -> String {
         Ok(packages) if packages.is_empty() => {}
         Ok(packages) => text += &format!("packages in Cargo.lock: {}\n", packages.join(", ")),
         Err(reason) => {
-            text +=
-                &format!("Cargo.lock is not updated, {reason}: the next build by cargo does it\n");
+            text += &format!(
+                "Cargo.lock is not updated: {reason}; the next build with cargo updates it\n"
+            );
         }
     }
-    text.extend(plan.mentions.iter().map(mention));
+    text.extend(plan.mentions.iter().map(format_mention));
     text
 }
 
-fn mention(mention: &Mention) -> String {
+fn format_mention(mention: &Mention) -> String {
     let Mention {
         file,
         line,
@@ -124,69 +126,65 @@ fn mention(mention: &Mention) -> String {
         renamed,
     } = mention;
     let rest = match renamed {
-        Some(new) => format!("is `{new}` now"),
-        None => "is gone".to_owned(),
+        Some(new) => format!("was renamed to `{new}`"),
+        None => "was removed".to_owned(),
     };
     format!("{file}:{line}: `{item}` of {of_crate} {rest}\n")
 }
 
-/// Names on stderr what stays, and what to do about it.
+/// Prints to stderr the files that were left alone, and what to do.
 fn report_left_alone(plan: &Plan) {
     if plan.left_alone.is_empty() {
         return;
     }
-    let why = match plan.has_listing {
-        true => "not as sp-gen wrote them, and left as they are",
+    let reason = match plan.has_listing {
+        true => "differ from what sp-gen wrote, and were left alone",
         false => {
-            "left as they are, since vendor/.sp-gen.json, which shows what sp-gen wrote, is absent"
+            "were left alone, since vendor/.sp-gen.json, which has the hashes of what sp-gen wrote, is absent"
         }
     };
-    warning!("{} files are {why}:", plan.left_alone.len());
-    for path in plan.left_alone.iter().take(SHOWN) {
+    warning!("{} files {reason}:", plan.left_alone.len());
+    for path in plan.left_alone.iter().take(MAX_LISTED) {
         warning!("  {}", path.escape_debug());
     }
     if let Some(more) = plan
         .left_alone
         .len()
-        .checked_sub(SHOWN)
+        .checked_sub(MAX_LISTED)
         .filter(|more| *more > 0)
     {
         warning!("  ... and {more} more");
     }
     warning!(
-        "The crates may not build together. If nobody changed them by hand, `sp-gen update --force` replaces them; \
-         otherwise commit first, and apply your changes again."
+        "The vendored crates may not build together. If nobody edited these files, `sp-gen update --force` replaces them; \
+         otherwise commit, use --force, and apply your changes again."
     );
     if plan
         .left_alone
         .iter()
         .any(|path| path.starts_with("vendor/sp-abi/src/"))
     {
-        warning!(
-            "A vendor/sp-abi that `sp-gen generate` wrote is written again by the same command."
-        );
+        warning!("To update a vendor/sp-abi that `sp-gen generate` wrote, run that command again.");
     }
 }
 
-/// Prints what the release step from the old crates to the new ones changes for the built plugin.
-fn diff_of_use(folder: &Path, plan: &Plan) -> Result<()> {
+/// Prints the diff between the releases of the old and the new crates, limited to what the built plugin uses.
+fn print_release_diff(folder: &Path, plan: &Plan) -> Result<()> {
     let [Some(old), Some(new)] = &plan.releases else {
         return Ok(());
     };
     if old == new {
-        return print(&format!(
-            "the contract is that of TensorFlow {new}, as before\n"
-        ));
+        return print(&format!("the crates are for TensorFlow {new}, as before\n"));
     }
-    let built = built(folder);
-    if built.is_empty() {
+    let libraries = built_libraries(folder);
+    if libraries.is_empty() {
         return print(&format!(
-            "the contract is that of TensorFlow {new}, before {old}; what of it concerns the plugin, once it is built:\n  \
+            "the crates are for TensorFlow {new}, before for {old}; the changes for the plugin, once it is built:\n  \
              sp-gen diff {old} {new} --plugin target/release/lib*.so\n"
         ));
     }
     let config = folder.join("sp-gen.toml");
-    for library in built {
+    for library in libraries {
         let mut line = vec!["diff".into(), old.into(), new.into()];
         line.extend(["--fail-on".into(), "never".into(), "--plugin".into()]);
         line.push(library.into_os_string());
@@ -194,7 +192,7 @@ fn diff_of_use(folder: &Path, plan: &Plan) -> Result<()> {
             line.extend(["--config".into(), config.clone().into_os_string()]);
         }
         let parsed = DiffLine::try_parse_from(line).map_err(miette::Report::msg)?;
-        // A release that this sp-gen has no snapshot of must not hide that the update is done.
+        // The update is done: a release without snapshots must not make the command fail.
         if let Err(report) = diff::run(parsed.args) {
             crate::diagnostic::show(&report);
         }
@@ -202,14 +200,16 @@ fn diff_of_use(folder: &Path, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Returns the libraries that `cargo build --release` made.
-fn built(folder: &Path) -> Vec<PathBuf> {
+/// Returns the plugin's libraries that `cargo build --release` wrote.
+fn built_libraries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join("target/release"))
         .into_iter()
         .flatten();
     let is_library = |path: &PathBuf| {
-        let name = path.file_name().map(|it| it.to_string_lossy().into_owned());
-        name.is_some_and(|it| it.starts_with("lib") && it.ends_with(".so"))
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with("lib") && name.ends_with(".so"))
     };
     let paths = entries.flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = paths.filter(is_library).collect();

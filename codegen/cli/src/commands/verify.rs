@@ -1,7 +1,7 @@
-//! `sp-gen verify PLUGIN.so`: checks that a built plugin satisfies the contract, one row for each check and release.
+//! `sp-gen verify PLUGIN.so`: checks a built plugin, and prints one row per check and release.
 
 use crate::console::{self, shows_progress};
-use crate::diagnostic::{Outcome, Result, show};
+use crate::diagnostic::{CommandOutcome, Result, show};
 use crate::operand;
 use crate::verify::{self, json, text, verify};
 use clap::ValueEnum;
@@ -13,16 +13,16 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Text of `--help` about safety and the exit status.
+/// Text of `--help` after the options: examples, safety and the exit status.
 const NOTES: &str = "\
 Examples:
-  sp-gen verify libmyaccel.so                                   in every release
-  sp-gen verify libmyaccel.so --release 2.21 --require-device   in one, which must find a device
-  sp-gen verify libmyaccel.so --format json                     for programs
+  sp-gen verify libmyaccel.so                                   check it in every release
+  sp-gen verify libmyaccel.so --release 2.21 --require-device   fail if it has no device in 2.21
+  sp-gen verify libmyaccel.so --format json                     print JSON
 
-verify runs the plugin's code. Each check has a process of its own, with bounded time and output, but that \
-is not a sandbox: the plugin can do whatever you can do, such as delete your files. Run a plugin that you do \
-not trust in a container or a virtual machine.
+verify runs the plugin's code. Each check runs in a separate process with limited time and output, but that \
+is not a sandbox: the plugin has all of your permissions, and could delete your files. Run an untrusted plugin \
+in a container or a virtual machine.
 
 Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
 
@@ -30,18 +30,18 @@ Exit status: 0 no check failed, 1 a check failed, 2 nothing could be checked.";
 #[derive(clap::Args)]
 #[command(after_help = NOTES)]
 pub struct Args {
-    /// The plugin's shared object, written in any language
+    /// The plugin's shared library
     plugin: PathBuf,
-    /// The release to verify for, or all of them
+    /// The release that the host is to behave as, or all
     #[arg(long, default_value = "all", value_name = "RELEASE|nightly|all")]
-    release: Wanted,
-    /// Fail in each release in which the plugin has no device
+    release: ReleaseFilter,
+    /// Fail for each release in which the plugin has no device
     #[arg(long)]
     require_device: bool,
-    /// The seconds that a check may take [default: 30]
+    /// Time limit of a check in seconds [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
-    /// Number of checks that run at a time [default: two for each core]
+    /// Number of checks that run in parallel [default: two per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
     /// The output format
@@ -49,11 +49,11 @@ pub struct Args {
     format: Format,
 }
 
-/// One release or all.
+/// The releases to check: one, or all if `None`.
 #[derive(Clone, Copy)]
-struct Wanted(Option<Requested>);
+struct ReleaseFilter(Option<Requested>);
 
-impl FromStr for Wanted {
+impl FromStr for ReleaseFilter {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -64,18 +64,18 @@ impl FromStr for Wanted {
     }
 }
 
-/// How to print a report.
+/// Output format of a report.
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// For reading
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
 /// Verifies the plugin and prints the report. The outcome is `Found` if a check failed.
 pub fn run(args: Args) -> Result {
-    let bar = bar(args.release.0.is_some());
+    let bar = new_bar(args.release.0.is_some());
     let options = VerifyOptions {
         timeout: args.timeout.map(Duration::from_secs),
         jobs: args.jobs,
@@ -96,19 +96,19 @@ pub fn run(args: Args) -> Result {
     console::print(&page)?;
     if let Some(error) = report.nothing_checked() {
         show(&error.into());
-        return Ok(Outcome::Incomplete);
+        return Ok(CommandOutcome::Incomplete);
     }
     Ok(match report.has_failures() {
-        true => Outcome::Found,
-        false => Outcome::Done,
+        true => CommandOutcome::Found,
+        false => CommandOutcome::Done,
     })
 }
 
-fn bar(is_one: bool) -> ProgressBar {
+fn new_bar(is_single: bool) -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
     }
-    let releases = if is_one { 1 } else { verify::RELEASES };
+    let releases = if is_single { 1 } else { verify::RELEASES };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
     ProgressBar::new(verify::check_count(releases) as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

@@ -1,4 +1,4 @@
-//! The text of a diagnostic:
+//! Formats a diagnostic as text:
 //!
 //! ```text
 //! error: MESSAGE [sp_gen::area::problem]
@@ -17,7 +17,7 @@ use miette::{Diagnostic, ReportHandler, Severity, SourceCode};
 use std::error::Error;
 use std::fmt;
 
-/// The code of a failure that has none of its own.
+/// Code of a failure that has no code.
 const OTHER: &str = "sp_gen::failed";
 
 /// Formats every report.
@@ -45,7 +45,7 @@ struct Text {
 }
 
 impl Text {
-    /// Appends `error`, then those that it is related to. `source` is the text that `error` refers to if it has none.
+    /// Appends `error` and its related diagnostics. `source` is the text that labels refer to if `error` has no text.
     fn diagnostic(&mut self, error: &dyn Diagnostic, source: Option<&dyn SourceCode>) {
         let message = error.to_string();
         self.heading(error, &message);
@@ -82,7 +82,7 @@ impl Text {
         }
     }
 
-    /// Appends what led to the error, without what the message contains already.
+    /// Appends the causes whose text the message does not contain already.
     fn causes(&mut self, error: &dyn Diagnostic, message: &str) {
         let mut shown = message.to_owned();
         let mut next = error.diagnostic_source();

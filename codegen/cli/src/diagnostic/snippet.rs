@@ -1,16 +1,16 @@
-//! The line of a file that a diagnostic is about, with a caret below the part that is meant.
+//! The source line of a diagnostic, with carets below the labeled part.
 
 use miette::{LabeledSpan, SourceCode};
 use sp_host::escape_control;
 
-/// One label of a diagnostic with its line.
+/// A label of a diagnostic with its source line.
 pub struct Snippet {
-    place: String,
+    location: String,
     number: usize,
     line: String,
-    /// The blanks up to the part that is meant.
+    /// The blanks before the carets.
     margin: String,
-    /// The carets below it, and the label's text.
+    /// The carets and the label's text.
     pub caret: String,
 }
 
@@ -33,7 +33,7 @@ impl Snippet {
         let carets = "^".repeat(marked.chars().count().max(1));
         let text = label.label().unwrap_or_default();
         Some(Self {
-            place: format!("{name}:{number}:{column}"),
+            location: format!("{name}:{number}:{column}"),
             number,
             line: escape_control(&line.replace('\t', " ")).to_string(),
             margin: " ".repeat(column - 1),
@@ -41,16 +41,16 @@ impl Snippet {
         })
     }
 
-    /// Returns the lines of the snippet; `caret` is its own, colored.
+    /// Formats the snippet; `caret` is [`Snippet::caret`] with or without color.
     pub fn text(&self, caret: &str) -> String {
         let Self {
-            place,
+            location,
             number,
             line,
             margin,
             ..
         } = self;
         let blank = " ".repeat(number.to_string().len());
-        format!("  --> {place}\n {blank} |\n {number} | {line}\n {blank} | {margin}{caret}\n")
+        format!("  --> {location}\n {blank} |\n {number} | {line}\n {blank} | {margin}{caret}\n")
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments that clap rejects, in the form of every other failure.
+//! Formats rejected arguments like every other failure.
 
 use super::show;
 use crate::console;
@@ -27,7 +27,7 @@ impl Diagnostic for UsageError {
     }
 }
 
-/// Prints what clap answers in place of a command: a help text or the version as a result, an error to stderr.
+/// Prints clap's response in place of a command: a help text or the version to stdout, an error to stderr.
 pub fn exit_usage(error: &clap::Error) -> ExitCode {
     let is_colored = |paint| paint == crate::history::Paint::Ansi;
     let styled = error.render();
@@ -37,7 +37,7 @@ pub fn exit_usage(error: &clap::Error) -> ExitCode {
                 true => styled.ansi().to_string(),
                 false => styled.to_string(),
             };
-            super::exit(printed(&text))
+            super::exit(print_result(&text))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             console::write_stderr(format_args!("{}", styled.to_string().trim_end()));
@@ -50,12 +50,12 @@ pub fn exit_usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn printed(text: &str) -> super::Result {
+fn print_result(text: &str) -> super::Result {
     console::print(text)?;
-    Ok(super::Outcome::Done)
+    Ok(super::CommandOutcome::Done)
 }
 
-/// Converts clap's text: the first paragraph is the message, the others are help.
+/// Converts clap's text. The first paragraph is the message, the others are help.
 fn usage_error(text: &str, kind: ErrorKind) -> UsageError {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));

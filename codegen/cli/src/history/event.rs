@@ -1,95 +1,99 @@
-//! What happened to an item, release by release.
+//! Events in the history of an item, by release.
 
 use serde::Serialize;
 use sp_ir::{Epoch, History, Origin, Signature, Variant};
 
 use super::span;
-use super::table::{Mark, Table};
+use super::table::{LayoutTable, Mark};
 use sp_ir::c;
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum What {
-    /// It is declared from here on.
+pub enum EventKind {
+    /// The release is the first to declare the item, or declares it again.
     Appeared,
-    /// It changed in a way that older programs live with.
+    /// The declaration changed compatibly: older programs still work.
     Extended,
-    /// It changed in a way that they do not.
+    /// The declaration changed incompatibly: older programs break.
     Changed,
-    /// It is declared elsewhere, or is another name for something; nothing in memory changed.
+    /// The item is declared in another API or as an alias; its layout did not change.
     Renamed,
-    /// It is declared no more.
-    Went,
+    /// The release no longer declares the item.
+    Removed,
 }
 
-/// Something that happened to an item.
+/// An event in the history of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Event {
-    /// The first release that has it so.
+pub struct HistoryEvent {
+    /// The first release after the event.
     pub release: String,
-    /// What happened.
-    pub what: What,
-    /// In words.
+    /// The kind.
+    pub kind: EventKind,
+    /// Description.
     pub text: String,
 }
 
-/// All that happened to `name`, oldest first. That an item was there when its API began is no event.
-pub fn events(history: &History, name: &str) -> Vec<Event> {
-    let mut events = presence(history, name);
-    if let Some(table) = Table::of(history, name) {
-        events.extend((1..table.columns.len()).map(|column| relaid(&table, column)));
+/// Returns the events of the item `name`, oldest first. The presence of an item in the first release of its API is
+/// not an event.
+pub fn events(history: &History, name: &str) -> Vec<HistoryEvent> {
+    let mut events = presence_events(history, name);
+    if let Some(table) = LayoutTable::find(history, name) {
+        events.extend((1..table.columns.len()).map(|column| layout_event(&table, column)));
     }
     for epochs in [&history.functions, &history.callbacks, &history.slots] {
         let epochs = epochs.get(name).map_or(&[][..], Vec::as_slice);
-        events.extend(epochs.windows(2).map(redeclared));
+        events.extend(epochs.windows(2).map(signature_event));
     }
     let epochs = history.enums.get(name).map_or(&[][..], Vec::as_slice);
-    events.extend(epochs.windows(2).map(revalued));
-    events.sort_by_key(|event| (place(history, &event.release), event.what));
+    events.extend(epochs.windows(2).map(enum_event));
+    events.sort_by_key(|event| (release_index(history, &event.release), event.kind));
     events
 }
 
-fn place(history: &History, release: &str) -> Option<usize> {
-    history.releases.iter().position(|one| one == release)
+fn release_index(history: &History, release: &str) -> Option<usize> {
+    history.releases.iter().position(|known| known == release)
 }
 
-/// Appearing, going and coming again; and where its declaration went.
-fn presence(history: &History, name: &str) -> Vec<Event> {
+/// Returns the events of an item's presence, and those of its declaration's API and kind.
+fn presence_events(history: &History, name: &str) -> Vec<HistoryEvent> {
     let Some(origins) = history.items.get(name) else {
         return Vec::new();
     };
-    let mut events: Vec<Event> = origins.windows(2).map(moved).collect();
-    let event = |release: &str, what, text: &str| Event {
+    let mut events: Vec<HistoryEvent> = origins.windows(2).map(origin_event).collect();
+    let event = |release: &str, kind, text: &str| HistoryEvent {
         release: release.into(),
-        what,
+        kind,
         text: text.into(),
     };
-    let has = |release: &String| origins.iter().any(|epoch| epoch.releases.contains(release));
-    let begun = origins.first().and_then(|epoch| {
+    let is_declared =
+        |release: &String| origins.iter().any(|epoch| epoch.releases.contains(release));
+    let api_start = origins.first().and_then(|epoch| {
         let api = history.apis.get(&epoch.shape.api)?;
-        place(history, api.first()?.first())
+        release_index(history, api.first()?.first())
     });
     for (index, pair) in history.releases.windows(2).enumerate() {
-        match (has(&pair[0]), has(&pair[1])) {
-            (false, true) if Some(index + 1) > begun && !was_value(history, name, &pair[0]) => {
-                events.push(event(&pair[1], What::Appeared, "appeared"));
+        match (is_declared(&pair[0]), is_declared(&pair[1])) {
+            (false, true)
+                if Some(index + 1) > api_start && !was_enumerator(history, name, &pair[0]) =>
+            {
+                events.push(event(&pair[1], EventKind::Appeared, "appeared"));
             }
-            (true, false) => events.push(event(&pair[1], What::Went, "went")),
+            (true, false) => events.push(event(&pair[1], EventKind::Removed, "removed")),
             _ => {}
         }
     }
     events
 }
 
-/// Whether an enumeration had the name: a macro that stands for its value now is no news.
-fn was_value(history: &History, name: &str, release: &String) -> bool {
+/// Returns true if `name` was an enumerator in `release`: a macro of the same name that replaces it is not an event.
+fn was_enumerator(history: &History, name: &str, release: &String) -> bool {
     history.enums.values().flatten().any(|epoch| {
-        epoch.releases.contains(release) && epoch.shape.iter().any(|one| one.name == name)
+        epoch.releases.contains(release) && epoch.shape.iter().any(|variant| variant.name == name)
     })
 }
 
-fn moved(pair: &[Epoch<Origin>]) -> Event {
+fn origin_event(pair: &[Epoch<Origin>]) -> HistoryEvent {
     let (old, new) = (&pair[0].shape, &pair[1].shape);
     let text = match &new.alias_of {
         _ if old.api != new.api => format!("declared in {}, before in {}", new.api, old.api),
@@ -102,9 +106,9 @@ fn moved(pair: &[Epoch<Origin>]) -> Event {
             old.kind
         ),
     };
-    Event {
+    HistoryEvent {
         release: pair[1].first().into(),
-        what: What::Renamed,
+        kind: EventKind::Renamed,
         text,
     }
 }
@@ -116,43 +120,44 @@ fn article(word: &str) -> &'static str {
     }
 }
 
-fn relaid(table: &Table, column: usize) -> Event {
+fn layout_event(table: &LayoutTable, column: usize) -> HistoryEvent {
     let (old, new) = (&table.columns[column - 1], &table.columns[column]);
-    let size = |column: &super::table::Column| column.struct_size.unwrap_or(column.layout.size);
+    let size =
+        |column: &super::table::LayoutColumn| column.struct_size.unwrap_or(column.layout.size);
     let mut parts = vec![match size(old) == size(new) {
-        true => format!("{} bytes as before", size(new)),
+        true => format!("{} bytes, unchanged", size(new)),
         false => format!("{} → {} bytes", size(old), size(new)),
     }];
     for mark in [
         Mark::Inserted,
         Mark::Appended,
-        Mark::Gone,
+        Mark::Removed,
         Mark::Retyped,
         Mark::Renamed,
     ] {
         let names = table.marked(column, mark);
         if !names.is_empty() {
-            parts.push(format!("{}: {}", mark.word(), few(&names)));
+            parts.push(format!("{}: {}", mark.word(), list_names(&names)));
         }
     }
     match table.marked(column, Mark::Moved).as_slice() {
         [] => {}
-        [one] => parts.push(format!("moved: {one}")),
-        many => parts.push(format!("{} fields moved", many.len())),
+        [name] => parts.push(format!("moved: {name}")),
+        names => parts.push(format!("{} fields moved", names.len())),
     }
-    Event {
+    HistoryEvent {
         release: new.releases.first().cloned().unwrap_or_default(),
-        what: if new.breaks {
-            What::Changed
+        kind: if new.breaks {
+            EventKind::Changed
         } else {
-            What::Extended
+            EventKind::Extended
         },
         text: parts.join("; "),
     }
 }
 
-/// Some names, and how many more.
-fn few(names: &[&str]) -> String {
+/// Formats the first names, and the number of others.
+fn list_names(names: &[&str]) -> String {
     const SHOWN: usize = 4;
     let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
     match names.len().checked_sub(SHOWN) {
@@ -161,14 +166,17 @@ fn few(names: &[&str]) -> String {
     }
 }
 
-fn redeclared(pair: &[Epoch<Signature>]) -> Event {
+fn signature_event(pair: &[Epoch<Signature>]) -> HistoryEvent {
     let (old, new) = (&pair[0].shape, &pair[1].shape);
     let mut parts = vec![format!(
         "{} → {} parameters",
         old.params.len(),
         new.params.len()
     )];
-    for (word, params) in [("new", only(new, old)), ("gone", only(old, new))] {
+    for (word, params) in [
+        ("added", added_params(new, old)),
+        ("removed", added_params(old, new)),
+    ] {
         if !params.is_empty() {
             parts.push(format!("{word}: {}", params.join(", ")));
         }
@@ -177,74 +185,84 @@ fn redeclared(pair: &[Epoch<Signature>]) -> Event {
         let (old, new) = (c::spell(&old.ret), c::spell(&new.ret));
         parts.push(format!("returns {new}, before {old}"));
     }
-    Event {
+    HistoryEvent {
         release: pair[1].first().into(),
-        what: What::Changed,
+        kind: EventKind::Changed,
         text: parts.join("; "),
     }
 }
 
-/// The parameters of one signature that the other has not.
-fn only(one: &Signature, other: &Signature) -> Vec<String> {
+/// Returns the parameters of `signature` that `other` does not have.
+fn added_params(signature: &Signature, other: &Signature) -> Vec<String> {
     let mut others: Vec<String> = other.params.iter().map(c::parameter).collect();
-    let params = one.params.iter().map(c::parameter);
+    let params = signature.params.iter().map(c::parameter);
     params
-        .filter(|param| match others.iter().position(|one| one == param) {
-            Some(found) => {
-                others.remove(found);
-                false
-            }
-            None => true,
-        })
+        .filter(
+            |param| match others.iter().position(|other| other == param) {
+                Some(found) => {
+                    others.remove(found);
+                    false
+                }
+                None => true,
+            },
+        )
         .collect()
 }
 
-fn revalued(pair: &[Epoch<Vec<Variant>>]) -> Event {
+fn enum_event(pair: &[Epoch<Vec<Variant>>]) -> HistoryEvent {
     let (old, new) = (&pair[0].shape, &pair[1].shape);
-    let of = |list: &[Variant], name: &str| {
-        let found = list.iter().find(|one| one.name == name);
-        found.map(|one| one.value)
+    let value = |list: &[Variant], name: &str| {
+        let found = list.iter().find(|variant| variant.name == name);
+        found.map(|variant| variant.value)
     };
-    let came = new.iter().filter(|one| of(old, &one.name).is_none());
-    let went = old.iter().filter(|one| of(new, &one.name).is_none());
-    let other = old
+    let added = new
         .iter()
-        .filter(|one| of(new, &one.name).is_some_and(|now| now != one.value));
-    let names = |list: Vec<&Variant>| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        .filter(|variant| value(old, &variant.name).is_none());
+    let removed = old
+        .iter()
+        .filter(|variant| value(new, &variant.name).is_none());
+    let revalued = old
+        .iter()
+        .filter(|variant| value(new, &variant.name).is_some_and(|value| value != variant.value));
+    let names = |list: Vec<&Variant>| {
+        list.iter()
+            .map(|variant| variant.name.clone())
+            .collect::<Vec<_>>()
+    };
     let parts = [
-        ("added", names(came.collect())),
-        ("gone", names(went.collect())),
-        ("of another value", names(other.collect())),
+        ("added", names(added.collect())),
+        ("removed", names(removed.collect())),
+        ("changed value", names(revalued.collect())),
     ];
-    let breaks = parts[1..].iter().any(|(_, names)| !names.is_empty());
+    let is_breaking = parts[1..].iter().any(|(_, names)| !names.is_empty());
     let parts = parts.iter().filter(|(_, names)| !names.is_empty());
     let parts: Vec<String> = parts
         .map(|(word, names)| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            format!("{word}: {}", few(&names))
+            format!("{word}: {}", list_names(&names))
         })
         .collect();
-    Event {
+    HistoryEvent {
         release: pair[1].first().into(),
-        what: if breaks {
-            What::Changed
+        kind: if is_breaking {
+            EventKind::Changed
         } else {
-            What::Extended
+            EventKind::Extended
         },
         text: match parts.is_empty() {
-            true => "values in another order".into(),
+            true => "values reordered".into(),
             false => parts.join("; "),
         },
     }
 }
 
-/// The releases of an item, over all of its epochs: `2.5–2.21`.
+/// Formats the releases that declare an item: `2.5–2.21`.
 pub fn lifetime(history: &History, name: &str) -> String {
     let origins = history.items.get(name).map_or(&[][..], Vec::as_slice);
     let releases: Vec<String> = history
         .releases
         .iter()
-        .filter(|one| origins.iter().any(|epoch| epoch.releases.contains(one)))
+        .filter(|release| origins.iter().any(|epoch| epoch.releases.contains(release)))
         .cloned()
         .collect();
     span(history, &releases)

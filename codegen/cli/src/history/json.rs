@@ -1,79 +1,79 @@
-//! A history for programs. Its keys are a contract, `codegen/docs/history.schema.json`:
+//! A history as JSON. The schema is `codegen/docs/history.schema.json`:
 //!
 //! ```json
-//! {"schema": 1, "releases": ["2.4", ...], "previews": {RELEASE: VERSION},
+//! {"schema": 2, "releases": ["2.4", ...], "previews": {RELEASE: VERSION},
 //!  "apis": {API: [{"releases", "version"}]},
-//!  "items": {NAME: {"kind", "api", "releases", "events": [{"release", "what", "text"}], "epochs": [...]}},
+//!  "items": {NAME: {"kind", "api", "releases", "events": [{"release", "kind", "text"}], "epochs": [...]}},
 //!  "lints": [{"rule", "item", "text"}]}
 //! ```
 //!
-//! An epoch has `releases`, and of a struct or union `size`, `align`, `struct_size` (or null),
-//! `breaks` (with the epoch before), `fields` (`name`, `type`, `offset`, `size`, `marks` of
-//! `appended inserted moved retyped renamed`) and `gone`; of a function, callback or function-typed
-//! field a `signature` as in a snapshot; of an enumeration `values`. `what` is one of `appeared
-//! extended changed renamed went`. Types are written as in a snapshot. A function that core has to
-//! export also has `exported`: for each `package` and `platform` the releases that were `read`, and
-//! `libraries`, each with the releases in which it exports the function.
+//! An epoch has `releases`. For a struct or union it has `size`, `align`, `struct_size` (or null), `breaks` (true if
+//! the layout is incompatible with the previous epoch), `fields` (`name`, `type`, `offset`, `size`, `marks` of
+//! `appended inserted moved retyped renamed`) and `removed`. For a function, callback or function-typed field it has
+//! a `signature` as in a snapshot, for an enumeration `values`. The `kind` of an event is one of `appeared extended
+//! changed renamed removed`. Types are as in a snapshot. A function that core exports also has `exported`: for each
+//! `package` and `platform` the `releases` whose wheel was read, and `libraries`, each with the releases in which it
+//! exports the function.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use sp_ir::{History, Signature, Type, Variant};
 
-use super::event::{Event, events};
+use super::event::{HistoryEvent, events};
 use super::exports::{Exporter, Exports};
-use super::lint::{Lint, lints};
+use super::lint::{LayoutLint, layout_lints};
 use super::lookup::Subject;
-use super::table::{Mark, Table};
+use super::table::{LayoutTable, Mark};
 
-/// The version of this form.
-const SCHEMA: u32 = 1;
+/// ApiVersion of the format.
+const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct HistoryDocument<'a> {
     schema: u32,
     releases: &'a [String],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     previews: &'a BTreeMap<String, String>,
-    apis: BTreeMap<&'a str, Vec<Version<'a>>>,
-    items: BTreeMap<&'a str, Entry<'a>>,
-    lints: Vec<Lint>,
+    apis: BTreeMap<&'a str, Vec<ApiVersion<'a>>>,
+    items: BTreeMap<&'a str, ItemEntry<'a>>,
+    lints: Vec<LayoutLint>,
 }
 
 #[derive(Serialize)]
-struct Version<'a> {
+struct ApiVersion<'a> {
     releases: &'a [String],
     version: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct ItemEntry<'a> {
     kind: &'a str,
     api: &'a str,
     releases: Vec<&'a str>,
-    events: Vec<Event>,
-    epochs: Vec<Form<'a>>,
+    events: Vec<HistoryEvent>,
+    epochs: Vec<EpochEntry<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     exported: &'a [Exporter],
 }
 
 #[derive(Serialize)]
-struct Form<'a> {
+struct EpochEntry<'a> {
     releases: &'a [String],
     #[serde(flatten)]
-    shape: Shape<'a>,
+    shape: EpochShape<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Shape<'a> {
+enum EpochShape<'a> {
     Record {
         size: u64,
         align: u64,
         struct_size: Option<u64>,
         breaks: bool,
-        fields: Vec<Member<'a>>,
-        gone: Vec<&'a str>,
+        fields: Vec<FieldEntry<'a>>,
+        removed: Vec<&'a str>,
     },
     Function {
         signature: &'a Signature,
@@ -84,7 +84,7 @@ enum Shape<'a> {
 }
 
 #[derive(Serialize)]
-struct Member<'a> {
+struct FieldEntry<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     ty: &'a Type,
@@ -93,73 +93,76 @@ struct Member<'a> {
     marks: &'a [Mark],
 }
 
-/// The history of `subject`, ending in one newline.
+/// Formats the history of `subject` as JSON, ending in one newline.
 pub fn json(history: &History, exports: &Exports, subject: &Subject) -> String {
     let names = subject.items(history);
-    let tables: BTreeMap<&str, Table> = names
+    let tables: BTreeMap<&str, LayoutTable> = names
         .iter()
-        .filter_map(|name| Some((*name, Table::of(history, name)?)))
+        .filter_map(|name| Some((*name, LayoutTable::find(history, name)?)))
         .collect();
-    let items: BTreeMap<&str, Entry> = names
+    let items: BTreeMap<&str, ItemEntry> = names
         .iter()
         .filter_map(|name| {
-            let entry = entry(history, name, tables.get(name), exports.get(name))?;
+            let entry = new_entry(history, name, tables.get(name), exports.get(name))?;
             Some((*name, entry))
         })
         .collect();
-    let document = Document {
+    let document = HistoryDocument {
         schema: SCHEMA,
         releases: &history.releases,
         previews: &history.previews,
-        apis: versions(history, &items),
-        lints: names.iter().flat_map(|name| lints(history, name)).collect(),
+        apis: api_versions(history, &items),
+        lints: names
+            .iter()
+            .flat_map(|name| layout_lints(history, name))
+            .collect(),
         items,
     };
     serde_json::to_string(&document).expect("plain data always serializes") + "\n"
 }
 
-fn versions<'a>(
+fn api_versions<'a>(
     history: &'a History,
-    items: &BTreeMap<&str, Entry>,
-) -> BTreeMap<&'a str, Vec<Version<'a>>> {
-    let used = |api: &&String| items.values().any(|entry| entry.api == **api);
-    let epochs = |api: &String| -> Vec<Version<'a>> {
+    items: &BTreeMap<&str, ItemEntry>,
+) -> BTreeMap<&'a str, Vec<ApiVersion<'a>>> {
+    let is_used = |api: &&String| items.values().any(|entry| entry.api == **api);
+    let epochs = |api: &String| -> Vec<ApiVersion<'a>> {
         let epochs = history.apis[api].iter();
-        let version = epochs.map(|epoch| Version {
+        let version = epochs.map(|epoch| ApiVersion {
             releases: &epoch.releases,
             version: epoch.shape.as_deref(),
         });
         version.collect()
     };
-    let apis = history.apis.keys().filter(used);
+    let apis = history.apis.keys().filter(is_used);
     apis.map(|api| (api.as_str(), epochs(api))).collect()
 }
 
-fn entry<'a>(
+fn new_entry<'a>(
     history: &'a History,
     name: &str,
-    table: Option<&'a Table>,
+    table: Option<&'a LayoutTable>,
     exported: &'a [Exporter],
-) -> Option<Entry<'a>> {
-    // A field is no item; its struct is.
+) -> Option<ItemEntry<'a>> {
+    // The item of a field is its struct.
     let owner = name.split('.').next().unwrap_or(name);
     let origins = history.items.get(owner)?;
     let origin = &origins.last()?.shape;
-    let epochs = table.map_or_else(|| forms(history, name), records);
+    let epochs = table.map_or_else(|| declaration_epochs(history, name), struct_epochs);
     let is_slot = owner != name;
     let releases: Vec<&str> = match is_slot {
         true => epochs
             .iter()
-            .flat_map(|one| one.releases)
+            .flat_map(|epoch| epoch.releases)
             .map(String::as_str)
             .collect(),
         false => origins
             .iter()
-            .flat_map(|one| &one.releases)
+            .flat_map(|epoch| &epoch.releases)
             .map(String::as_str)
             .collect(),
     };
-    Some(Entry {
+    Some(ItemEntry {
         kind: if is_slot { "field" } else { &origin.kind },
         api: &origin.api,
         releases,
@@ -169,34 +172,34 @@ fn entry<'a>(
     })
 }
 
-fn forms<'a>(history: &'a History, name: &str) -> Vec<Form<'a>> {
+fn declaration_epochs<'a>(history: &'a History, name: &str) -> Vec<EpochEntry<'a>> {
     let all = [&history.functions, &history.callbacks, &history.slots];
     let functions = all
         .into_iter()
         .filter_map(|epochs| epochs.get(name))
         .flatten();
-    let functions = functions.map(|epoch| Form {
+    let functions = functions.map(|epoch| EpochEntry {
         releases: &epoch.releases,
-        shape: Shape::Function {
+        shape: EpochShape::Function {
             signature: &epoch.shape,
         },
     });
     let enums = history.enums.get(name).into_iter().flatten();
-    let enums = enums.map(|epoch| Form {
+    let enums = enums.map(|epoch| EpochEntry {
         releases: &epoch.releases,
-        shape: Shape::Enum {
+        shape: EpochShape::Enum {
             values: &epoch.shape,
         },
     });
     functions.chain(enums).collect()
 }
 
-fn records(table: &Table) -> Vec<Form<'_>> {
-    let form = |(index, column): (usize, &'_ super::table::Column)| -> Shape<'_> {
+fn struct_epochs(table: &LayoutTable) -> Vec<EpochEntry<'_>> {
+    let shape = |(index, column): (usize, &'_ super::table::LayoutColumn)| -> EpochShape<'_> {
         let members = table.rows.iter().filter_map(|row| {
             let cell = &row.cells[index];
             let field = cell.field.as_ref()?;
-            Some(Member {
+            Some(FieldEntry {
                 name: &field.name,
                 ty: &field.ty,
                 offset: field.offset,
@@ -204,23 +207,23 @@ fn records(table: &Table) -> Vec<Form<'_>> {
                 marks: &cell.marks,
             })
         });
-        let mut fields: Vec<Member> = members.collect();
+        let mut fields: Vec<FieldEntry> = members.collect();
         fields.sort_by_key(|member| member.offset);
-        Shape::Record {
+        EpochShape::Record {
             size: column.layout.size,
             align: column.layout.align,
             struct_size: column.struct_size,
             breaks: column.breaks,
             fields,
-            gone: table.marked(index, Mark::Gone),
+            removed: table.marked(index, Mark::Removed),
         }
     };
-    let mut forms = Vec::new();
+    let mut epochs = Vec::new();
     for (index, column) in table.columns.iter().enumerate() {
-        forms.push(Form {
+        epochs.push(EpochEntry {
             releases: &column.releases,
-            shape: form((index, column)),
+            shape: shape((index, column)),
         });
     }
-    forms
+    epochs
 }

@@ -1,58 +1,62 @@
-//! Where a struct's history leaves a running plugin in the dark. Each finding has a stable id.
+//! Lints about layout changes that a plugin cannot detect at run time. Each rule has a stable id.
 
 use serde::Serialize;
 use sp_ir::{Discriminator, Epoch, History, Record};
 
 use super::span;
 
-/// Something wrong with an item's history.
+/// A lint finding about the layouts of a struct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Lint {
+pub struct LayoutLint {
     /// The rule's id: `epochs_indistinguishable` or `layout_changed_version_not_bumped`.
     pub rule: &'static str,
     /// The struct.
     pub item: String,
-    /// What is wrong.
+    /// Description.
     pub text: String,
 }
 
-/// The findings about the struct called `name`.
-pub fn lints(history: &History, name: &str) -> Vec<Lint> {
+/// Returns the findings about the struct `name`.
+pub fn layout_lints(history: &History, name: &str) -> Vec<LayoutLint> {
     let epochs = history.structs.get(name).map_or(&[][..], Vec::as_slice);
     let mut found = Vec::new();
     let mut lint = |rule, text: String| {
         let item = name.to_string();
-        found.push(Lint { rule, item, text });
+        found.push(LayoutLint { rule, item, text });
     };
     for (old, new) in history.indistinguishable(name) {
         lint(
             "epochs_indistinguishable",
-            indistinguishable(history, old, new),
+            describe_indistinguishable(history, old, new),
         );
     }
     for pair in epochs.windows(2) {
-        if let Some(text) = not_bumped(history, name, &pair[0], &pair[1]) {
+        if let Some(text) = describe_unchanged_version(history, name, &pair[0], &pair[1]) {
             lint("layout_changed_version_not_bumped", text);
         }
     }
     found
 }
 
-/// Nothing that a program sees at run time differs: neither `struct_size` nor the API's version.
-fn indistinguishable(history: &History, old: &Epoch<Record>, new: &Epoch<Record>) -> String {
-    let why = match &new.shape.struct_size {
-        Some(size) => format!("both say {} bytes in struct_size", size.value),
-        None => "nothing in it says its size".into(),
+/// Describes two layouts with the same `struct_size` and the same API version.
+fn describe_indistinguishable(
+    history: &History,
+    old: &Epoch<Record>,
+    new: &Epoch<Record>,
+) -> String {
+    let reason = match &new.shape.struct_size {
+        Some(size) => format!("both have struct_size {}", size.value),
+        None => "the struct has no struct_size".into(),
     };
-    let told = match new.shape.discriminator {
-        Some(Discriminator::Release) => "; only the running release tells them apart",
+    let hint = match new.shape.discriminator {
+        Some(Discriminator::Release) => "; only the release of the host distinguishes them",
         None => "",
     };
-    let run = |epoch: &Epoch<Record>| span(history, &epoch.releases);
-    format!("{} and {}: {why}{told}", run(old), run(new))
+    let releases = |epoch: &Epoch<Record>| span(history, &epoch.releases);
+    format!("{} and {}: {reason}{hint}", releases(old), releases(new))
 }
 
-fn not_bumped(
+fn describe_unchanged_version(
     history: &History,
     name: &str,
     old: &Epoch<Record>,

@@ -1,4 +1,4 @@
-//! What a name on the command line means: an API, an item of one, or a field, `Struct.field`.
+//! Resolves a name on the command line: an API, an item, or a field, `Struct.field`.
 
 use miette::Diagnostic;
 use sp_ir::History;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use sp_data::suggest;
 
-/// What a history is asked of.
+/// Subject of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// All APIs.
@@ -17,25 +17,25 @@ pub enum Subject {
     Struct(String),
     /// A function, a callback, or a function-typed field.
     Function(String),
-    /// Anything else that has a name: an enumeration, a handle, another name, a constant.
+    /// Another item: an enumeration, a handle, an alias, a constant.
     Other(String),
 }
 
-/// Nothing is called so.
+/// No API or item has the requested name.
 #[derive(Debug, Error, Diagnostic)]
-#[error("no API, struct or function is called `{name}` in any release")]
-#[diagnostic(code(sp_gen::history::unknown), help("{help}"))]
-pub struct Unknown {
+#[error("no release has an API, struct or function `{name}`")]
+#[diagnostic(code(sp_gen::history::unknown_name), help("{help}"))]
+pub struct UnknownName {
     name: String,
     help: String,
 }
 
 impl Subject {
-    /// What `name` means; everything where there is none.
+    /// Returns the subject called `name`, or all APIs if `name` is `None`.
     ///
     /// # Errors
-    /// Where nothing is called so: with the closest names.
-    pub fn find(history: &History, name: Option<&str>) -> Result<Self, Unknown> {
+    /// Returns an error that suggests similar names if there is none of that name.
+    pub fn find(history: &History, name: Option<&str>) -> Result<Self, UnknownName> {
         let Some(name) = name else {
             return Ok(Self::All);
         };
@@ -52,17 +52,17 @@ impl Subject {
         } else if history.items.contains_key(name) {
             Ok(Self::Other(owned))
         } else {
-            Self::through_field(history, name).ok_or_else(|| unknown(history, name))
+            Self::from_field(history, name).ok_or_else(|| unknown_name(history, name))
         }
     }
 
-    /// A field of a callback's type is that callback; of any other, its struct.
-    fn through_field(history: &History, name: &str) -> Option<Self> {
+    /// Returns the subject of a field: its callback type if it has one, else its struct.
+    fn from_field(history: &History, name: &str) -> Option<Self> {
         let field = &history.fields.get(name)?.last()?.shape;
         let callback = field
             .ty
             .named()
-            .filter(|one| history.callbacks.contains_key(*one));
+            .filter(|name| history.callbacks.contains_key(*name));
         let (structure, _) = name.split_once('.')?;
         Some(match callback {
             Some(callback) => Self::Function(callback.into()),
@@ -70,34 +70,34 @@ impl Subject {
         })
     }
 
-    /// The items that are meant, sorted.
+    /// Returns the items of the subject, sorted by name.
     pub fn items<'a>(&'a self, history: &'a History) -> Vec<&'a str> {
-        let of_api = |api: &'a str| {
-            let has = move |(_, origins): &(&String, &Vec<sp_ir::Epoch<sp_ir::Origin>>)| {
+        let api_items = |api: &'a str| {
+            let is_in_api = move |(_, origins): &(&String, &Vec<sp_ir::Epoch<sp_ir::Origin>>)| {
                 origins.iter().any(|origin| origin.shape.api == api)
             };
             history
                 .items
                 .iter()
-                .filter(has)
+                .filter(is_in_api)
                 .map(|(name, _)| name.as_str())
                 .collect()
         };
         match self {
             Self::All => history.items.keys().map(String::as_str).collect(),
-            Self::Api(api) => of_api(api),
+            Self::Api(api) => api_items(api),
             Self::Struct(name) | Self::Function(name) | Self::Other(name) => vec![name],
         }
     }
 }
 
-fn unknown(history: &History, name: &str) -> Unknown {
+fn unknown_name(history: &History, name: &str) -> UnknownName {
     let known = history.apis.keys().chain(history.items.keys());
     let known = known.chain(history.slots.keys()).map(String::as_str);
     let help = suggest::did_you_mean(name, known);
     let name = name.into();
-    Unknown {
+    UnknownName {
         name,
-        help: help.unwrap_or_else(|| "`sp-gen history` lists what changed in each API".into()),
+        help: help.unwrap_or_else(|| "`sp-gen history` prints the changes of all APIs".into()),
     }
 }

@@ -1,7 +1,7 @@
-//! What became of structs, functions and APIs over the releases, for people and for programs.
+//! Reports of `sp-gen history`: the changes of structs, functions and APIs over the releases.
 //!
-//! `sp_ir::History` says what the epochs are; here they are laid side by side and written down:
-//! as text, as JSON, or as a page.
+//! `sp_ir::History` determines the epochs, which are runs of releases with one layout or signature. The modules here
+//! compare the epochs and format them as text, JSON or an HTML page.
 
 mod event;
 mod exports;
@@ -12,26 +12,28 @@ mod page;
 mod table;
 mod text;
 
-pub use event::{Event, What};
+pub use event::{EventKind, HistoryEvent};
 pub use exports::{Exporter, Exports};
 pub use json::json;
-pub use lint::{Lint, lints};
-pub use lookup::{Subject, Unknown};
+pub use lint::{LayoutLint, layout_lints};
+pub use lookup::{Subject, UnknownName};
 pub use page::page;
-pub use table::{Cell, Column, Mark, Row, Table};
+pub use table::{FieldRow, LayoutCell, LayoutColumn, LayoutTable, Mark};
 pub use text::{Paint, text};
 
 use sp_ir::History;
 
-/// Returns releases as runs: `2.5–2.7, 2.9`, and `2.21–2.22*` if 2.22 is a preview.
+/// Formats releases as runs: `2.5–2.7, 2.9`, and `2.21–2.22*` if 2.22 is a preview.
 pub fn span(history: &History, releases: &[String]) -> String {
     let all = &history.releases;
     let mut runs: Vec<(&str, &str, usize)> = Vec::new();
     for release in releases {
-        let place = all.iter().position(|one| one == release).unwrap_or(0);
+        let index = all.iter().position(|known| known == release).unwrap_or(0);
         match runs.last_mut() {
-            Some((_, last, at)) if *at + 1 == place => (*last, *at) = (release, place),
-            _ => runs.push((release, release, place)),
+            Some((_, last, last_index)) if *last_index + 1 == index => {
+                (*last, *last_index) = (release, index);
+            }
+            _ => runs.push((release, release, index)),
         }
     }
     let runs = runs.iter().map(|(first, last, _)| match first == last {

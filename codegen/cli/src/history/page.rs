@@ -1,163 +1,163 @@
-//! A history as one page that needs nothing else: one row a field, one column a release.
+//! A history as an HTML page without external resources: a row per field, a column per run of releases.
 
+mod cells;
 mod runs;
-mod squares;
 
 use askama::Template;
 use sp_ir::{Epoch, History, Signature};
 
-use super::event::{What, events, lifetime};
+use super::event::{EventKind, events, lifetime};
 use super::exports::Exports;
-use super::lint::lints;
+use super::lint::layout_lints;
 use super::lookup::Subject;
 use super::span;
-use super::table::{Row, Table};
+use super::table::{FieldRow, LayoutTable};
+use cells::GridCell;
 use sp_ir::c;
-use squares::Square;
 
 #[derive(Template)]
 #[template(path = "report/history.html.jinja")]
-struct Page {
+struct HistoryPage {
     title: String,
     releases: Vec<String>,
     footnote: Option<String>,
-    chapters: Vec<Chapter>,
+    sections: Vec<Section>,
 }
 
-/// An API, or the one item that was asked for.
-struct Chapter {
+/// A section of the page: an API, or the requested item.
+struct Section {
     name: String,
     about: String,
-    /// Items by what happened in each run of releases.
-    overview: Vec<Line>,
-    /// The heads of the overview's columns.
+    /// One row per item with events.
+    overview: Vec<GridRow>,
+    /// The headings of the overview's columns.
     runs: Vec<String>,
-    blocks: Vec<Block>,
-    quiet: Vec<String>,
+    blocks: Vec<ItemDetails>,
+    unchanged: Vec<String>,
     lints: Vec<(String, String)>,
 }
 
-/// A row of squares, one for each run of releases in which nothing in the table changed.
-struct Line {
+/// A row of a table, with one cell for each run of releases in which nothing in the table changed.
+struct GridRow {
     name: String,
     about: String,
-    /// What `about` has no room for.
+    /// The whole text if `about` is shortened.
     hint: String,
     former: String,
-    /// Set where a section of the struct begins.
+    /// The heading of the struct's section that begins at this row.
     section: Option<String>,
-    /// Where on the page there is more about it.
+    /// True if the page has details about the item.
     link: bool,
-    squares: Vec<Square>,
+    cells: Vec<GridCell>,
 }
 
 /// An item in detail.
-struct Block {
+struct ItemDetails {
     name: String,
     about: String,
-    /// Whether it is the one that was asked for.
+    /// True if the details are expanded.
     open: bool,
-    sizes: Vec<Line>,
-    fields: Vec<Line>,
-    /// The heads of the columns of sizes and fields.
+    sizes: Vec<GridRow>,
+    fields: Vec<GridRow>,
+    /// The headings of the columns of sizes and fields.
     runs: Vec<String>,
     declarations: Vec<Declarations>,
-    /// Who exports it, a line for each package and platform.
-    exports: Vec<Line>,
-    /// The heads of their columns.
+    /// The libraries that export it, one row for each package and platform.
+    exports: Vec<GridRow>,
+    /// The headings of the columns of `exports`.
     export_runs: Vec<String>,
     events: Vec<(String, String)>,
 }
 
-/// What something was declared as, by releases.
+/// The declarations of an item or field, by runs of releases.
 struct Declarations {
     name: String,
     runs: Vec<(String, String)>,
 }
 
-/// The page about `subject`.
+/// Formats the history of `subject` as an HTML page.
 ///
 /// # Errors
-/// Where the template fails.
+/// Returns an error if the template fails.
 pub fn page(history: &History, exports: &Exports, subject: &Subject) -> askama::Result<String> {
-    let (title, chapters) = match subject {
+    let (title, sections) = match subject {
         Subject::All => {
             let apis = history
                 .apis
                 .keys()
-                .map(|api| chapter(history, exports, api));
+                .map(|api| api_section(history, exports, api));
             ("TensorFlow's C plugin APIs".into(), apis.collect())
         }
-        Subject::Api(api) => (api.clone(), vec![chapter(history, exports, api)]),
+        Subject::Api(api) => (api.clone(), vec![api_section(history, exports, api)]),
         Subject::Struct(name) | Subject::Function(name) | Subject::Other(name) => {
-            (name.clone(), vec![single(history, exports, name)])
+            (name.clone(), vec![item_section(history, exports, name)])
         }
     };
-    Page {
+    HistoryPage {
         title,
         releases: history
             .releases
             .iter()
-            .map(|it| history.label(it))
+            .map(|release| history.label(release))
             .collect(),
         footnote: history.footnote(),
-        chapters,
+        sections,
     }
     .render()
     .map(|text| text + "\n")
 }
 
-fn chapter(history: &History, exports: &Exports, api: &str) -> Chapter {
+fn api_section(history: &History, exports: &Exports, api: &str) -> Section {
     let subject = Subject::Api(api.into());
     let mut names = subject.items(history);
     names.sort_by_key(|name| kind(history, name));
-    let (eventful, quiet): (Vec<&str>, Vec<&str>) = names
-        .iter()
-        .partition(|name| !events(history, name).is_empty() || exports.lacks(history, name));
+    let (eventful, unchanged): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| {
+        !events(history, name).is_empty() || exports.is_unexported(history, name)
+    });
     let changed = |name: &&&str| {
         let events = events(history, name);
-        let counts = |what| matches!(what, What::Changed | What::Extended);
-        events.iter().any(|event| counts(event.what)) || exports.lacks(history, name)
+        let counts = |kind| matches!(kind, EventKind::Changed | EventKind::Extended);
+        events.iter().any(|event| counts(event.kind)) || exports.is_unexported(history, name)
     };
     let detailed: Vec<&str> = eventful.iter().filter(changed).copied().collect();
-    // What changed says more than what came or went.
+    // Changed items precede items that only appeared or were removed.
     let mut eventful = eventful;
     eventful.sort_by_key(|name| !detailed.contains(name));
-    let overview = eventful.iter().map(|name| Line {
+    let overview = eventful.iter().map(|name| GridRow {
         link: detailed.contains(name),
-        ..Line::of(name, kind(history, name), squares::item(history, name))
+        ..GridRow::new(name, kind(history, name), cells::item(history, name))
     });
-    let mut overview: Vec<Line> = overview.collect();
-    Chapter {
+    let mut overview: Vec<GridRow> = overview.collect();
+    Section {
         name: api.into(),
         about: about_api(history, api),
         runs: runs::merge(history, &mut [&mut overview]),
         overview,
         blocks: detailed
             .iter()
-            .map(|name| block(history, exports, name))
+            .map(|name| item_details(history, exports, name))
             .collect(),
-        quiet: quiet.iter().map(|name| name.to_string()).collect(),
+        unchanged: unchanged.iter().map(|name| name.to_string()).collect(),
         lints: findings(history, &names),
     }
 }
 
-fn single(history: &History, exports: &Exports, name: &str) -> Chapter {
-    let mut block = block(history, exports, name);
-    block.open = true;
-    Chapter {
+fn item_section(history: &History, exports: &Exports, name: &str) -> Section {
+    let mut details = item_details(history, exports, name);
+    details.open = true;
+    Section {
         name: String::new(),
         about: String::new(),
         overview: Vec::new(),
         runs: Vec::new(),
-        blocks: vec![block],
-        quiet: Vec::new(),
+        blocks: vec![details],
+        unchanged: Vec::new(),
         lints: findings(history, &[name]),
     }
 }
 
-impl Line {
-    fn of(name: &str, about: &str, squares: Vec<Square>) -> Self {
+impl GridRow {
+    fn new(name: &str, about: &str, cells: Vec<GridCell>) -> Self {
         Self {
             name: name.into(),
             about: about.into(),
@@ -165,7 +165,7 @@ impl Line {
             former: String::new(),
             section: None,
             link: false,
-            squares,
+            cells,
         }
     }
 }
@@ -182,78 +182,81 @@ fn kind<'h>(history: &'h History, name: &str) -> &'h str {
 
 fn about_api(history: &History, api: &str) -> String {
     let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
-    let releases: Vec<String> = epochs.iter().flat_map(|one| one.releases.clone()).collect();
+    let releases: Vec<String> = epochs
+        .iter()
+        .flat_map(|epoch| epoch.releases.clone())
+        .collect();
     let versions: Vec<&str> = epochs
         .iter()
-        .filter_map(|one| one.shape.as_deref())
+        .filter_map(|epoch| epoch.shape.as_deref())
         .collect();
     let version = match versions.as_slice() {
-        [] => "no version of its own".into(),
-        [one] => format!("its own version reads {one} in all of them"),
-        [first, .., last] => format!("its own version {first} to {last}"),
+        [] => "the API has no version".into(),
+        [version] => format!("version {version} in all releases"),
+        [first, .., last] => format!("version {first} to {last}"),
     };
     format!("TensorFlow {}; {version}", span(history, &releases))
 }
 
 fn findings(history: &History, names: &[&str]) -> Vec<(String, String)> {
-    let found = names.iter().flat_map(|name| lints(history, name));
+    let found = names.iter().flat_map(|name| layout_lints(history, name));
     found
         .map(|lint| (lint.rule.into(), format!("{}, {}", lint.item, lint.text)))
         .collect()
 }
 
-fn block(history: &History, exports: &Exports, name: &str) -> Block {
-    let table = Table::of(history, name);
+fn item_details(history: &History, exports: &Exports, name: &str) -> ItemDetails {
+    let table = LayoutTable::find(history, name);
     let when = match lifetime(history, name) {
         when if when.is_empty() => String::new(),
         when => format!(", {when}"),
     };
-    let rows = table.iter().flat_map(|table| &table.rows);
-    let retyped = rows.filter_map(|row| types(history, name, row));
-    let lines = |of: fn(&History, &Table) -> Vec<Line>| {
-        let lines = table.as_ref().map(|table| of(history, table));
+    let field_rows = table.iter().flat_map(|table| &table.rows);
+    let retyped = field_rows.filter_map(|row| type_declarations(history, name, row));
+    let rows = |build: fn(&History, &LayoutTable) -> Vec<GridRow>| {
+        let lines = table.as_ref().map(|table| build(history, table));
         lines.unwrap_or_default()
     };
-    let (mut sizes, mut fields) = (lines(sizes), lines(fields));
+    let (mut sizes, mut fields) = (rows(sizes), rows(fields));
     let mut exports = exporters(history, exports, name);
-    let happened = events(history, name).into_iter();
-    Block {
+    let events = events(history, name).into_iter();
+    ItemDetails {
         name: name.into(),
         about: format!("{}{when}", kind(history, name)),
         open: false,
         runs: runs::merge(history, &mut [&mut sizes, &mut fields]),
         sizes,
         fields,
-        declarations: signatures(history, name)
+        declarations: signature_declarations(history, name)
             .into_iter()
             .chain(retyped)
             .collect(),
         export_runs: runs::merge(history, &mut [&mut exports]),
         exports,
-        events: happened
+        events: events
             .map(|event| (history.label(&event.release), event.text))
             .collect(),
     }
 }
 
-fn exporters(history: &History, exports: &Exports, name: &str) -> Vec<Line> {
+fn exporters(history: &History, exports: &Exports, name: &str) -> Vec<GridRow> {
     let lines = exports.get(name).iter().map(|exporter| {
-        let squares = squares::exporter(history, exporter);
-        Line::of(&exporter.package, exporter.platform, squares)
+        let cells = cells::exporter(history, exporter);
+        GridRow::new(&exporter.package, exporter.platform, cells)
     });
     lines.collect()
 }
 
-fn sizes(history: &History, table: &Table) -> Vec<Line> {
-    let layout = squares::size(history, table, |column| Some(column.layout.size));
-    let said = squares::size(history, table, |column| column.struct_size);
+fn sizes(history: &History, table: &LayoutTable) -> Vec<GridRow> {
+    let layout = cells::size(history, table, |column| Some(column.layout.size));
+    let struct_size = cells::size(history, table, |column| column.struct_size);
     vec![
-        Line::of("sizeof", "bytes", layout),
-        Line::of("struct_size", "bytes, unpadded", said),
+        GridRow::new("sizeof", "bytes", layout),
+        GridRow::new("struct_size", "bytes, unpadded", struct_size),
     ]
 }
 
-fn fields(history: &History, table: &Table) -> Vec<Line> {
+fn fields(history: &History, table: &LayoutTable) -> Vec<GridRow> {
     let mut section = None;
     let mut lines = Vec::new();
     for row in &table.rows {
@@ -265,18 +268,18 @@ fn fields(history: &History, table: &Table) -> Vec<Line> {
             .former
             .iter()
             .map(|(name, last)| format!("{name} to {last}"));
-        lines.push(Line {
+        lines.push(GridRow {
             former: former.collect::<Vec<_>>().join(", "),
             section: section.clone().filter(|_| begins),
             hint: row.ty.clone(),
-            ..Line::of(&row.name, row.kind(), squares::field(history, table, row))
+            ..GridRow::new(&row.name, row.kind(), cells::field(history, table, row))
         });
     }
     lines
 }
 
-/// The types of a field that had several.
-fn types(history: &History, name: &str, row: &Row) -> Option<Declarations> {
+/// Returns the types of a field that had several.
+fn type_declarations(history: &History, name: &str, row: &FieldRow) -> Option<Declarations> {
     let epochs = history.fields.get(&format!("{name}.{}", row.name))?;
     let run = |epoch: &Epoch<sp_ir::Field>| {
         let run = span(history, &epoch.releases);
@@ -288,7 +291,7 @@ fn types(history: &History, name: &str, row: &Row) -> Option<Declarations> {
     })
 }
 
-fn signatures(history: &History, name: &str) -> Option<Declarations> {
+fn signature_declarations(history: &History, name: &str) -> Option<Declarations> {
     let all = [&history.functions, &history.callbacks, &history.slots];
     let epochs = all.into_iter().find_map(|epochs| epochs.get(name))?;
     let short = name.rsplit('.').next().unwrap_or(name);

@@ -1,31 +1,31 @@
-//! A struct's epochs side by side: one row a field, one column an epoch, and in each cell where the
-//! field stands and what became of it since the epoch before.
+//! A table of a struct's epochs: a row per field, a column per epoch. A cell has the field's offset and its changes
+//! since the previous epoch.
 
 use serde::Serialize;
 use sp_ir::{Epoch, Field, History, Layout, Record};
 
 use sp_ir::c;
 
-/// What became of a field when an epoch began.
+/// Change of a field since the previous epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
-    /// It came, behind all that was there: older programs still find the rest.
+    /// The field was added after all fields of the previous epoch, which keep their offsets.
     Appended,
-    /// It came, where something else stood or in between.
+    /// The field was added before or over a field of the previous epoch.
     Inserted,
-    /// It stands at another offset.
+    /// The field has another offset.
     Moved,
-    /// It has another type, or a function there has another signature.
+    /// The field has another type or signature.
     Retyped,
-    /// It has another name.
+    /// The field has another name.
     Renamed,
-    /// It is there no more.
-    Gone,
+    /// The field was removed.
+    Removed,
 }
 
 impl Mark {
-    /// The word for it.
+    /// Returns the name in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Appended => "appended",
@@ -33,11 +33,11 @@ impl Mark {
             Self::Moved => "moved",
             Self::Retyped => "retyped",
             Self::Renamed => "renamed",
-            Self::Gone => "gone",
+            Self::Removed => "removed",
         }
     }
 
-    /// The sign for it, where there is no room for the word.
+    /// Returns the sign for narrow columns.
     pub fn sign(self) -> char {
         match self {
             Self::Appended => '+',
@@ -45,55 +45,55 @@ impl Mark {
             Self::Moved => '>',
             Self::Retyped => '~',
             Self::Renamed => '=',
-            Self::Gone => 'x',
+            Self::Removed => 'x',
         }
     }
 
-    /// Whether who was built with the one epoch misreads the other.
+    /// Returns true if a program built with one epoch misreads the other.
     pub fn breaks(self) -> bool {
         !matches!(self, Self::Appended | Self::Renamed)
     }
 }
 
-/// An epoch of the struct.
+/// An epoch of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct LayoutColumn {
     /// Its releases.
     pub releases: Vec<String>,
     /// `sizeof` and `alignof`.
     pub layout: Layout,
-    /// The `struct_size` protocol's size.
+    /// The value of `struct_size`, if the struct has a size constant.
     pub struct_size: Option<u64>,
-    /// Whether something in it breaks with the epoch before.
+    /// True if the layout is incompatible with the previous epoch.
     pub breaks: bool,
 }
 
 /// A field in an epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// The field, where the epoch has it.
+pub struct LayoutCell {
+    /// The field, or `None` if the epoch does not have it.
     pub field: Option<Field>,
-    /// What became of it when the epoch began.
+    /// Its changes since the previous epoch.
     pub marks: Vec<Mark>,
 }
 
-/// A field through all epochs.
+/// A field in all epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Its name, the newest.
+pub struct FieldRow {
+    /// Its newest name.
     pub name: String,
-    /// Earlier names and the last release of each.
+    /// Its earlier names, each with the last release that has it.
     pub former: Vec<(String, String)>,
-    /// Its type, the newest, as C writes it.
+    /// Its newest type, in C.
     pub ty: String,
-    /// The first release that has it under the newest name.
+    /// The first release with the newest name.
     pub since: String,
-    /// A cell for each column.
-    pub cells: Vec<Cell>,
+    /// One cell per column.
+    pub cells: Vec<LayoutCell>,
 }
 
-impl Row {
-    /// The type as far as a line has room.
+impl FieldRow {
+    /// Returns the type, or "function" for a function pointer, whose type is too long for a table.
     pub fn kind(&self) -> &str {
         match self.ty.contains("(*)") {
             true => "function",
@@ -102,40 +102,40 @@ impl Row {
     }
 }
 
-/// A struct or union through the releases.
+/// A struct or union in all epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct LayoutTable {
     /// Its name.
     pub name: String,
-    /// Whether it is a union.
-    pub union: bool,
+    /// True for a union.
+    pub is_union: bool,
     /// Its epochs.
-    pub columns: Vec<Column>,
-    /// Its fields, the gone ones where they stood.
-    pub rows: Vec<Row>,
+    pub columns: Vec<LayoutColumn>,
+    /// Its fields, with removed ones at their former positions.
+    pub rows: Vec<FieldRow>,
 }
 
-impl Table {
-    /// The table of the struct or union called `name`.
-    pub fn of(history: &History, name: &str) -> Option<Self> {
+impl LayoutTable {
+    /// Returns the table of the struct or union `name`, or `None` if there is none.
+    pub fn find(history: &History, name: &str) -> Option<Self> {
         let epochs = history.structs.get(name)?;
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<FieldRow> = Vec::new();
         for index in 0..epochs.len() {
-            place(history, name, epochs, index, &mut rows);
+            add_epoch(history, name, epochs, index, &mut rows);
         }
         for row in &mut rows {
-            finish(history, name, epochs, row);
+            finish_row(history, name, epochs, row);
         }
-        let columns = epochs.iter().map(column);
+        let columns = epochs.iter().map(new_column);
         Some(Self {
             name: name.into(),
-            union: epochs.last()?.shape.union,
+            is_union: epochs.last()?.shape.union,
             columns: columns.collect(),
             rows,
         })
     }
 
-    /// The names of the fields that have `mark` in a column.
+    /// Returns the names of the fields that have `mark` in a column.
     pub fn marked(&self, column: usize, mark: Mark) -> Vec<&str> {
         let rows = self.rows.iter();
         rows.filter(|row| row.cells[column].marks.contains(&mark))
@@ -144,42 +144,47 @@ impl Table {
     }
 }
 
-/// Gives every row a cell for the epoch at `index`, and its new fields rows.
-fn place(
+/// Adds the column of the epoch at `index`: a cell to every row, and rows for new fields.
+fn add_epoch(
     history: &History,
     name: &str,
     epochs: &[Epoch<Record>],
     index: usize,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<FieldRow>,
 ) {
     let epoch = &epochs[index];
     let before = index.checked_sub(1).map(|before| &epochs[before]);
-    let mut placed = vec![false; epoch.shape.fields.len()];
+    let mut has_row = vec![false; epoch.shape.fields.len()];
     for row in rows.iter_mut() {
-        let found = before.and_then(|before| follow(row, before, epoch));
-        let found = found.filter(|found| !std::mem::replace(&mut placed[*found], true));
+        let found = before.and_then(|before| find_field(row, before, epoch));
+        let found = found.filter(|found| !std::mem::replace(&mut has_row[*found], true));
         let field = found.map(|found| &epoch.shape.fields[found]);
-        let cell = continued(history, name, before, epoch, row, field);
+        let cell = next_cell(history, name, before, epoch, row, field);
         row.cells.push(cell);
     }
-    let mut after = 0;
-    for (field, placed) in epoch.shape.fields.iter().zip(placed) {
-        let at = |row: &Row| {
+    let mut next_row = 0;
+    for (field, has_row) in epoch.shape.fields.iter().zip(has_row) {
+        let has_field = |row: &FieldRow| {
             let cell = row.cells.last().and_then(|cell| cell.field.as_ref());
             cell.is_some_and(|cell| cell.name == field.name)
         };
-        match placed {
-            true => after = rows.iter().position(at).map_or(after, |row| row + 1),
+        match has_row {
+            true => {
+                next_row = rows
+                    .iter()
+                    .position(has_field)
+                    .map_or(next_row, |row| row + 1)
+            }
             false => {
-                rows.insert(after, begun(field, index, before, &epoch.shape));
-                after += 1;
+                rows.insert(next_row, new_row(field, index, before, &epoch.shape));
+                next_row += 1;
             }
         }
     }
 }
 
-/// Which field of `epoch` the row goes on with.
-fn follow(row: &Row, before: &Epoch<Record>, epoch: &Epoch<Record>) -> Option<usize> {
+/// Returns the index of the field in `epoch` that continues the row.
+fn find_field(row: &FieldRow, before: &Epoch<Record>, epoch: &Epoch<Record>) -> Option<usize> {
     let fields = &epoch.shape.fields;
     let same = fields.iter().position(|field| field.name == row.name);
     same.or_else(|| {
@@ -189,50 +194,50 @@ fn follow(row: &Row, before: &Epoch<Record>, epoch: &Epoch<Record>) -> Option<us
     })
 }
 
-fn continued(
+fn next_cell(
     history: &History,
     name: &str,
     before: Option<&Epoch<Record>>,
     epoch: &Epoch<Record>,
-    row: &mut Row,
+    row: &mut FieldRow,
     field: Option<&Field>,
-) -> Cell {
+) -> LayoutCell {
     let old = row.cells.last().and_then(|cell| cell.field.clone());
     let mut marks = Vec::new();
     match (&old, field) {
         (None, None) => {}
-        (Some(_), None) => marks.push(Mark::Gone),
-        (None, Some(field)) => marks.push(arrival(before, &epoch.shape, field)),
+        (Some(_), None) => marks.push(Mark::Removed),
+        (None, Some(field)) => marks.push(added_mark(before, &epoch.shape, field)),
         (Some(old), Some(field)) => {
             if old.offset != field.offset {
                 marks.push(Mark::Moved);
             }
             if old.name != field.name {
-                // Within an epoch it may have come later; then the epoch did not begin with it.
+                // A rename within an epoch is not a change at its beginning.
                 let since = history.since.get(&format!("{name}.{}", field.name));
                 if since.is_some_and(|since| since == epoch.first()) {
                     marks.push(Mark::Renamed);
                 }
                 row.name = field.name.clone();
-            } else if retyped(history, name, field, before, epoch) || old.size != field.size {
+            } else if is_retyped(history, name, field, before, epoch) || old.size != field.size {
                 marks.push(Mark::Retyped);
             }
         }
     }
     let field = field.cloned();
-    Cell { field, marks }
+    LayoutCell { field, marks }
 }
 
-fn begun(field: &Field, index: usize, before: Option<&Epoch<Record>>, now: &Record) -> Row {
-    let mut cells = vec![Cell::default(); index];
-    cells.push(Cell {
+fn new_row(field: &Field, index: usize, before: Option<&Epoch<Record>>, now: &Record) -> FieldRow {
+    let mut cells = vec![LayoutCell::default(); index];
+    cells.push(LayoutCell {
         field: Some(field.clone()),
         marks: before
-            .map(|_| arrival(before, now, field))
+            .map(|_| added_mark(before, now, field))
             .into_iter()
             .collect(),
     });
-    Row {
+    FieldRow {
         name: field.name.clone(),
         former: Vec::new(),
         ty: String::new(),
@@ -241,23 +246,26 @@ fn begun(field: &Field, index: usize, before: Option<&Epoch<Record>>, now: &Reco
     }
 }
 
-/// Behind all that the epoch before had, or not.
-fn arrival(before: Option<&Epoch<Record>>, now: &Record, field: &Field) -> Mark {
+/// Returns whether a new field was appended or inserted.
+fn added_mark(before: Option<&Epoch<Record>>, now: &Record, field: &Field) -> Mark {
     let Some(before) = before.map(|before| &before.shape) else {
         return Mark::Appended;
     };
-    let ends = before.fields.iter().map(|one| one.offset + one.size);
+    let ends = before.fields.iter().map(|field| field.offset + field.size);
     let overlaps = field.offset < ends.max().unwrap_or(0);
-    let mut behind = now.fields.iter().filter(|one| one.offset > field.offset);
-    let pushes = behind.any(|one| before.field(&one.name).is_some());
-    match !before.union && (overlaps || pushes) {
+    let mut later = now
+        .fields
+        .iter()
+        .filter(|other| other.offset > field.offset);
+    let precedes_old_field = later.any(|other| before.field(&other.name).is_some());
+    match !before.union && (overlaps || precedes_old_field) {
         true => Mark::Inserted,
         false => Mark::Appended,
     }
 }
 
-/// Whether the field's type is of another epoch than before.
-fn retyped(
+/// Returns true if the field's type differs from the previous epoch.
+fn is_retyped(
     history: &History,
     name: &str,
     field: &Field,
@@ -265,15 +273,16 @@ fn retyped(
     epoch: &Epoch<Record>,
 ) -> bool {
     let full = format!("{name}.{}", field.name);
-    let of = |release: &str| {
-        let has = |one: &Epoch<Field>| one.releases.iter().any(|one| one == release);
-        history.fields.get(&full)?.iter().position(has)
+    let epoch_index = |release: &str| {
+        let has_release =
+            |epoch: &Epoch<Field>| epoch.releases.iter().any(|known| known == release);
+        history.fields.get(&full)?.iter().position(has_release)
     };
-    before.is_some_and(|before| of(before.last()) != of(epoch.first()))
+    before.is_some_and(|before| epoch_index(before.last()) != epoch_index(epoch.first()))
 }
 
-/// The newest type, since when, and the names it had within an epoch or before one.
-fn finish(history: &History, name: &str, epochs: &[Epoch<Record>], row: &mut Row) {
+/// Sets the newest type, its first release, and the earlier names of a row.
+fn finish_row(history: &History, name: &str, epochs: &[Epoch<Record>], row: &mut FieldRow) {
     let newest = row.cells.iter().rev().find_map(|cell| cell.field.as_ref());
     row.ty = newest.map_or(String::new(), |field| c::spell(&field.ty));
     let full = format!("{name}.{}", row.name);
@@ -283,26 +292,26 @@ fn finish(history: &History, name: &str, epochs: &[Epoch<Record>], row: &mut Row
     let known = known.take_while(|(full, _)| full.starts_with(&prefix));
     for (other, runs) in known.filter(|(other, _)| **other != full) {
         let Some(last) = runs.last() else { continue };
-        let place = |release: &str| history.releases.iter().position(|one| one == release);
-        let earlier = place(last.last()) < place(&row.since);
-        let within = epochs.iter().zip(&row.cells).any(|(epoch, cell)| {
+        let index = |release: &str| history.releases.iter().position(|known| known == release);
+        let is_earlier = index(last.last()) < index(&row.since);
+        let is_same_field = epochs.iter().zip(&row.cells).any(|(epoch, cell)| {
             let now = cell.field.as_ref();
-            epoch.releases.iter().any(|one| one == last.last())
+            epoch.releases.iter().any(|release| release == last.last())
                 && now.is_some_and(|now| now.offset == last.shape.offset)
                 && now.is_some_and(|now| match epoch.shape.field(&last.shape.name) {
                     Some(_) => now.name == last.shape.name,
-                    None => earlier && now.size == last.shape.size,
+                    None => is_earlier && now.size == last.shape.size,
                 })
         });
-        if within {
+        if is_same_field {
             let old = other[prefix.len()..].to_string();
             row.former.push((old, last.last().into()));
         }
     }
 }
 
-fn column(epoch: &Epoch<Record>) -> Column {
-    Column {
+fn new_column(epoch: &Epoch<Record>) -> LayoutColumn {
+    LayoutColumn {
         releases: epoch.releases.clone(),
         layout: epoch.shape.layout,
         struct_size: epoch.shape.struct_size.as_ref().map(|size| size.value),

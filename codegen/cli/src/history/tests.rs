@@ -1,4 +1,4 @@
-//! What is known of TensorFlow's history, over the committed snapshots.
+//! Known facts of TensorFlow's history, in the committed snapshots.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -18,47 +18,50 @@ static HISTORY: LazyLock<History> = LazyLock::new(|| {
 static EXPORTS: LazyLock<Exports> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated/ir");
     let apis = snapshots::read(&folder, None).unwrap();
-    Exports::of(&apis, &Symbols::embedded().unwrap())
+    Exports::find(&apis, &Symbols::embedded().unwrap())
 });
 
-/// Each epoch's releases and `struct_size`.
+/// Returns the releases and the `struct_size` of each epoch.
 fn sizes(name: &str) -> Vec<(String, u64)> {
-    let table = Table::of(&HISTORY, name).unwrap();
+    let table = LayoutTable::find(&HISTORY, name).unwrap();
     let columns = table.columns.iter();
-    let size = |column: &Column| {
+    let size = |column: &LayoutColumn| {
         let run = span(&HISTORY, &column.releases);
         (run, column.struct_size.unwrap_or(column.layout.size))
     };
     columns.map(size).collect()
 }
 
-/// What became of a field in a column.
-fn marks<'t>(table: &'t Table, field: &str, column: usize) -> &'t [Mark] {
+/// Returns the marks of a field in a column.
+fn marks<'t>(table: &'t LayoutTable, field: &str, column: usize) -> &'t [Mark] {
     let row = table.rows.iter().find(|row| row.name == field).unwrap();
     &row.cells[column].marks
 }
 
 fn rules(name: &str) -> Vec<&'static str> {
-    lints(&HISTORY, name).iter().map(|lint| lint.rule).collect()
+    layout_lints(&HISTORY, name)
+        .iter()
+        .map(|lint| lint.rule)
+        .collect()
 }
 
 #[test]
-fn the_stream_executor_was_inserted_into() {
+fn marks_fields_inserted_into_stream_executor() {
     let known = [
         ("2.4–2.6".into(), 264),
         ("2.7–2.21".into(), 288),
         ("2.22*".into(), 296),
     ];
     assert_eq!(sizes("SP_StreamExecutor"), known);
-    let table = Table::of(&HISTORY, "SP_StreamExecutor").unwrap();
+    let table = LayoutTable::find(&HISTORY, "SP_StreamExecutor").unwrap();
     let inserted = table.marked(1, Mark::Inserted);
     assert_eq!(inserted, ["mem_zero", "memset", "memset32"]);
     assert_eq!(table.marked(1, Mark::Moved), ["host_callback"]);
     assert!(table.columns[1].breaks);
     let order: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
-    let at = order.iter().position(|name| *name == "mem_zero").unwrap();
+    let index = order.iter().position(|name| *name == "mem_zero").unwrap();
     assert_eq!(
-        order[at..at + 4],
+        order[index..index + 4],
         ["mem_zero", "memset", "memset32", "host_callback"]
     );
     assert_eq!(
@@ -68,11 +71,11 @@ fn the_stream_executor_was_inserted_into() {
 }
 
 #[test]
-fn what_was_appended_breaks_nothing() {
+fn appended_field_is_compatible() {
     let platform = sizes("SP_Platform");
     let known = [("2.5–2.8".into(), 34), ("2.9–2.22*".into(), 35)];
     assert_eq!(platform[platform.len() - 2..], known);
-    let table = Table::of(&HISTORY, "SP_Platform").unwrap();
+    let table = LayoutTable::find(&HISTORY, "SP_Platform").unwrap();
     let last = table.columns.len() - 1;
     assert_eq!(marks(&table, "force_memory_growth", last), [Mark::Appended]);
     assert!(!table.columns[last].breaks);
@@ -81,8 +84,8 @@ fn what_was_appended_breaks_nothing() {
 }
 
 #[test]
-fn a_change_that_struct_size_does_not_show_is_reported() {
-    let table = Table::of(&HISTORY, "TP_Optimizer").unwrap();
+fn reports_layouts_with_equal_struct_size() {
+    let table = LayoutTable::find(&HISTORY, "TP_Optimizer").unwrap();
     assert_eq!(table.columns.len(), 2);
     assert_eq!(marks(&table, "optimize_func", 1), [Mark::Retyped]);
     let slot = &HISTORY.slots["TP_Optimizer.optimize_func"];
@@ -95,7 +98,7 @@ fn a_change_that_struct_size_does_not_show_is_reported() {
 }
 
 #[test]
-fn an_argument_more_is_an_event() {
+fn added_parameter_is_a_change() {
     let functions = &HISTORY.functions["TF_AssignVariable"];
     let counts: Vec<_> = functions
         .iter()
@@ -103,33 +106,33 @@ fn an_argument_more_is_an_event() {
         .collect();
     assert_eq!(counts, [("2.6", 5), ("2.10", 6)]);
     let found = events(&HISTORY, "TF_AssignVariable");
-    let changed = found.iter().find(|event| event.what == What::Changed);
+    let changed = found.iter().find(|event| event.kind == EventKind::Changed);
     assert_eq!(changed.unwrap().release, "2.10");
 }
 
 #[test]
-fn another_name_for_status_is_no_change() {
+fn alias_is_not_a_change() {
     for name in ["TF_GetCode", "TF_SetStatus", "TF_NewStatus"] {
         assert_eq!(HISTORY.functions[name].len(), 1, "{name}");
     }
     let found = events(&HISTORY, "TF_Status");
     assert!(
-        found.iter().all(|event| event.what == What::Renamed),
+        found.iter().all(|event| event.kind == EventKind::Renamed),
         "{found:?}"
     );
 }
 
 #[test]
-fn pjrt_gave_a_reserved_member_its_name_in_place() {
+fn follows_renamed_field() {
     assert_eq!(HISTORY.structs["PJRT_Error_Message_Args"].len(), 1);
-    let table = Table::of(&HISTORY, "PJRT_Error_Message_Args").unwrap();
+    let table = LayoutTable::find(&HISTORY, "PJRT_Error_Message_Args").unwrap();
     let row = &table.rows[1];
     assert_eq!(row.name, "extension_start");
     assert_eq!(row.former, [("priv".to_string(), "2.16".to_string())]);
 }
 
 #[test]
-fn names_are_found_or_the_closest_are_said() {
+fn finds_subjects_or_suggests_similar_names() {
     let find = |name| Subject::find(&HISTORY, Some(name));
     assert_eq!(find("kernels").unwrap(), Subject::Api("kernels".into()));
     let found = find("SP_Device.ordinal").unwrap();
@@ -140,7 +143,7 @@ fn names_are_found_or_the_closest_are_said() {
 }
 
 #[test]
-fn text_says_sizes_and_marks() {
+fn text_has_sizes_and_marks() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
     let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
     let parts = ["2.4–2.6", "2.7–2.21", "264", "288", "inserted", "moved"];
@@ -158,7 +161,7 @@ fn json_has_its_keys() {
     let subject = Subject::Struct("SP_Platform".into());
     let value: serde_json::Value =
         serde_json::from_str(&json(&HISTORY, &EXPORTS, &subject)).unwrap();
-    assert_eq!(value["schema"], 1);
+    assert_eq!(value["schema"], 2);
     assert_eq!(value["previews"]["2.22"], "2.22.0rc0");
     let epochs = value["items"]["SP_Platform"]["epochs"].as_array().unwrap();
     let last = epochs.last().unwrap();
@@ -173,18 +176,18 @@ fn json_has_its_keys() {
 }
 
 #[test]
-fn the_page_stands_alone() {
+fn page_has_no_external_resources() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
     let html = page(&HISTORY, &EXPORTS, &subject).unwrap();
-    for foreign in ["http:", "https:", "src=", "<link", "@import", "url("] {
-        assert!(!html.contains(foreign), "{foreign}");
+    for external in ["http:", "https:", "src=", "<link", "@import", "url("] {
+        assert!(!html.contains(external), "{external}");
     }
     assert!(html.contains("* preview: 2.22.0rc0"));
     assert!(html.contains("inserted edge") && html.contains("moved edge"));
 }
 
-/// The heads of the first table of a page.
-fn heads(html: &str) -> Vec<&str> {
+/// Returns the column headings of the first table of a page.
+fn headings(html: &str) -> Vec<&str> {
     let (_, rest) = html.split_once("<thead>").unwrap();
     let (head, _) = rest.split_once("</thead>").unwrap();
     let cells = head.split("<th>").skip(2);
@@ -197,16 +200,16 @@ fn heads(html: &str) -> Vec<&str> {
 fn page_has_one_column_for_equal_releases() {
     let subject = Subject::Struct("SP_StreamExecutor".into());
     let html = page(&HISTORY, &EXPORTS, &subject).unwrap();
-    let heads = heads(&html);
-    assert_eq!(heads[0], "2.4–2.6");
-    assert!(heads[1].starts_with("2.7–"), "{heads:?}");
-    assert!(heads.last().unwrap().ends_with("2.22*"), "{heads:?}");
+    let headings = headings(&html);
+    assert_eq!(headings[0], "2.4–2.6");
+    assert!(headings[1].starts_with("2.7–"), "{headings:?}");
+    assert!(headings.last().unwrap().ends_with("2.22*"), "{headings:?}");
     let rows = html
         .split("<tr>")
         .filter(|row| row.contains("<td class=\"name\">"));
     for row in rows {
         let row = row.split("</tr>").next().unwrap();
-        assert_eq!(row.matches("<td").count(), heads.len() + 2, "{row}");
+        assert_eq!(row.matches("<td").count(), headings.len() + 2, "{row}");
     }
 }
 
@@ -223,13 +226,13 @@ fn wide_table_begins_at_the_newest_release() {
 }
 
 #[test]
-fn every_form_says_who_exports_a_function() {
+fn every_format_has_exporters_of_function() {
     let subject = Subject::Function("TF_AssignVariable".into());
     let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
     for part in [
-        "tensorflow-cpu on x86_64-unknown-linux-gnu, of 2.4–2.22*",
+        "tensorflow-cpu on x86_64-unknown-linux-gnu, read in 2.4–2.22*",
         "2.6–2.18, 2.22* libtensorflow_framework.so.2",
-        "tensorflow on aarch64-apple-darwin, of 2.19–2.22*",
+        "tensorflow on aarch64-apple-darwin, read in 2.19–2.22*",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
@@ -250,7 +253,7 @@ fn every_form_says_who_exports_a_function() {
 }
 
 #[test]
-fn what_the_plugin_defines_is_exported_by_no_wheel() {
+fn function_of_plugin_has_no_exporters() {
     let subject = Subject::Function("SE_InitPlugin".into());
     let printed = text(&HISTORY, &EXPORTS, &subject, Paint::Plain);
     assert!(!printed.contains("exported by"), "{printed}");

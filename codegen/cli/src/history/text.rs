@@ -1,4 +1,4 @@
-//! A history for a terminal.
+//! A history as text for a terminal.
 
 mod summary;
 
@@ -6,23 +6,23 @@ use std::fmt::Write;
 
 use sp_ir::{Epoch, History, Signature};
 
-use super::event::{What, events, lifetime};
+use super::event::{EventKind, events, lifetime};
 use super::exports::{Exporter, Exports};
-use super::lint::lints;
+use super::lint::layout_lints;
 use super::lookup::Subject;
 use super::span;
-use super::table::{Cell, Mark, Row, Table};
+use super::table::{FieldRow, LayoutCell, LayoutTable, Mark};
 use sp_ir::c;
 
-/// Wider tables say their marks as signs.
-const WIDTH: usize = 110;
+/// Maximum width of a table with words; a wider table has signs.
+const MAX_WIDTH: usize = 110;
 
-/// Whether marks are coloured.
+/// Color mode of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Text alone.
+    /// No color codes.
     Plain,
-    /// With the codes that a terminal understands.
+    /// ANSI color codes.
     Ansi,
 }
 
@@ -34,7 +34,7 @@ impl Paint {
             Mark::Moved => "33",
             Mark::Retyped => "35",
             Mark::Renamed => "36",
-            Mark::Gone => "31",
+            Mark::Removed => "31",
         });
         match (self, code) {
             (Self::Ansi, Some(code)) => format!("\x1b[{code}m{text}\x1b[0m"),
@@ -50,9 +50,9 @@ impl Paint {
     }
 }
 
-/// The history of `subject`, ending in one newline.
+/// Formats the history of `subject` as text, ending in one newline.
 pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
-    let body = body(history, exports, subject, paint);
+    let body = format_subject(history, exports, subject, paint);
     let previews = history.previews.keys();
     let has_preview = previews
         .map(|release| history.label(release))
@@ -63,7 +63,7 @@ pub fn text(history: &History, exports: &Exports, subject: &Subject, paint: Pain
     }
 }
 
-fn body(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
+fn format_subject(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -> String {
     match subject {
         Subject::All => {
             let apis = history.apis.keys();
@@ -71,44 +71,46 @@ fn body(history: &History, exports: &Exports, subject: &Subject, paint: Paint) -
             apis.collect::<Vec<_>>().join("\n")
         }
         Subject::Api(api) => summary::api(history, api, paint),
-        Subject::Struct(name) => structure(history, name, paint),
+        Subject::Struct(name) => format_struct(history, name, paint),
         Subject::Function(name) => {
-            function(history, name, paint) + &exported(history, exports.get(name))
+            format_function(history, name, paint) + &format_exporters(history, exports.get(name))
         }
-        Subject::Other(name) => other(history, name, paint),
+        Subject::Other(name) => format_other(history, name, paint),
     }
 }
 
-/// The first line: what it is, whose, and when there.
+/// Formats the first line: name, kind, API and releases.
 fn title(history: &History, name: &str, paint: Paint) -> String {
     let owner = name.split('.').next().unwrap_or(name);
     let origin = history.items.get(owner).and_then(|epochs| epochs.last());
-    let (kind, api) = origin.map_or(("", ""), |one| (&one.shape.kind, &one.shape.api));
+    let (kind, api) = origin.map_or(("", ""), |origin| (&origin.shape.kind, &origin.shape.api));
     let kind = if owner == name { kind } else { "field" };
-    let when = match (history.fields.get(name), owner == name) {
+    let releases = match (history.fields.get(name), owner == name) {
         (Some(epochs), false) => {
-            let releases: Vec<String> =
-                epochs.iter().flat_map(|one| one.releases.clone()).collect();
+            let releases: Vec<String> = epochs
+                .iter()
+                .flat_map(|epoch| epoch.releases.clone())
+                .collect();
             span(history, &releases)
         }
         _ => lifetime(history, name),
     };
-    format!("{}  {kind} of {api}, {when}\n", paint.strong(name))
+    format!("{}  {kind} of {api}, {releases}\n", paint.strong(name))
 }
 
-fn structure(history: &History, name: &str, paint: Paint) -> String {
-    let Some(table) = Table::of(history, name) else {
+fn format_struct(history: &History, name: &str, paint: Paint) -> String {
+    let Some(table) = LayoutTable::find(history, name) else {
         return String::new();
     };
     let mut out = title(history, name, paint) + "\n";
-    out += &grid(history, &table, paint);
+    out += &format_table(history, &table, paint);
     for row in &table.rows {
-        out += &retypings(history, name, row);
+        out += &format_types(history, name, row);
         for (former, last) in &row.former {
-            let _ = writeln!(out, "{} was {former} until {last}", row.name);
+            let _ = writeln!(out, "{}: named {former} until {last}", row.name);
         }
     }
-    let lints = lints(history, name);
+    let lints = layout_lints(history, name);
     if !lints.is_empty() {
         out += "\n";
     }
@@ -118,28 +120,28 @@ fn structure(history: &History, name: &str, paint: Paint) -> String {
     out
 }
 
-/// The table itself.
-fn grid(history: &History, table: &Table, paint: Paint) -> String {
-    let lines = Lines::of(history, table, false);
-    let lines = match lines.width() > WIDTH {
-        true => Lines::of(history, table, true),
-        false => lines,
+/// Formats the table of a struct.
+fn format_table(history: &History, table: &LayoutTable, paint: Paint) -> String {
+    let text_table = TextTable::new(history, table, false);
+    let text_table = match text_table.width() > MAX_WIDTH {
+        true => TextTable::new(history, table, true),
+        false => text_table,
     };
-    lines.print(table, paint)
+    text_table.print(table, paint)
 }
 
-/// A table's texts, before they are set in columns.
-struct Lines {
-    signs: bool,
+/// The texts of a table and the widths of its columns.
+struct TextTable {
+    has_signs: bool,
     heads: Vec<[String; 3]>,
     rows: Vec<Vec<(String, String)>>,
-    /// For each column, the width of the numbers and of the marks.
+    /// The widths of numbers and marks in each column.
     widths: Vec<(usize, usize)>,
     names: usize,
 }
 
-impl Lines {
-    fn of(history: &History, table: &Table, signs: bool) -> Self {
+impl TextTable {
+    fn new(history: &History, table: &LayoutTable, has_signs: bool) -> Self {
         let heads: Vec<[String; 3]> = table
             .columns
             .iter()
@@ -153,7 +155,12 @@ impl Lines {
             .collect();
         let rows = table.rows.iter();
         let rows: Vec<Vec<_>> = rows
-            .map(|row| row.cells.iter().map(|cell| words(cell, signs)).collect())
+            .map(|row| {
+                row.cells
+                    .iter()
+                    .map(|cell| format_cell(cell, has_signs))
+                    .collect()
+            })
             .collect();
         let width = |text: &String| text.chars().count();
         let widths = heads.iter().enumerate().map(|(index, head)| {
@@ -165,7 +172,7 @@ impl Lines {
         });
         let names = table.rows.iter().map(|row| width(&row.name)).max();
         Self {
-            signs,
+            has_signs,
             widths: widths.collect(),
             names: names.unwrap_or(0).max("struct_size".len()),
             heads,
@@ -178,7 +185,7 @@ impl Lines {
         self.names + columns.sum::<usize>()
     }
 
-    fn print(&self, table: &Table, paint: Paint) -> String {
+    fn print(&self, table: &LayoutTable, paint: Paint) -> String {
         let mut out = String::new();
         for (line, label) in ["", "sizeof", "struct_size"].into_iter().enumerate() {
             let mut text = format!("{:<1$}", label, self.names);
@@ -198,14 +205,14 @@ impl Lines {
             }
             let _ = writeln!(out, "{}  {}", text, row.kind());
         }
-        if self.signs {
+        if self.has_signs {
             let marks = [
                 Mark::Appended,
                 Mark::Inserted,
                 Mark::Moved,
                 Mark::Retyped,
                 Mark::Renamed,
-                Mark::Gone,
+                Mark::Removed,
             ];
             let legend = marks.map(|mark| format!("{} {}", mark.sign(), mark.word()));
             let _ = writeln!(out, "\n{}", legend.join("   "));
@@ -214,20 +221,20 @@ impl Lines {
     }
 }
 
-/// The offset, and what became of it.
-fn words(cell: &Cell, signs: bool) -> (String, String) {
+/// Formats a cell: the offset and the marks.
+fn format_cell(cell: &LayoutCell, has_signs: bool) -> (String, String) {
     let number = cell.field.as_ref().map(|field| field.offset.to_string());
     let marks = cell.marks.iter();
-    let marks: Vec<String> = match signs {
+    let marks: Vec<String> = match has_signs {
         true => marks.map(|mark| mark.sign().to_string()).collect(),
         false => marks.map(|mark| mark.word().to_string()).collect(),
     };
-    let between = if signs { "" } else { " " };
-    (number.unwrap_or_else(|| "·".into()), marks.join(between))
+    let separator = if has_signs { "" } else { " " };
+    (number.unwrap_or_else(|| "·".into()), marks.join(separator))
 }
 
-/// The types that a field had, where it had several.
-fn retypings(history: &History, name: &str, row: &Row) -> String {
+/// Formats the types of a field that had several.
+fn format_types(history: &History, name: &str, row: &FieldRow) -> String {
     let epochs = history.fields.get(&format!("{name}.{}", row.name));
     let epochs = epochs.map_or(&[][..], Vec::as_slice);
     if epochs.len() < 2 {
@@ -241,7 +248,7 @@ fn retypings(history: &History, name: &str, row: &Row) -> String {
     out
 }
 
-fn function(history: &History, name: &str, paint: Paint) -> String {
+fn format_function(history: &History, name: &str, paint: Paint) -> String {
     let mut out = title(history, name, paint) + "\n";
     let all = [&history.functions, &history.callbacks, &history.slots];
     let epochs = all.into_iter().find_map(|epochs| epochs.get(name));
@@ -257,24 +264,24 @@ fn function(history: &History, name: &str, paint: Paint) -> String {
         }
         before = Some(epoch);
     }
-    out + &happened(history, name)
+    out + &format_events(history, name)
 }
 
-/// Who exports it, a line for each library of each package and platform.
-fn exported(history: &History, exporters: &[Exporter]) -> String {
+/// Formats the libraries that export a function, by package and platform.
+fn format_exporters(history: &History, exporters: &[Exporter]) -> String {
     let mut out = String::new();
     for exporter in exporters {
         let Exporter {
             package, platform, ..
         } = exporter;
-        let of = span(history, &exporter.read);
-        let _ = writeln!(out, "  {package} on {platform}, of {of}");
+        let releases = span(history, &exporter.releases);
+        let _ = writeln!(out, "  {package} on {platform}, read in {releases}");
         for (library, releases) in &exporter.libraries {
             let run = span(history, releases);
             let _ = writeln!(out, "    {run:<10} {library}");
         }
         if exporter.libraries.is_empty() {
-            out += "    in none\n";
+            out += "    no library\n";
         }
     }
     match out.is_empty() {
@@ -283,7 +290,7 @@ fn exported(history: &History, exporters: &[Exporter]) -> String {
     }
 }
 
-/// One parameter a line where it gets long; what the epoch before had not is marked.
+/// Formats a declaration, with one parameter per line if it is long or changed. Marks new parameters.
 fn declaration(
     name: &str,
     now: &Signature,
@@ -318,25 +325,25 @@ fn declaration(
     lines
 }
 
-fn other(history: &History, name: &str, paint: Paint) -> String {
+fn format_other(history: &History, name: &str, paint: Paint) -> String {
     let mut out = title(history, name, paint);
     if let Some(epochs) = history.enums.get(name) {
         for epoch in epochs {
             let run = span(history, &epoch.releases);
             let _ = writeln!(out, "\n{run}");
-            for one in &epoch.shape {
-                let _ = writeln!(out, "{:>12}  {}", one.value, one.name);
+            for variant in &epoch.shape {
+                let _ = writeln!(out, "{:>12}  {}", variant.value, variant.name);
             }
         }
     }
-    out + &happened(history, name)
+    out + &format_events(history, name)
 }
 
-/// What happened, a line each.
-fn happened(history: &History, name: &str) -> String {
+/// Formats the events of an item, one line per event.
+fn format_events(history: &History, name: &str) -> String {
     let mut out = String::new();
     for event in events(history, name) {
-        if event.what != What::Changed || history.enums.contains_key(name) {
+        if event.kind != EventKind::Changed || history.enums.contains_key(name) {
             let _ = writeln!(out, "\n{}: {}", history.label(&event.release), event.text);
         }
     }

@@ -1,5 +1,5 @@
-//! Rules of naming and order that an API's headers state. `headers/apis/<api>.toml` has them as
-//! `[conventions]`, with the exceptions and the reason for each.
+//! Lints for conventions of naming and order. `headers/apis/<api>.toml` states the conventions of an API in
+//! `[conventions]`, with exceptions and the reason for each.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,61 +10,61 @@ use super::Lint;
 use sp_parse::contract::Notes;
 use sp_parse::contract::notes::Conventions;
 
-/// A rule: its id, what it is about, and its finding about an item.
-pub struct Rule {
+/// A rule about the items of an API with conventions.
+pub struct ConventionRule {
     /// The stable id.
     pub id: &'static str,
-    /// The convention, and what follows if an item does not keep it.
+    /// The convention, and the consequence of a violation.
     pub about: &'static str,
-    against: fn(&Conventions, &str, &Item) -> Option<String>,
+    check: fn(&Conventions, &str, &Item) -> Option<String>,
 }
 
-/// All rules; a new one is one entry.
-pub const RULES: [Rule; 3] = [
-    Rule {
+/// The rules about conventions.
+pub const RULES: [ConventionRule; 3] = [
+    ConventionRule {
         id: "ext_not_second",
         about: "A struct begins with `struct_size` and a pointer for extensions: `ext`, or `extension_start` in \
-                PJRT. Without it a later release can extend the struct at its end only, and code that handles \
-                all structs alike reads another member in its place.",
-        against: not_second,
+                PJRT. Without it a later release can extend the struct only at its end, and code that handles \
+                all structs alike reads another member as the pointer.",
+        check: find_ext_not_second,
     },
-    Rule {
+    ConventionRule {
         id: "enum_prefix",
         about: "The names of an API's enumerations and of their values begin with the API's prefix. C has one \
                 name space: a name without it may collide with another header's.",
-        against: enum_prefix,
+        check: find_enum_without_prefix,
     },
-    Rule {
+    ConventionRule {
         id: "function_prefix",
         about: "The names of an API's functions begin with the API's prefix. C has one name space for the \
                 symbols of all libraries in a process: a name without it may collide with another's.",
-        against: function_prefix,
+        check: find_function_without_prefix,
     },
 ];
 
-/// The conventions of each API, as the binary has them. Notes that are malformed stop extraction.
+/// The conventions of each API in the embedded notes. Malformed notes are ignored here: extraction reports them.
 static CONVENTIONS: LazyLock<BTreeMap<String, Conventions>> = LazyLock::new(|| {
     let notes = Notes::all().unwrap_or_default().into_iter();
-    let stated = notes.filter_map(|it| Some((it.api, it.conventions?)));
-    stated.collect()
+    let conventions = notes.filter_map(|notes| Some((notes.api, notes.conventions?)));
+    conventions.collect()
 });
 
-/// The conventions of the API called `name`, if its notes state any.
-pub fn of_api(name: &str) -> Option<&'static Conventions> {
+/// Returns the conventions of the API `name`, or `None` if its notes state none.
+pub fn for_api(name: &str) -> Option<&'static Conventions> {
     CONVENTIONS.get(name)
 }
 
-/// Returns what the rules find in an API, in the order of its items, without the stated exceptions.
+/// Returns the violations in an API without the stated exceptions, in the order of its items.
 pub fn check(api: &Api, conventions: &Conventions) -> Vec<Lint> {
-    let found = broken(api, conventions);
+    let found = violations(api, conventions);
     found
         .filter(|lint| conventions.reason(&lint.item).is_none())
         .collect()
 }
 
-/// The stated exceptions among what the rules find in an API: each with its reason.
-pub fn excepted(api: &Api, conventions: &Conventions) -> Vec<(Lint, String)> {
-    let found = broken(api, conventions);
+/// Returns the violations in an API that are stated exceptions, each with its reason.
+pub fn find_exceptions(api: &Api, conventions: &Conventions) -> Vec<(Lint, String)> {
+    let found = violations(api, conventions);
     found
         .filter_map(|lint| {
             let reason = conventions.reason(&lint.item)?.to_owned();
@@ -73,11 +73,11 @@ pub fn excepted(api: &Api, conventions: &Conventions) -> Vec<(Lint, String)> {
         .collect()
 }
 
-/// All that does not keep the conventions.
-fn broken<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<Item = Lint> + 'a {
-    let asked = |item| RULES.iter().map(move |rule| (rule, item));
-    let found = |(rule, (name, item)): (&'static Rule, (&'a String, &'a Item))| {
-        let message = (rule.against)(conventions, name, item)?;
+/// Returns all violations of the conventions.
+fn violations<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<Item = Lint> + 'a {
+    let pairs = |item| RULES.iter().map(move |rule| (rule, item));
+    let found = |(rule, (name, item)): (&'static ConventionRule, (&'a String, &'a Item))| {
+        let message = (rule.check)(conventions, name, item)?;
         Some(Lint {
             id: rule.id,
             item: name.clone(),
@@ -85,18 +85,18 @@ fn broken<'a>(api: &'a Api, conventions: &'a Conventions) -> impl Iterator<Item 
             loc: item.loc().clone(),
         })
     };
-    api.items.iter().flat_map(asked).filter_map(found)
+    api.items.iter().flat_map(pairs).filter_map(found)
 }
 
-fn not_second(conventions: &Conventions, _: &str, item: &Item) -> Option<String> {
+fn find_ext_not_second(conventions: &Conventions, _: &str, item: &Item) -> Option<String> {
     let Item::Struct(Struct { fields, .. }) = item else {
         return None;
     };
     let is_versioned = fields.first()?.name == "struct_size";
     let names = &conventions.second_field;
-    let second = fields.get(1).map(|it| it.name.as_str());
-    let is_kept = second.is_some_and(|name| names.iter().any(|it| it == name));
-    if !is_versioned || names.is_empty() || is_kept {
+    let second = fields.get(1).map(|field| field.name.as_str());
+    let is_valid = second.is_some_and(|name| names.iter().any(|allowed| allowed == name));
+    if !is_versioned || names.is_empty() || is_valid {
         return None;
     }
     let expected = names.join("` or `");
@@ -106,25 +106,32 @@ fn not_second(conventions: &Conventions, _: &str, item: &Item) -> Option<String>
     })
 }
 
-fn enum_prefix(conventions: &Conventions, name: &str, item: &Item) -> Option<String> {
+fn find_enum_without_prefix(conventions: &Conventions, name: &str, item: &Item) -> Option<String> {
     let Item::Enum(Enum { variants, .. }) = item else {
         return None;
     };
-    let values = variants.iter().map(|it| it.name.as_str());
+    let values = variants.iter().map(|variant| variant.name.as_str());
     let mut names = [name].into_iter().chain(values);
-    names.find_map(|name| without_prefix(&conventions.enums, name))
+    names.find_map(|name| missing_prefix(&conventions.enums, name))
 }
 
-fn function_prefix(conventions: &Conventions, name: &str, item: &Item) -> Option<String> {
+fn find_function_without_prefix(
+    conventions: &Conventions,
+    name: &str,
+    item: &Item,
+) -> Option<String> {
     matches!(item, Item::Function(_))
-        .then(|| without_prefix(&conventions.functions, name))
+        .then(|| missing_prefix(&conventions.functions, name))
         .flatten()
 }
 
-/// That a name begins with none of the prefixes, if there are any.
-fn without_prefix(prefixes: &[String], name: &str) -> Option<String> {
-    let is_kept = prefixes.is_empty() || prefixes.iter().any(|it| name.starts_with(it.as_str()));
-    (!is_kept).then(|| format!("`{name}` does not begin with {}", prefixes.join(" or ")))
+/// Returns a message if `name` has none of the prefixes.
+fn missing_prefix(prefixes: &[String], name: &str) -> Option<String> {
+    let is_valid = prefixes.is_empty()
+        || prefixes
+            .iter()
+            .any(|prefix| name.starts_with(prefix.as_str()));
+    (!is_valid).then(|| format!("`{name}` does not begin with {}", prefixes.join(" or ")))
 }
 
 #[cfg(test)]
@@ -135,12 +142,12 @@ mod tests {
     const DEMO: &str = r#"
         headers = ["d.h"]
         [conventions]
-        evidence = "d.h says so"
+        evidence = "d.h states it"
         second_field = ["ext"]
         enums = ["SE_"]
         functions = ["SE_"]
         [conventions.except]
-        SP_Old = "2.4 had it so"
+        SP_Old = "2.4 has no ext"
     "#;
 
     fn demo() -> Conventions {
@@ -153,8 +160,8 @@ mod tests {
     }
 
     fn structure(name: &str, fields: &[&str]) -> String {
-        let fields = fields.iter().enumerate().map(|(at, name)| {
-            let offset = 8 * at;
+        let fields = fields.iter().enumerate().map(|(index, name)| {
+            let offset = 8 * index;
             format!(
                 r#"{{"name":"{name}","type":"size_t","offset":{offset},"size":8,"loc":"d.h:3"}}"#
             )
@@ -179,18 +186,21 @@ mod tests {
 
     fn found(item: &str) -> Vec<(&'static str, String)> {
         let found = check(&api(item), &demo());
-        found.into_iter().map(|it| (it.id, it.message)).collect()
+        found
+            .into_iter()
+            .map(|lint| (lint.id, lint.message))
+            .collect()
     }
 
     #[test]
-    fn accepts_what_keeps_the_conventions() {
-        let kept = [
+    fn accepts_valid_items() {
+        let valid = [
             structure("SP_A", &["struct_size", "ext", "a"]),
             structure("SP_Plain", &["a"]),
             enumeration("SE_Kind", "SE_ONE"),
             function("SE_Go"),
         ];
-        assert_eq!(found(&kept.join(",")), []);
+        assert_eq!(found(&valid.join(",")), []);
     }
 
     #[test]
@@ -222,15 +232,15 @@ mod tests {
     fn reports_stated_exception_with_its_reason_only() {
         let old = structure("SP_Old", &["struct_size", "a"]);
         assert_eq!(found(&old), []);
-        let excepted = excepted(&api(&old), &demo());
-        let told: Vec<_> = excepted
+        let exceptions = find_exceptions(&api(&old), &demo());
+        let found: Vec<_> = exceptions
             .iter()
-            .map(|(it, why)| (it.id, why.as_str()))
+            .map(|(lint, reason)| (lint.id, reason.as_str()))
             .collect();
-        assert_eq!(told, [("ext_not_second", "2.4 had it so")]);
+        assert_eq!(found, [("ext_not_second", "2.4 has no ext")]);
     }
 
-    /// An exception that no committed release needs would hide a later mistake.
+    /// An unused exception could hide a later mistake.
     #[test]
     fn every_stated_exception_is_needed_by_a_committed_snapshot() {
         let snapshots = sp_data::embedded::SNAPSHOTS.iter();
@@ -238,11 +248,13 @@ mod tests {
             .map(|(_, text)| Api::from_json(text).unwrap())
             .collect();
         for (name, conventions) in &*CONVENTIONS {
-            let of = apis.iter().filter(|api| api.name == *name);
-            let needed: Vec<Lint> = of.flat_map(|api| broken(api, conventions)).collect();
+            let matching = apis.iter().filter(|api| api.name == *name);
+            let needed: Vec<Lint> = matching
+                .flat_map(|api| violations(api, conventions))
+                .collect();
             for pattern in conventions.except.keys() {
-                let is_needed = needed.iter().any(|it| matches(pattern, &it.item));
-                assert!(is_needed, "{name}: nothing needs the exception {pattern}");
+                let is_needed = needed.iter().any(|lint| matches(pattern, &lint.item));
+                assert!(is_needed, "{name}: the exception {pattern} is unused");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `function_unexported`: a header declares a function for export and no library exports it.
+//! The lint `function_unexported`: a header declares a function that a library should export, and no library does.
 
 use sp_data::release::Release;
 use sp_data::symbols::{Cell, Symbols};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The lint's id.
 pub const ID: &str = "function_unexported";
 
-/// A function that a release declares and does not export.
+/// A function that a release declares and that a wheel of it does not export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unexported {
     /// Its API.
@@ -17,65 +17,65 @@ pub struct Unexported {
     pub function: String,
     /// The release of the headers.
     pub release: String,
-    /// The wheels that were read and lack it.
+    /// The wheels that were read and do not export it.
     pub absent: BTreeSet<Cell>,
-    /// Wheels of the release that do have it; where there are none, no library exports it.
+    /// The wheels that export it.
     pub exported: BTreeSet<Cell>,
 }
 
-/// What an API at its release declares and some wheel of that release lacks. Nothing is said of a
-/// release that no wheel was read of, of inline functions, and of what a plugin defines.
-pub fn unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
+/// Returns the functions that an API declares and that some wheel of its release does not export. Skips releases of
+/// which no wheel was read, inline functions, and functions that plugins define.
+pub fn find_unexported(api: &Api, symbols: &Symbols) -> Vec<Unexported> {
     let Ok(release) = api.release.parse::<Release>() else {
         return Vec::new();
     };
-    let of = |cells: &mut dyn Iterator<Item = Cell>| -> BTreeSet<Cell> {
+    let of_release = |cells: &mut dyn Iterator<Item = Cell>| -> BTreeSet<Cell> {
         cells.filter(|cell| cell.release == release.key()).collect()
     };
     let functions = api.items.iter().filter_map(|(name, item)| match item {
-        Item::Function(function) if is_core(function) => Some((name, function)),
+        Item::Function(function) if is_core_function(function) => Some((name, function)),
         _ => None,
     });
     let mut found = Vec::new();
     for (name, function) in functions {
         let known = symbols.availability(&function.symbol);
-        let absent = of(&mut known.absent.into_iter());
+        let absent = of_release(&mut known.absent.into_iter());
         if !absent.is_empty() {
             found.push(Unexported {
                 api: api.name.clone(),
                 function: name.to_string(),
                 release: api.release.clone(),
                 absent,
-                exported: of(&mut known.exported.into_keys()),
+                exported: of_release(&mut known.exported.into_keys()),
             });
         }
     }
     found
 }
 
-fn is_core(function: &Function) -> bool {
-    let by = function.exported_by.as_ref().map(|by| by.value);
-    !function.inline && by != Some(Side::Plugin)
+fn is_core_function(function: &Function) -> bool {
+    let side = function.exported_by.as_ref().map(|side| side.value);
+    !function.inline && side != Some(Side::Plugin)
 }
 
 impl Unexported {
-    /// Whether no wheel of the release that was read exports it.
-    pub fn is_nowhere(&self) -> bool {
+    /// Returns true if none of the wheels that were read exports the function.
+    pub fn is_in_no_wheel(&self) -> bool {
         self.exported.is_empty()
     }
 
-    /// What is wrong, in words.
+    /// Describes the finding.
     pub fn message(&self) -> String {
-        if self.is_nowhere() {
+        if self.is_in_no_wheel() {
             return format!("no library of {} exports it", self.release);
         }
         let cells = self.absent.iter();
         let wheels = cells.map(|cell| format!("{} on {}", cell.package, cell.platform));
         let wheels: Vec<String> = wheels.collect();
         format!(
-            "in {} it is missing from {}",
-            self.release,
-            wheels.join(", ")
+            "the wheels {} of {} do not export it",
+            wheels.join(", "),
+            self.release
         )
     }
 }
@@ -131,21 +131,25 @@ mod tests {
         api
     }
 
-    /// The package without an accelerator lost them a release before the other did.
+    /// tensorflow-cpu dropped them one release before tensorflow.
     #[test]
-    fn the_experimental_kernel_functions_of_2_19_are_in_one_package_only() {
+    fn finds_kernel_functions_that_one_package_of_2_19_lacks() {
         let symbols = Symbols::embedded().unwrap();
-        for (release, nowhere) in [("2.18", None), ("2.19", Some(false)), ("2.20", Some(true))] {
+        for (release, is_in_no_wheel) in
+            [("2.18", None), ("2.19", Some(false)), ("2.20", Some(true))]
+        {
             let name = format!("kernels_experimental/{release}.json");
             let snapshot = SNAPSHOTS.iter().find(|(file, _)| *file == name);
             let api = Api::from_json(snapshot.unwrap().1).unwrap();
-            let found = unexported(&api, &symbols);
-            match nowhere {
+            let found = find_unexported(&api, &symbols);
+            match is_in_no_wheel {
                 None => assert!(found.is_empty(), "{found:?}"),
-                Some(nowhere) => {
+                Some(is_in_no_wheel) => {
                     assert_eq!(found.len(), 14, "{release}");
                     assert!(
-                        found.iter().all(|one| one.is_nowhere() == nowhere),
+                        found
+                            .iter()
+                            .all(|function| function.is_in_no_wheel() == is_in_no_wheel),
                         "{release}"
                     );
                 }
@@ -172,20 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn what_no_library_exports_is_told_from_what_one_lacks() {
-        let found = unexported(&api("2.20"), &symbols());
+    fn distinguishes_no_wheel_from_some_wheels() {
+        let found = find_unexported(&api("2.20"), &symbols());
         assert_eq!(found.len(), 1);
-        assert!(found[0].is_nowhere() && found[0].function == "TF_B");
-        let found = unexported(&api("2.21"), &symbols());
-        assert!(!found[0].is_nowhere());
+        assert!(found[0].is_in_no_wheel() && found[0].function == "TF_B");
+        let found = find_unexported(&api("2.21"), &symbols());
+        assert!(!found[0].is_in_no_wheel());
         assert_eq!(
             found[0].to_string(),
-            "function_unexported: demo: TF_B: in 2.21 it is missing from tensorflow-cpu on x86_64-unknown-linux-gnu"
+            "function_unexported: demo: TF_B: the wheels tensorflow-cpu on x86_64-unknown-linux-gnu of 2.21 do not export it"
         );
     }
 
     #[test]
-    fn of_a_release_that_was_not_read_nothing_is_said() {
-        assert!(unexported(&api("2.22"), &symbols()).is_empty());
+    fn skips_release_without_symbols() {
+        assert!(find_unexported(&api("2.22"), &symbols()).is_empty());
     }
 }

@@ -1,38 +1,41 @@
-//! Rules that need more than the one API of the one release: its other releases, or its wheels.
+//! Lints that compare an API with its other releases or with the symbols of its wheels.
 
 use sp_ir::{Api, History};
 
 use super::Lint;
-use crate::history::lints;
-use crate::lint::exports::{ID, unexported};
+use crate::history::layout_lints;
+use crate::lint::exports::{ID, find_unexported};
 use sp_data::symbols::Symbols;
 
-/// The ids of these rules, and what each is about.
+/// The ids and descriptions of these rules.
 pub const RULES: [(&str, &str); 3] = [
     (
         "layout_changed_version_not_bumped",
-        "A struct's layout changed from one release to the next, and the version macros of its API say \
-         the same in both. A plugin cannot tell the two apart by the version that it is handed.",
+        "A struct's layout changed from one release to the next, and the version macros of its API have \
+         the same values in both. A plugin cannot distinguish the layouts by the version.",
     ),
     (
         "epochs_indistinguishable",
-        "Two layouts of a struct have the same `struct_size`, or none at all, and the same version. Only \
-         the running release tells which one a host has.",
+        "Two layouts of a struct have the same `struct_size`, or none, and the same version. Only the \
+         release of the host distinguishes them.",
     ),
     (
         ID,
-        "A header declares a function for export, and no library of the release exports it, or none of \
-         one package's. A plugin that names it at link time does not load there.",
+        "A header declares a function, and no library of the release or of one of its packages exports it. \
+         A plugin that links to it does not load there.",
     ),
 ];
 
-/// What these rules have against an API, with the `history` of the releases to its own.
+/// Returns the findings of these rules about an API. `history` has the releases up to that of the API.
 pub fn check(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
-    let layouts = api.items.keys().flat_map(|name| lints(history, name));
+    let layouts = api
+        .items
+        .keys()
+        .flat_map(|name| layout_lints(history, name));
     let layouts = layouts.map(|found| (found.rule, found.item, found.text));
-    let missing = unexported(api, symbols).into_iter();
+    let missing = find_unexported(api, symbols).into_iter();
     let missing = missing.map(|found| (ID, found.function.clone(), found.message()));
-    let located = |(id, item, message): (&'static str, String, String)| {
+    let lint = |(id, item, message): (&'static str, String, String)| {
         let loc = api.items.get(&item)?.loc().clone();
         Some(Lint {
             id,
@@ -41,5 +44,5 @@ pub fn check(api: &Api, history: &History, symbols: &Symbols) -> Vec<Lint> {
             loc,
         })
     };
-    layouts.chain(missing).filter_map(located).collect()
+    layouts.chain(missing).filter_map(lint).collect()
 }

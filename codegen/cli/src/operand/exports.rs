@@ -1,4 +1,4 @@
-//! What the libraries of an installed TensorFlow export: only their tables of symbols are read.
+//! The exports of the libraries of an installed TensorFlow. Only their symbol tables are read.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use super::{OperandError, Result};
 use sp_diff::surface::Exports;
 use sp_fetch::error::FetchError;
-use sp_fetch::symbols::is_wanted;
+use sp_fetch::symbols::is_plugin_api_name;
 use sp_library::binary::Binary;
 use sp_library::elf;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::source::SourceError;
 
-/// The exports of the libraries in `tensorflow/`, the folder that has `include`; nothing where there
-/// are none, or where they are of another target than `target`.
-pub fn beside(include: &Path, target: &str) -> Result<Option<Exports>> {
+/// Returns the exports of the libraries in `tensorflow/`, the parent folder of `include`. Returns `None` if there are no
+/// libraries, or if they are of another target than `target`.
+pub fn of_package(include: &Path, target: &str) -> Result<Option<Exports>> {
     let Some(package) = include.parent().filter(|_| target == DEFAULT_TARGET) else {
         return Ok(None);
     };
     let mut exports: Option<Exports> = None;
     for path in libraries(package) {
-        let mut library = Library::open(&path)?;
+        let mut library = LibraryFile::open(&path)?;
         if !elf::is_x86_64(&library.part(0..64)?) {
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let found = elf::exports(&mut library, &is_wanted)?;
+        let symbols = elf::exports(&mut library, &is_plugin_api_name)?;
         let exports = exports.get_or_insert_default();
-        for function in found.names {
+        for function in symbols.names {
             exports
                 .entry(function)
                 .or_default()
@@ -39,8 +39,8 @@ pub fn beside(include: &Path, target: &str) -> Result<Option<Exports>> {
     Ok(exports)
 }
 
-/// As in a wheel: those called after TensorFlow, directly in `tensorflow/` and `tensorflow/python/`.
-/// A name that is only a link to another is not a second library.
+/// Returns the libraries with "tensorflow" in their names, directly in `tensorflow/` and `tensorflow/python/`, as in a
+/// wheel. Symbolic links are left out, since their targets are libraries of their own.
 fn libraries(package: &Path) -> Vec<PathBuf> {
     let folders = [package.to_owned(), package.join("python")];
     let entries = folders
@@ -52,19 +52,19 @@ fn libraries(package: &Path) -> Vec<PathBuf> {
         let shared = name.ends_with(".so") || name.contains(".so.");
         shared && name.contains("tensorflow") && path.is_file() && !path.is_symlink()
     };
-    let mut found: Vec<PathBuf> = paths.filter(is_library).collect();
-    found.sort();
-    found
+    let mut libraries: Vec<PathBuf> = paths.filter(is_library).collect();
+    libraries.sort();
+    libraries
 }
 
-/// A library on disk.
-struct Library {
+/// A library file.
+struct LibraryFile {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-impl Library {
+impl LibraryFile {
     fn open(path: &Path) -> Result<Self> {
         let unreadable = |source| OperandError::Unreadable {
             path: path.to_owned(),
@@ -76,7 +76,7 @@ impl Library {
         Ok(Self { path, file, length })
     }
 
-    fn at(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+    fn read_range(&mut self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         let end = range.end.min(self.length);
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(range.start))?;
@@ -86,7 +86,7 @@ impl Library {
     }
 }
 
-impl Binary for Library {
+impl Binary for LibraryFile {
     type Error = FetchError;
 
     fn name(&self) -> String {
@@ -98,7 +98,7 @@ impl Binary for Library {
     }
 
     fn read(&mut self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Vec<u8>>, FetchError> {
-        let parts = ranges.iter().map(|range| self.at(range));
+        let parts = ranges.iter().map(|range| self.read_range(range));
         let parts: io::Result<Vec<_>> = parts.collect();
         parts.map_err(|error| {
             FetchError::from(SourceError::Unreadable {

@@ -1,5 +1,5 @@
-//! The headers that a report can quote from. A release's stored header is quoted only where it is the
-//! locked one, so that no line is shown that the snapshot was not read from.
+//! The headers that a report quotes from. A stored header of a release is quoted only if it has the locked sha256, because
+//! the locations in a snapshot are those of the locked header.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -11,91 +11,92 @@ use tempfile::TempDir;
 use crate::console::warning;
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
-use sp_fetch::lock::{Lock, Locked};
+use sp_fetch::lock::{Lock, LockedRelease};
 use sp_fetch::store::Store;
 
-/// Headers by their name below the include root; none by default.
+/// Headers by their path below the include root. The default has no headers.
 #[derive(Debug, Default)]
 pub struct Headers {
     root: Option<PathBuf>,
-    promise: Option<Promise>,
-    /// Keeps unpacked headers from being removed.
+    locked: Option<LockedHeaders>,
+    /// Removes the unpacked headers on drop.
     _unpacked: Option<TempDir>,
 }
 
-/// Where it is written which headers a release has.
+/// A release whose headers have a sha256 in the lock.
 #[derive(Debug)]
-struct Promise {
+struct LockedHeaders {
     release: Release,
-    place: DataFolders,
-    locked: OnceCell<Option<Locked>>,
+    folders: DataFolders,
+    entry: OnceCell<Option<LockedRelease>>,
 }
 
 impl Headers {
-    /// The stored headers of a release.
-    pub fn locked(place: &DataFolders, release: Release) -> Self {
-        let store = Store::at(place.store.clone());
+    /// Returns the stored headers of a release.
+    pub fn locked(folders: &DataFolders, release: Release) -> Self {
+        let store = Store::new(folders.store.clone());
         let exact = store.resolve(release);
         Self {
-            root: exact.map(|exact| store.include(exact)),
-            promise: exact.map(|release| Promise {
+            root: exact.map(|exact| store.include_root(exact)),
+            locked: exact.map(|release| LockedHeaders {
                 release,
-                place: place.clone(),
-                locked: OnceCell::new(),
+                folders: folders.clone(),
+                entry: OnceCell::new(),
             }),
             _unpacked: None,
         }
     }
 
-    /// Headers that were parsed themselves.
-    pub fn at(root: PathBuf) -> Self {
+    /// Returns the headers below an include root.
+    pub fn in_folder(root: PathBuf) -> Self {
         Self {
             root: Some(root),
             ..Self::default()
         }
     }
 
-    /// Headers that go when this goes.
+    /// Returns the headers in a temporary folder, which is removed on drop.
     pub fn unpacked(folder: TempDir) -> Self {
         Self {
             root: Some(folder.path().to_owned()),
-            promise: None,
+            locked: None,
             _unpacked: Some(folder),
         }
     }
 
-    /// Where they lie.
+    /// Returns the include root.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// The text of a header.
+    /// Returns the text of a header, or `None` if it is absent or not the locked one.
     pub fn text(&self, name: &str) -> Option<String> {
         let bytes = fs::read(self.root.as_ref()?.join(name)).ok()?;
-        let kept = self
-            .promise
+        let is_usable = self
+            .locked
             .as_ref()
-            .is_none_or(|promise| promise.holds(name, &bytes));
-        kept.then(|| String::from_utf8_lossy(&bytes).into_owned())
+            .is_none_or(|locked| locked.matches(name, &bytes));
+        is_usable.then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
-impl Promise {
-    fn holds(&self, name: &str, bytes: &[u8]) -> bool {
-        let locked = self.locked.get_or_init(|| {
-            let DataFolders { lock, inherits, .. } = &self.place;
-            let found = Lock::read_one(lock, *inherits, self.release);
-            found.unwrap_or_else(|problem| {
-                warning!("headers of {} are not quoted: {problem}", self.release);
+impl LockedHeaders {
+    /// Returns true if the bytes have the sha256 of the locked header.
+    fn matches(&self, name: &str, bytes: &[u8]) -> bool {
+        let entry = self.entry.get_or_init(|| {
+            let DataFolders { lock, inherits, .. } = &self.folders;
+            let entry = Lock::read_release(lock, *inherits, self.release);
+            entry.unwrap_or_else(|error| {
+                warning!("headers of {} are not quoted: {error}", self.release);
                 None
             })
         });
-        let wanted = locked.as_ref().and_then(|locked| locked.headers.get(name));
-        let found: String = Sha256::digest(bytes)
+        let expected = entry.as_ref().and_then(|entry| entry.headers.get(name));
+        let sha256: String = Sha256::digest(bytes)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        wanted == Some(&found)
+        expected == Some(&sha256)
     }
 }
 
@@ -104,30 +105,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_locked_header_is_quoted() {
+    fn quotes_only_locked_headers() {
         let scratch = tempfile::tempdir().unwrap();
-        let place = DataFolders {
+        let folders = DataFolders {
             store: scratch.path().join("store"),
             lock: scratch.path().join("sources.toml"),
             snapshots: scratch.path().join("ir"),
             symbols: scratch.path().join("symbols"),
             inherits: false,
         };
-        let include = place.store.join("2.3.1/include");
+        let include = folders.store.join("2.3.1/include");
         fs::create_dir_all(&include).unwrap();
         fs::write(include.join("a.h"), "").unwrap();
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let lock = format!(
             "[release.\"2.3.1\"]\npackage = \"p\"\nversion = \"2.3.1\"\n[release.\"2.3.1\".headers]\n\"a.h\" = \"{empty}\"\n"
         );
-        fs::write(&place.lock, lock).unwrap();
+        fs::write(&folders.lock, lock).unwrap();
         let release = "2.3".parse().unwrap();
         assert_eq!(
-            Headers::locked(&place, release).text("a.h").as_deref(),
+            Headers::locked(&folders, release).text("a.h").as_deref(),
             Some("")
         );
         fs::write(include.join("a.h"), "changed").unwrap();
-        assert_eq!(Headers::locked(&place, release).text("a.h"), None);
-        assert_eq!(Headers::at(include).text("a.h").as_deref(), Some("changed"));
+        assert_eq!(Headers::locked(&folders, release).text("a.h"), None);
+        assert_eq!(
+            Headers::in_folder(include).text("a.h").as_deref(),
+            Some("changed")
+        );
     }
 }

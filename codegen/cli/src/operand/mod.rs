@@ -1,11 +1,11 @@
-//! What OLD and NEW on the command line name, and how each becomes a [`Surface`]: a release, an IR
-//! file, a folder of them, an include root, a wheel, or an installed TensorFlow.
+//! The operands OLD and NEW of the command line: a release, an IR file, a folder of IR files, an include root, a wheel, or
+//! an installed TensorFlow. Each is read as a [`Surface`].
 //!
-//! Reading an operand writes nothing that outlives the process.
+//! Reading an operand writes temporary files only.
 
+mod error;
 mod exports;
 mod headers;
-mod problem;
 mod release;
 mod snapshot;
 mod tree;
@@ -13,13 +13,13 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+pub use error::OperandError;
 pub use headers::Headers;
-pub use problem::OperandError;
 pub use release::{resolve, unknown_release};
 pub use tree::release_of_headers;
 
 use crate::console::note;
-use problem::OPERANDS;
+use error::OPERANDS;
 use sp_data::embedded::SNAPSHOTS;
 use sp_data::folders::DataFolders;
 use sp_data::release::Requested;
@@ -28,9 +28,9 @@ use sp_diff::Surface;
 use sp_parse::extract::Unread;
 use sp_parse::source::include_root;
 
-/// Returns the folders for a command that runs in `folder` and only reads. Without a cache, what the binary
-/// contains is all there is.
-pub fn readable_place(folder: &Path) -> DataFolders {
+/// Returns the data folders for a command that runs in `folder` and only reads. Without a cache folder, only the data in
+/// the binary is available.
+pub fn readable_folders(folder: &Path) -> DataFolders {
     DataFolders::find(folder).unwrap_or_else(|_| {
         note!("neither XDG_CACHE_HOME nor HOME is set: imported releases are not read");
         DataFolders::without_cache()
@@ -39,42 +39,41 @@ pub fn readable_place(folder: &Path) -> DataFolders {
 
 type Result<T> = std::result::Result<T, OperandError>;
 
-/// One of the two things that are compared.
+/// OLD or NEW.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// As it was given.
+    /// The text of the command line.
     label: String,
-    kind: Kind,
+    kind: OperandKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum OperandKind {
     Release(Requested),
     Snapshot(PathBuf),
-    Snapshots(PathBuf),
+    SnapshotFolder(PathBuf),
     Wheel(PathBuf),
-    /// An include root, or what has one: an environment, a site-packages or `tensorflow` folder.
-    Tree {
-        include: PathBuf,
-    },
+    /// An include root, or a folder that has one: an environment, `site-packages` or `tensorflow`.
+    IncludeRoot(PathBuf),
 }
 
 /// An operand that was read.
 #[derive(Debug)]
-pub struct Side {
-    /// What it declares and exports.
+pub struct LoadedSide {
+    /// The declarations and exports.
     pub surface: Surface,
-    /// Its headers, where a report can quote them.
+    /// The headers that a report can quote.
     pub headers: Headers,
     /// The APIs whose headers cannot be read.
     pub unread: Vec<Unread>,
-    /// True if headers were parsed: those of [`Reading::apis`] alone, if there are any.
+    /// True if headers were parsed, and not snapshots read. Then only [`ReadOptions::apis`] are complete, unless that is
+    /// empty.
     pub is_parsed: bool,
 }
 
-impl Side {
-    /// A side whose APIs were read from snapshots.
-    fn stored(surface: Surface, headers: Headers) -> Self {
+impl LoadedSide {
+    /// Returns a side whose APIs were read from snapshots.
+    fn from_snapshots(surface: Surface, headers: Headers) -> Self {
         Self {
             surface,
             headers,
@@ -84,11 +83,11 @@ impl Side {
     }
 }
 
-/// Where operands are read from, and for which target.
+/// The sources and the target for reading operands.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
-    /// Snapshots, symbols, stored headers.
-    pub place: &'a DataFolders,
+pub struct ReadOptions<'a> {
+    /// The folders of snapshots, symbols and stored headers.
+    pub folders: &'a DataFolders,
     /// The target triple.
     pub target: &'a str,
     /// The APIs whose headers are parsed; all if empty.
@@ -96,15 +95,15 @@ pub struct Reading<'a> {
 }
 
 impl Operand {
-    /// What `text` names.
+    /// Parses an operand of the command line.
     ///
     /// # Errors
-    /// Where it is no release and no such file or folder is there.
-    pub fn find(text: &str) -> Result<Self> {
+    /// Returns an error if the text is neither a release nor an existing file or folder of a known kind.
+    pub fn parse(text: &str) -> Result<Self> {
         let path = Path::new(text);
         let kind = match text.parse() {
-            Ok(release) if !path.exists() => Kind::Release(release),
-            _ => on_disk(path)?,
+            Ok(release) if !path.exists() => OperandKind::Release(release),
+            _ => kind_of_path(path)?,
         };
         Ok(Self {
             label: text.into(),
@@ -112,64 +111,76 @@ impl Operand {
         })
     }
 
-    /// Reads it.
+    /// Reads the operand.
     ///
     /// # Errors
-    /// Where it cannot be read, or holds nothing that can be compared.
-    pub fn read(&self, reading: Reading<'_>) -> Result<Side> {
+    /// Returns an error if the operand cannot be read, or has nothing to compare.
+    pub fn read(&self, options: ReadOptions<'_>) -> Result<LoadedSide> {
         match &self.kind {
-            Kind::Release(asked) => {
-                let release = release::resolve(*asked)?;
-                // `nightly` is another build next week; a report names the one that was read.
+            OperandKind::Release(requested) => {
+                let release = release::resolve(*requested)?;
+                // `nightly` changes its meaning, so a report has the exact version.
                 let exact = release.to_string();
-                let label = if release.is_nightly() {
-                    &exact
-                } else {
-                    &self.label
+                let label = match release.is_nightly() {
+                    true => &exact,
+                    false => &self.label,
                 };
-                release::read(label, release, reading)
+                release::read(label, release, options)
             }
-            Kind::Snapshot(path) => snapshot::file(&self.label, path, reading),
-            Kind::Snapshots(folder) => snapshot::folder(&self.label, folder, reading),
-            Kind::Wheel(path) => tree::wheel(&self.label, path, reading),
-            Kind::Tree { include } => tree::folder(&self.label, include, reading),
+            OperandKind::Snapshot(path) => snapshot::read_file(&self.label, path, options),
+            OperandKind::SnapshotFolder(folder) => {
+                snapshot::read_folder(&self.label, folder, options)
+            }
+            OperandKind::Wheel(path) => tree::read_wheel(&self.label, path, options),
+            OperandKind::IncludeRoot(include) => {
+                tree::read_include_root(&self.label, include, options)
+            }
         }
     }
 }
 
-/// Reads both, each in a thread of its own.
+/// Reads both operands in parallel.
 ///
 /// # Errors
-/// The first operand's, else the second's.
-pub fn both(old: &Operand, new: &Operand, reading: Reading<'_>) -> Result<(Side, Side)> {
+/// Returns the error of the first operand, or else that of the second.
+pub fn read_both(
+    old: &Operand,
+    new: &Operand,
+    options: ReadOptions<'_>,
+) -> Result<(LoadedSide, LoadedSide)> {
     thread::scope(|scope| {
-        let second = scope.spawn(|| new.read(reading));
-        let first = old.read(reading);
-        let second = second.join();
-        let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((first?, second?))
+        let new = scope.spawn(|| new.read(options));
+        let old = old.read(options);
+        let new = new.join();
+        let new = new.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((old?, new?))
     })
 }
 
-fn on_disk(path: &Path) -> Result<Kind> {
-    let is = |ending: &str| path.extension().is_some_and(|found| found == ending);
+fn kind_of_path(path: &Path) -> Result<OperandKind> {
+    let has_extension = |expected: &str| {
+        path.extension()
+            .is_some_and(|extension| extension == expected)
+    };
     let owned = path.to_owned();
     if path.is_dir() {
         return match include_root(path) {
-            Some(include) => Ok(Kind::Tree { include }),
-            None if snapshot::files(path)?.is_empty() => Err(OperandError::Empty { path: owned }),
-            None => Ok(Kind::Snapshots(owned)),
+            Some(include) => Ok(OperandKind::IncludeRoot(include)),
+            None if snapshot::find_files(path)?.is_empty() => {
+                Err(OperandError::Empty { path: owned })
+            }
+            None => Ok(OperandKind::SnapshotFolder(owned)),
         };
     }
     match path.is_file() {
-        true if is("whl") => Ok(Kind::Wheel(owned)),
-        true if is("json") => Ok(Kind::Snapshot(owned)),
+        true if has_extension("whl") => Ok(OperandKind::Wheel(owned)),
+        true if has_extension("json") => Ok(OperandKind::Snapshot(owned)),
         true => Err(OperandError::Unrecognised { path: owned }),
         false => Err(missing(path.display().to_string())),
     }
 }
 
-/// Returns the error for a text that is neither a release nor a path, with the releases in the binary that are close.
+/// Returns the error for a text that is neither a release nor a path, with similar releases.
 fn missing(text: String) -> OperandError {
     let files = SNAPSHOTS
         .iter()

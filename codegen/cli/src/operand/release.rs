@@ -1,8 +1,8 @@
-//! A release: its snapshots, and what the tables say its libraries export.
+//! A release: its snapshots, and the committed tables of its exported symbols.
 
 use sp_ir::{Api, Item};
 
-use super::{Headers, OperandError, Reading, Result, Side};
+use super::{Headers, LoadedSide, OperandError, ReadOptions, Result};
 use crate::console::note;
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
@@ -10,39 +10,39 @@ use sp_data::release::{Release, Requested};
 use sp_data::{snapshots, suggest, symbols};
 use sp_diff::Surface;
 use sp_diff::surface::Exports;
-use sp_fetch::index::PACKAGE;
+use sp_fetch::index::CPU_PACKAGE;
 use sp_parse::clang::DEFAULT_TARGET;
 use sp_parse::extract::TARGETS;
 
-/// Returns the release that is asked for; `nightly` is the newest nightly build that is imported.
-pub fn resolve(asked: Requested) -> Result<Release> {
-    match asked {
+/// Returns the requested release. `nightly` is the newest imported nightly build.
+pub fn resolve(requested: Requested) -> Result<Release> {
+    match requested {
         Requested::Version(release) => Ok(release),
         Requested::Nightly => snapshots::newest_nightly()?.ok_or(OperandError::NoNightly),
     }
 }
 
-/// Reads the snapshots of that minor.
-pub fn read(label: &str, release: Release, reading: Reading<'_>) -> Result<Side> {
-    of_snapshots(label, reading.target)?;
-    let apis = snapshots::at(reading.place, release)?
-        .ok_or_else(|| unknown_release(release, reading.place))?;
+/// Reads the snapshots of the minor release.
+pub fn read(label: &str, release: Release, options: ReadOptions<'_>) -> Result<LoadedSide> {
+    check_snapshot_target(label, options.target)?;
+    let apis = snapshots::at(options.folders, release)?
+        .ok_or_else(|| unknown_release(release, options.folders))?;
     let preview = apis.first().and_then(|api| api.preview.as_ref());
     if let Some(exact) = preview.filter(|exact| *exact != label) {
         note!("{label} is a preview: {exact}");
     }
     let surface = Surface {
         label: label.into(),
-        exports: exports(&apis, release, reading)?,
+        exports: exports(&apis, release, options)?,
         apis,
         target: None,
     };
-    let headers = Headers::locked(reading.place, release);
-    Ok(Side::stored(surface, headers))
+    let headers = Headers::locked(options.folders, release);
+    Ok(LoadedSide::from_snapshots(surface, headers))
 }
 
-/// Snapshots know a few targets.
-pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
+/// Returns an error if snapshots do not have layouts of `target`.
+pub fn check_snapshot_target(label: &str, target: &str) -> Result<()> {
     match TARGETS.contains(&target) {
         true => Ok(()),
         false => Err(OperandError::UnknownTarget {
@@ -53,9 +53,9 @@ pub fn of_snapshots(label: &str, target: &str) -> Result<()> {
     }
 }
 
-/// Returns the error for a release that `place` has no snapshots of.
-pub fn unknown_release(release: Release, place: &DataFolders) -> OperandError {
-    let known = snapshots::releases(place).unwrap_or_default();
+/// Returns the error for a release without snapshots in `folders`.
+pub fn unknown_release(release: Release, folders: &DataFolders) -> OperandError {
+    let known = snapshots::releases(folders).unwrap_or_default();
     let known: Vec<String> = known.iter().map(Release::to_string).collect();
     let list = format!(
         "known: {}; `sp-gen import tensorflow {release}` imports it",
@@ -68,14 +68,15 @@ pub fn unknown_release(release: Release, place: &DataFolders) -> OperandError {
     }
 }
 
-/// What the package without an accelerator exports, which is the one that every release has. A
-/// function that no release exports is none's.
-fn exports(apis: &[Api], release: Release, reading: Reading<'_>) -> Result<Option<Exports>> {
-    if reading.target != DEFAULT_TARGET {
+/// Returns the exports of the package without an accelerator, which every release has. A declared function that is not
+/// exported has an empty set.
+fn exports(apis: &[Api], release: Release, options: ReadOptions<'_>) -> Result<Option<Exports>> {
+    if options.target != DEFAULT_TARGET {
         return Ok(None);
     }
     let platform = Platform::LinuxX86_64;
-    let Some(mut exports) = symbols::exported(reading.place, PACKAGE, platform, release)? else {
+    let Some(mut exports) = symbols::exported(options.folders, CPU_PACKAGE, platform, release)?
+    else {
         return Ok(None);
     };
     for item in apis.iter().flat_map(|api| api.items.values()) {

@@ -1,4 +1,4 @@
-//! IR files: one API each, alone or in a folder.
+//! IR files: one API per file, as a single file or in a folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,58 +7,59 @@ use std::path::{Path, PathBuf};
 
 use sp_ir::Api;
 
-use super::release::of_snapshots;
-use super::{Headers, OperandError, Reading, Result, Side};
+use super::release::check_snapshot_target;
+use super::{Headers, LoadedSide, OperandError, ReadOptions, Result};
 use sp_diff::Surface;
 
-/// A file.
-pub fn file(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
-    side(label, vec![read(path)?], reading)
+/// Reads a file.
+pub fn read_file(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<LoadedSide> {
+    side(label, vec![read(path)?], options)
 }
 
-/// All files of a folder.
-pub fn folder(label: &str, folder: &Path, reading: Reading<'_>) -> Result<Side> {
+/// Reads all files of a folder.
+pub fn read_folder(label: &str, folder: &Path, options: ReadOptions<'_>) -> Result<LoadedSide> {
     let mut apis: BTreeMap<String, (PathBuf, Api)> = BTreeMap::new();
-    for path in files(folder)? {
+    for path in find_files(folder)? {
         let api = read(&path)?;
         let name = api.name.clone();
         if let Some((first, _)) = apis.insert(name.clone(), (path.clone(), api)) {
-            return Err(OperandError::Twice {
+            return Err(OperandError::DuplicateApi {
                 api: name,
                 first,
                 second: path,
             });
         }
     }
-    side(
-        label,
-        apis.into_values().map(|(_, api)| api).collect(),
-        reading,
-    )
+    let apis = apis.into_values().map(|(_, api)| api);
+    side(label, apis.collect(), options)
 }
 
-/// The `.json` files of a folder and of the folders in it, sorted.
-pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+/// Returns the `.json` files of a folder and of its subfolders, sorted.
+pub fn find_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
     for path in entries(folder)? {
         match path.is_dir() {
-            true => found.extend(entries(&path)?),
-            false => found.push(path),
+            true => files.extend(entries(&path)?),
+            false => files.push(path),
         }
     }
-    found.retain(|path| path.extension().is_some_and(|one| one == "json") && path.is_file());
-    Ok(found)
+    let is_json = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    };
+    files.retain(|path| is_json(path) && path.is_file());
+    Ok(files)
 }
 
-fn side(label: &str, apis: Vec<Api>, reading: Reading<'_>) -> Result<Side> {
-    of_snapshots(label, reading.target)?;
+fn side(label: &str, apis: Vec<Api>, options: ReadOptions<'_>) -> Result<LoadedSide> {
+    check_snapshot_target(label, options.target)?;
     let surface = Surface {
         label: label.into(),
         apis,
         ..Surface::default()
     };
     let headers = Headers::default();
-    Ok(Side::stored(surface, headers))
+    Ok(LoadedSide::from_snapshots(surface, headers))
 }
 
 fn read(path: &Path) -> Result<Api> {
@@ -71,7 +72,7 @@ fn read(path: &Path) -> Result<Api> {
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let list = || -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(folder)?.map(|entry| entry.map(|it| it.path()));
+        let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
         let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
         paths.sort();
         Ok(paths)

@@ -3,15 +3,15 @@ use std::fs;
 use super::*;
 use sp_parse::clang::DEFAULT_TARGET;
 
-fn place() -> DataFolders {
+fn folders() -> DataFolders {
     DataFolders::find(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-fn read(text: &str) -> Result<Side> {
-    let place = place();
+fn read(text: &str) -> Result<LoadedSide> {
+    let folders = folders();
     let target = DEFAULT_TARGET;
-    Operand::find(text)?.read(Reading {
-        place: &place,
+    Operand::parse(text)?.read(ReadOptions {
+        folders: &folders,
         target,
         apis: &[],
     })
@@ -21,7 +21,7 @@ fn api(name: &str, schema: u32) -> String {
     format!(r#"{{"schema": {schema}, "name": "{name}", "release": "2.21", "items": {{}}}}"#)
 }
 
-fn names(side: &Side) -> Vec<&str> {
+fn names(side: &LoadedSide) -> Vec<&str> {
     side.surface
         .apis
         .iter()
@@ -30,7 +30,7 @@ fn names(side: &Side) -> Vec<&str> {
 }
 
 #[test]
-fn a_release_comes_with_its_exports() {
+fn release_has_exports() {
     let side = read("2.12.0").unwrap();
     assert_eq!(side.surface.label, "2.12.0");
     assert!(names(&side).contains(&"stream_executor"));
@@ -39,12 +39,12 @@ fn a_release_comes_with_its_exports() {
     assert!(exports["TF_NewStatus"].contains("libtensorflow_framework.so.2"));
     assert!(
         exports["SE_InitPlugin"].is_empty(),
-        "a plugin's, not TensorFlow's"
+        "a plugin exports it, not TensorFlow"
     );
 }
 
 #[test]
-fn an_unknown_release_names_the_known_ones() {
+fn unknown_release_lists_known_releases() {
     let error = read("2.99").unwrap_err();
     let OperandError::UnknownRelease { help, .. } = &error else {
         panic!("{error}");
@@ -56,7 +56,7 @@ fn an_unknown_release_names_the_known_ones() {
 }
 
 #[test]
-fn snapshots_are_read_from_a_file_and_from_folders() {
+fn reads_snapshots_from_file_and_folders() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("one/a.json");
     fs::create_dir(path.parent().unwrap()).unwrap();
@@ -66,26 +66,29 @@ fn snapshots_are_read_from_a_file_and_from_folders() {
     let folder = scratch.path().to_str().unwrap();
     assert_eq!(names(&read(folder).unwrap()), ["a", "b"]);
     fs::write(scratch.path().join("one/b.json"), api("b", 2)).unwrap();
-    assert!(matches!(read(folder), Err(OperandError::Twice { api, .. }) if api == "b"));
+    assert!(matches!(read(folder), Err(OperandError::DuplicateApi { api, .. }) if api == "b"));
 }
 
 #[test]
-fn what_is_no_snapshot_is_said_to_be_none() {
+fn rejects_file_that_is_not_a_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("a.json");
     let whole = api("a", 2);
-    for (text, said) in [
+    for (text, expected) in [
         (&whole[..whole.len() / 2], "not an sp-gen snapshot"),
         (&api("a", 99)[..], "use a newer sp-gen"),
     ] {
         fs::write(&path, text).unwrap();
         let error = read(path.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("a.json") && error.contains(said), "{error}");
+        assert!(
+            error.contains("a.json") && error.contains(expected),
+            "{error}"
+        );
     }
 }
 
 #[test]
-fn what_is_nothing_is_said_to_be_nothing() {
+fn rejects_missing_empty_and_unrecognised_paths() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().to_str().unwrap().to_owned();
     assert!(matches!(read("no-such"), Err(OperandError::Missing { .. })));
@@ -100,11 +103,11 @@ fn what_is_nothing_is_said_to_be_nothing() {
 }
 
 #[test]
-fn snapshots_know_their_targets_only() {
-    let place = place();
+fn rejects_target_without_layouts_in_snapshots() {
+    let folders = folders();
     let target = "riscv64gc-unknown-linux-gnu";
-    let read = Operand::find("2.21").unwrap().read(Reading {
-        place: &place,
+    let read = Operand::parse("2.21").unwrap().read(ReadOptions {
+        folders: &folders,
         target,
         apis: &[],
     });

@@ -1,10 +1,10 @@
-//! Headers: an include root, an installed TensorFlow, or the headers in a wheel. They are parsed in
-//! this process, for the one target that is asked for.
+//! Headers: an include root, an installed TensorFlow, or the headers in a wheel. They are parsed in this process, for the
+//! requested target only.
 
 use std::fs;
 use std::path::Path;
 
-use super::{Headers, Reading, Result, Side, exports};
+use super::{Headers, LoadedSide, ReadOptions, Result, exports};
 use crate::console::note;
 use sp_data::release::Release;
 use sp_data::snapshots;
@@ -19,51 +19,55 @@ use sp_parse::extract::{ExtractError, Extracted, Job, extract_with};
 use sp_parse::source::SourceError;
 use sp_parse::source::{Identity, Source, identity_beside};
 
-/// The headers below `include`.
-pub fn folder(label: &str, include: &Path, reading: Reading<'_>) -> Result<Side> {
+/// Reads the headers below `include`.
+pub fn read_include_root(
+    label: &str,
+    include: &Path,
+    options: ReadOptions<'_>,
+) -> Result<LoadedSide> {
     let release = release_of_headers(include);
-    let extracted = parse(label, include, release, reading)?;
+    let extracted = parse(label, include, release, options)?;
     let surface = Surface {
         label: label.into(),
-        exports: exports::beside(include, reading.target)?,
-        target: Some(reading.target.into()),
+        exports: exports::of_package(include, options.target)?,
+        target: Some(options.target.into()),
         apis: extracted.apis,
     };
-    Ok(Side {
+    Ok(LoadedSide {
         surface,
-        headers: Headers::at(include.to_owned()),
+        headers: Headers::in_folder(include.to_owned()),
         unread: extracted.unread,
         is_parsed: true,
     })
 }
 
-/// Returns the release that the headers below `include` are of, by the package around them, their place in a store,
-/// or their version macros.
+/// Returns the release of the headers below `include`: from the package that contains them, from the folder's name in a
+/// store, or from the version macros.
 pub fn release_of_headers(include: &Path) -> Option<Release> {
-    release_of(&identity_beside(include))
-        .or_else(|| stored_as(include))
-        .or_else(|| written_in(include))
+    release_of_package(&identity_beside(include))
+        .or_else(|| release_of_store_folder(include))
+        .or_else(|| release_of_version_macros(include))
 }
 
-/// The headers in a wheel, which lie in a folder of their own as long as they are quoted.
-pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
+/// Reads the headers in a wheel. They stay in a temporary folder as long as a report may quote them.
+pub fn read_wheel(label: &str, path: &Path, options: ReadOptions<'_>) -> Result<LoadedSide> {
     let mut wheel = Wheel::open(path)?;
-    let release = release_of(&wheel.identity()?);
-    let found = closure::of(&mut wheel, &mut |_| {})?;
-    let folder = unpack(&found.headers).map_err(|error| {
+    let release = release_of_package(&wheel.identity()?);
+    let closure = closure::of(&mut wheel, &mut |_| {})?;
+    let folder = unpack(&closure.headers).map_err(|error| {
         FetchError::from(SourceError::Unreadable {
             origin: label.into(),
-            detail: format!("its headers cannot be unpacked: {error}"),
+            detail: format!("the headers cannot be unpacked: {error}"),
         })
     })?;
-    let extracted = parse(label, folder.path(), release, reading)?;
+    let extracted = parse(label, folder.path(), release, options)?;
     let surface = Surface {
         label: label.into(),
         apis: extracted.apis,
         exports: None,
-        target: Some(reading.target.into()),
+        target: Some(options.target.into()),
     };
-    Ok(Side {
+    Ok(LoadedSide {
         surface,
         headers: Headers::unpacked(folder),
         unread: extracted.unread,
@@ -71,21 +75,21 @@ pub fn wheel(label: &str, path: &Path, reading: Reading<'_>) -> Result<Side> {
     })
 }
 
-/// Parses the headers below `include`, those of the APIs asked for if there are any. What facts hold
-/// depends on the release; if it is not known, the newest release's facts are taken.
+/// Parses the headers below `include`, or only those of the requested APIs. The facts in the notes depend on the release;
+/// if that is unknown, those of the newest release are used.
 fn parse(
     label: &str,
     include: &Path,
     release: Option<Release>,
-    reading: Reading<'_>,
+    options: ReadOptions<'_>,
 ) -> Result<Extracted> {
-    let newest = || snapshots::releases(reading.place).ok()?.pop();
-    let known = release.or_else(newest).map(Release::key);
-    let name = known.map_or_else(String::new, |one| one.to_string());
+    let newest = || snapshots::releases(options.folders).ok()?.pop();
+    let key = release.or_else(newest).map(Release::key);
+    let name = key.map_or_else(String::new, |key| key.to_string());
     if release.is_none() {
-        note!("{label} does not say which release it is; its facts are taken as {name}'s");
+        note!("{label} does not state its release; it is read as {name}");
     }
-    let baseline = snapshots::newest(reading.place, release)?;
+    let baseline = snapshots::newest(options.folders, release)?;
     let notes = Notes::all().map_err(ExtractError::from)?;
     let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
     let job = Job {
@@ -94,9 +98,9 @@ fn parse(
         known: &Known::AtHand(baseline),
         include_root: include,
         release: &name,
-        only: reading.apis,
+        only: options.apis,
     };
-    let mut extracted = extract_with(&job, reading.target)?;
+    let mut extracted = extract_with(&job, options.target)?;
     if let Some(line) = extracted.stray_line() {
         note!("{label}: {line}");
     }
@@ -106,8 +110,8 @@ fn parse(
     Ok(extracted)
 }
 
-/// Returns the release of a package: `2.22.0rc0`, and `2.15` for `2.15.0.post1`.
-fn release_of(identity: &Identity) -> Option<Release> {
+/// Returns the release of a package. `2.15.0.post1` is `2.15`; `2.22.0rc0` stays as it is.
+fn release_of_package(identity: &Identity) -> Option<Release> {
     let version = identity.version.as_deref()?;
     if let Ok(release) = version.parse() {
         return Some(release);
@@ -116,14 +120,14 @@ fn release_of(identity: &Identity) -> Option<Release> {
     numbers.join(".").parse().ok()
 }
 
-/// `<release>/include`, as in the store.
-fn stored_as(include: &Path) -> Option<Release> {
+/// Returns the release of `<release>/include`, as in the store.
+fn release_of_store_folder(include: &Path) -> Option<Release> {
     let include = include.canonicalize().ok()?;
     include.parent()?.file_name()?.to_str()?.parse().ok()
 }
 
-/// The version macros of TensorFlow itself, in either of the headers that have had them.
-fn written_in(include: &Path) -> Option<Release> {
+/// Returns the release in TensorFlow's version macros, which one of two headers has.
+fn release_of_version_macros(include: &Path) -> Option<Release> {
     const HEADERS: [&str; 2] = [
         "tensorflow/core/public/release_version.h",
         "tensorflow/core/public/version.h",
@@ -150,20 +154,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_is_found_in_the_package_the_place_or_the_text() {
+    fn finds_release_in_package_folder_name_or_macros() {
         let identity = Identity {
             version: Some("2.15.0.post1".into()),
             ..Identity::default()
         };
-        assert_eq!(release_of(&identity).unwrap().to_string(), "2.15");
+        assert_eq!(release_of_package(&identity).unwrap().to_string(), "2.15");
         let scratch = tempfile::tempdir().unwrap();
         let include = scratch.path().join("2.9.3/include");
         let public = include.join("tensorflow/core/public");
         fs::create_dir_all(&public).unwrap();
-        assert_eq!(stored_as(&include).unwrap().to_string(), "2.9.3");
-        assert_eq!(written_in(&include), None);
+        assert_eq!(
+            release_of_store_folder(&include).unwrap().to_string(),
+            "2.9.3"
+        );
+        assert_eq!(release_of_version_macros(&include), None);
         let text = "#define TF_MAJOR_VERSION 2\n#define TF_MINOR_VERSION 22\n";
         fs::write(public.join("version.h"), text).unwrap();
-        assert_eq!(written_in(&include).unwrap().to_string(), "2.22");
+        assert_eq!(
+            release_of_version_macros(&include).unwrap().to_string(),
+            "2.22"
+        );
     }
 }

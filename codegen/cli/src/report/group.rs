@@ -1,110 +1,115 @@
-//! Findings by API, and in it by the struct, enumeration or function that they are about. What breaks
-//! comes first.
+//! Groups findings by API, and then by struct, enumeration or function. Breaking findings come first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use sp_diff::finding::{Finding, Impact, Shown};
+use sp_diff::finding::{DeclarationText, Finding, Impact};
 
-/// What is said of one API.
+/// The findings of one API.
 #[derive(Debug)]
-pub struct Chapter<'a> {
+pub struct ApiFindings<'a> {
     /// The API.
     pub api: &'a str,
-    /// Its items.
-    pub groups: Vec<Group<'a>>,
+    /// The findings by item.
+    pub items: Vec<ItemFindings<'a>>,
 }
 
-/// What is said of one item and its members.
+/// The findings about one item and its members.
 #[derive(Debug)]
-pub struct Group<'a> {
+pub struct ItemFindings<'a> {
     /// The item: `SP_StreamExecutor`.
     pub item: &'a str,
-    /// The heaviest first; else as the bytes lie.
+    /// The findings, sorted by impact and then by offset.
     pub findings: Vec<&'a Finding>,
 }
 
-/// All chapters, in the order of the APIs' names.
-pub fn chapters<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Chapter<'a>> {
+/// Groups findings by API, in the order of the APIs' names.
+pub fn group_by_api<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<ApiFindings<'a>> {
     let mut apis: BTreeMap<&str, BTreeMap<&str, Vec<&Finding>>> = BTreeMap::new();
     for finding in findings {
         let items = apis.entry(&finding.api).or_default();
         items.entry(finding.owner()).or_default().push(finding);
     }
-    let chapters = apis.into_iter().map(|(api, items)| {
-        let groups = items.into_iter().map(|(item, mut findings)| {
-            findings.sort_by_key(|one| (Reverse(one.impact), offset(one)));
-            Group { item, findings }
+    let groups = apis.into_iter().map(|(api, items)| {
+        let items = items.into_iter().map(|(item, mut findings)| {
+            findings.sort_by_key(|finding| (Reverse(finding.impact), first_offset(finding)));
+            ItemFindings { item, findings }
         });
-        let mut groups: Vec<Group> = groups.collect();
-        groups.sort_by_key(|group| Reverse(group.impact()));
-        Chapter { api, groups }
+        let mut items: Vec<ItemFindings> = items.collect();
+        items.sort_by_key(|item| Reverse(item.impact()));
+        ApiFindings { api, items }
     });
-    chapters.collect()
+    groups.collect()
 }
 
-impl Group<'_> {
-    /// Whether both have one finding, and nothing but the names tells them apart. What shows bytes or
-    /// another declaration is looked at by itself.
-    fn says_the_same(&self, other: &Self) -> bool {
-        let ([one], [two]) = (&*self.findings, &*other.findings) else {
+impl ItemFindings<'_> {
+    /// Returns true if both items have one finding and only the names differ. A finding that shows bytes or different
+    /// declarations is equal to no other.
+    fn is_equal_except_name(&self, other: &Self) -> bool {
+        let ([finding], [other]) = (&*self.findings, &*other.findings) else {
             return false;
         };
-        let unnamed = |finding: &Finding, text: &str| text.replace(finding.owner(), "");
-        let said = |finding: &Finding| {
-            let both = &finding.directions;
-            let parts = [
+        let without_name = |finding: &Finding, text: &str| text.replace(finding.owner(), "");
+        let texts = |finding: &Finding| {
+            let directions = &finding.directions;
+            let texts = [
                 &finding.message,
-                &both.old_on_new.why,
-                &both.new_on_old.why,
+                &directions.old_on_new.why,
+                &directions.new_on_old.why,
                 &finding.remedy,
             ];
-            let parts = parts.map(|part| unnamed(finding, part));
-            (finding.rule, parts, finding.target.clone())
+            let texts = texts.map(|text| without_name(finding, text));
+            (finding.rule, texts, finding.target.clone())
         };
-        let plain = |finding: &Finding| {
-            let text = |shown: &Option<Shown>| shown.as_ref().map(|one| one.text.clone());
+        let is_plain = |finding: &Finding| {
+            let text = |declaration: &Option<DeclarationText>| {
+                let declaration = declaration.as_ref();
+                declaration.map(|declaration| declaration.text.clone())
+            };
             finding.bytes.is_empty() && text(&finding.before) == text(&finding.after)
         };
-        plain(one) && plain(two) && said(one) == said(two)
+        is_plain(finding) && is_plain(other) && texts(finding) == texts(other)
     }
 
-    /// The heaviest.
+    /// Returns the highest impact of the findings.
     pub fn impact(&self) -> Option<Impact> {
-        self.findings.iter().map(|one| one.impact).max()
+        self.findings.iter().map(|finding| finding.impact).max()
     }
 }
 
-impl<'a> Chapter<'a> {
-    /// The items of which something breaks, or those of which nothing does.
-    pub fn groups(&self, breaking: bool) -> impl Iterator<Item = &Group<'a>> {
-        let is = move |group: &&Group| (group.impact() == Some(Impact::Breaking)) == breaking;
-        self.groups.iter().filter(is)
+impl<'a> ApiFindings<'a> {
+    /// Returns the items with a breaking finding, or those without.
+    pub fn items(&self, breaking: bool) -> impl Iterator<Item = &ItemFindings<'a>> {
+        let matches =
+            move |item: &&ItemFindings| (item.impact() == Some(Impact::Breaking)) == breaking;
+        self.items.iter().filter(matches)
     }
 
-    /// All of its findings.
+    /// Returns all findings of the API.
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> + Clone {
-        self.groups
+        self.items
             .iter()
-            .flat_map(|group| group.findings.iter().copied())
+            .flat_map(|item| item.findings.iter().copied())
     }
 }
 
-/// Groups that say the same of their one item each stand together; the order is kept.
-pub fn alike<'g, 'a>(groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<Vec<&'g Group<'a>>> {
-    let mut found: Vec<Vec<&Group>> = Vec::new();
-    for group in groups {
-        let same = |others: &&mut Vec<&Group>| group.says_the_same(others[0]);
-        match found.iter_mut().find(same) {
-            Some(others) => others.push(group),
-            None => found.push(vec![group]),
+/// Merges items whose findings are equal except for the names. The order of the first of each group is kept.
+pub fn merge_equal<'g, 'a>(
+    items: impl Iterator<Item = &'g ItemFindings<'a>>,
+) -> Vec<Vec<&'g ItemFindings<'a>>> {
+    let mut groups: Vec<Vec<&ItemFindings>> = Vec::new();
+    for item in items {
+        let is_equal = |group: &&mut Vec<&ItemFindings>| item.is_equal_except_name(group[0]);
+        match groups.iter_mut().find(is_equal) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
         }
     }
-    found
+    groups
 }
 
-/// Findings by rule, the heaviest first.
-pub fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Vec<&'a Finding>> {
+/// Groups findings by rule, those with the highest impact first.
+pub fn group_by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Vec<&'a Finding>> {
     let mut rules: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
         let key = (Reverse(finding.impact), finding.rule);
@@ -113,6 +118,6 @@ pub fn by_rule<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Vec<&'a F
     rules.into_values().collect()
 }
 
-fn offset(finding: &Finding) -> Option<u64> {
-    finding.bytes.iter().map(|slot| slot.offset).min()
+fn first_offset(finding: &Finding) -> Option<u64> {
+    finding.bytes.iter().map(|range| range.offset).min()
 }

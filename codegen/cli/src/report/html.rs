@@ -1,76 +1,80 @@
-//! A diff as one page that needs nothing else: what breaks first, equal findings together, with filters by API and
+//! A diff as one self-contained HTML page: breaking findings first, equal findings together, with filters by API and
 //! impact.
 
 use askama::Template;
 
 use super::tokens::{self, Part};
-use super::view::View;
-use super::{Report, word};
-use sp_diff::finding::{Effect, Finding, Impact, Shown};
+use super::view::ReportView;
+use super::{Report, display_name};
+use sp_diff::finding::{DeclarationText, Effect, Finding, Impact};
 
 #[derive(Template)]
 #[template(path = "report/diff.html.jinja")]
-struct Page<'a> {
-    view: View<'a>,
+struct HtmlTemplate<'a> {
+    view: ReportView<'a>,
     sections: Vec<Section<'a>>,
 }
 
 /// The findings of one impact.
 struct Section<'a> {
     impact: String,
-    apis: Vec<(&'a str, Vec<Equal<'a>>)>,
+    apis: Vec<(&'a str, Vec<EqualFindings<'a>>)>,
     count: usize,
 }
 
-/// Findings of an API that nothing but the names tells apart.
-struct Equal<'a> {
+/// Findings of an API that are equal except for the names.
+struct EqualFindings<'a> {
     findings: Vec<&'a Finding>,
 }
 
-/// A declaration of one side.
-struct Declaration<'a> {
+/// A declaration of one side, or its absence.
+struct SideDeclaration<'a> {
     side: &'a str,
-    shown: Option<&'a Shown>,
+    declaration: Option<&'a DeclarationText>,
     parts: Vec<Part>,
 }
 
-/// The page, ending in one newline.
+/// Returns the page, which ends with one newline.
 ///
 /// # Errors
-/// Where the template fails.
+/// Returns an error if the template cannot be rendered.
 pub fn html(report: &Report) -> askama::Result<String> {
-    let view = View::of(report);
+    let view = ReportView::new(report);
     let impacts = [Impact::Breaking, Impact::Compatible, Impact::SourceOnly];
     let sections = impacts.map(|impact| section(&view, impact));
-    let sections = sections.into_iter().filter(|one| one.count > 0).collect();
-    Page { view, sections }
+    let sections = sections
+        .into_iter()
+        .filter(|section| section.count > 0)
+        .collect();
+    HtmlTemplate { view, sections }
         .render()
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-fn section<'a>(view: &View<'a>, impact: Impact) -> Section<'a> {
-    let of_impact = |finding: &&Finding| finding.impact == impact;
-    let apis = view.chapters.iter().map(|chapter| {
-        let findings: Vec<&'a Finding> = chapter.findings().filter(of_impact).collect();
-        (chapter.api, equal(findings))
+fn section<'a>(view: &ReportView<'a>, impact: Impact) -> Section<'a> {
+    let has_impact = |finding: &&Finding| finding.impact == impact;
+    let apis = view.apis.iter().map(|api| {
+        let findings: Vec<&'a Finding> = api.findings().filter(has_impact).collect();
+        (api.api, merge_equal(findings))
     });
     let apis: Vec<_> = apis.filter(|(_, groups)| !groups.is_empty()).collect();
     let counts = apis.iter().flat_map(|(_, groups)| groups);
     Section {
-        impact: word(impact),
+        impact: display_name(impact),
         count: counts.map(|group| group.findings.len()).sum(),
         apis,
     }
 }
 
-/// Groups findings; the order of the first of each group is kept.
-fn equal(findings: Vec<&Finding>) -> Vec<Equal<'_>> {
-    let mut groups: Vec<Equal> = Vec::new();
+/// Merges equal findings. The order of the first of each group is kept.
+fn merge_equal(findings: Vec<&Finding>) -> Vec<EqualFindings<'_>> {
+    let mut groups: Vec<EqualFindings> = Vec::new();
     for finding in findings {
-        let is_equal = |group: &&mut Equal| says_the_same(group.findings[0], finding);
+        let is_equal =
+            |group: &&mut EqualFindings| is_equal_except_name(group.findings[0], finding);
         match groups.iter_mut().find(is_equal) {
             Some(group) => group.findings.push(finding),
-            None => groups.push(Equal {
+            None => groups.push(EqualFindings {
                 findings: vec![finding],
             }),
         }
@@ -78,45 +82,45 @@ fn equal(findings: Vec<&Finding>) -> Vec<Equal<'_>> {
     groups
 }
 
-/// Returns true if only the names differ. Findings that show bytes stay alone.
-fn says_the_same(one: &Finding, two: &Finding) -> bool {
-    let said = |finding: &Finding| {
-        let both = [
+/// Returns true if only the names differ. A finding that shows bytes is equal to no other.
+fn is_equal_except_name(finding: &Finding, other: &Finding) -> bool {
+    let content = |finding: &Finding| {
+        let effects = [
             &finding.directions.old_on_new,
             &finding.directions.new_on_old,
         ];
-        let parts = [
+        let texts = [
             &finding.message,
-            &both[0].why,
-            &both[1].why,
+            &effects[0].why,
+            &effects[1].why,
             &finding.remedy,
         ];
-        let parts = parts.map(|text| unnamed(finding, text));
-        let outcomes = both.map(|effect| (effect.outcome, effect.guarded));
-        (finding.rule, parts, outcomes, finding.target.clone())
+        let texts = texts.map(|text| without_name(finding, text));
+        let outcomes = effects.map(|effect| (effect.outcome, effect.guarded));
+        (finding.rule, texts, outcomes, finding.target.clone())
     };
-    one.bytes.is_empty() && two.bytes.is_empty() && said(one) == said(two)
+    finding.bytes.is_empty() && other.bytes.is_empty() && content(finding) == content(other)
 }
 
-fn unnamed(finding: &Finding, text: &str) -> String {
+fn without_name(finding: &Finding, text: &str) -> String {
     text.replace(finding.owner(), "it")
 }
 
-impl<'a> Equal<'a> {
+impl<'a> EqualFindings<'a> {
     fn first(&self) -> &'a Finding {
         self.findings[0]
     }
 
-    /// Returns `text` of the first finding; without its name if it stands for several.
+    /// Returns `text` of the first finding, without its name if there are several findings.
     fn shared(&self, text: &str) -> String {
         match self.findings.len() {
             1 => text.to_owned(),
-            _ => unnamed(self.first(), text),
+            _ => without_name(self.first(), text),
         }
     }
 
-    /// Returns both directions, each with what it is about.
-    fn effects(&self, view: &View<'a>) -> [(String, &'a Effect); 2] {
+    /// Returns the effects in both directions, each with a title.
+    fn effects(&self, view: &ReportView<'a>) -> [(String, &'a Effect); 2] {
         let directions = &self.first().directions;
         [
             (
@@ -131,27 +135,33 @@ impl<'a> Equal<'a> {
     }
 }
 
-/// What stands at a place of a struct.
+/// Returns the member of a byte range.
 fn member(name: &Option<String>) -> &str {
     name.as_deref().unwrap_or("·")
 }
 
-/// Returns both declarations, each with the side that has it or lacks it; one where both read the same.
-fn declarations<'a>(view: &View<'a>, finding: &'a Finding) -> Vec<Declaration<'a>> {
+/// Returns the declarations of both sides, or only NEW's if the texts are the same.
+fn declarations<'a>(view: &ReportView<'a>, finding: &'a Finding) -> Vec<SideDeclaration<'a>> {
     let (before, after) = (finding.before.as_ref(), finding.after.as_ref());
-    let text = |shown: Option<&'a Shown>| shown.map_or("", |one| one.text.as_str());
+    let text = |declaration: Option<&'a DeclarationText>| {
+        declaration.map_or("", |declaration| declaration.text.as_str())
+    };
     let (old, new) = (text(before), text(after));
     let (left, right) = match before.is_some() && after.is_some() {
         true => tokens::compare(old, new),
         false => (tokens::whole(old), tokens::whole(new)),
     };
-    let declaration = |side, shown, parts| Declaration { side, shown, parts };
-    let mut both = vec![
-        declaration(view.old, before, left),
-        declaration(view.new, after, right),
+    let side_declaration = |side, declaration, parts| SideDeclaration {
+        side,
+        declaration,
+        parts,
+    };
+    let mut declarations = vec![
+        side_declaration(view.old, before, left),
+        side_declaration(view.new, after, right),
     ];
     if before.is_some() == after.is_some() && old == new {
-        both.remove(0);
+        declarations.remove(0);
     }
-    both
+    declarations
 }

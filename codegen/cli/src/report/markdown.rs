@@ -1,49 +1,47 @@
-//! A diff as Markdown for a pull request: a table for each API, and what breaks in detail, folded.
+//! A diff as Markdown for a pull request: a table for each API, and folded details of the breaking findings.
 
 use askama::Template;
 use sp_ir::Loc;
 
-use super::view::View;
-use super::{Report, word};
-use sp_diff::finding::{Finding, Shown};
+use super::view::ReportView;
+use super::{Report, display_name};
+use sp_diff::finding::{DeclarationText, Finding};
 
 #[derive(Template)]
 #[template(path = "report/diff.md.jinja", escape = "none")]
-struct Page<'a> {
-    view: View<'a>,
+struct MarkdownTemplate<'a> {
+    view: ReportView<'a>,
 }
 
-/// The Markdown, ending in one newline.
+/// Returns the Markdown, which ends with one newline.
 ///
 /// # Errors
-/// Where the template fails.
+/// Returns an error if the template cannot be rendered.
 pub fn markdown(report: &Report) -> askama::Result<String> {
-    let view = View::of(report);
-    Page { view }
+    let view = ReportView::new(report);
+    MarkdownTemplate { view }
         .render()
         .map(|text| text.trim_end().to_owned() + "\n")
 }
 
-/// Returns text for a cell of a table. What stands between single backticks stays code; elsewhere nothing is
-/// markup.
+/// Returns text for a cell of a table. Text between single backticks stays code; markup elsewhere is escaped.
 fn cell(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let has_code = text.matches('`').count() % 2 == 0 && !text.contains("``");
-    let text = if has_code {
-        text
-    } else {
-        text.replace('`', "'")
+    let text = match has_code {
+        true => text,
+        false => text.replace('`', "'"),
     };
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(index, part)| match index % 2 {
-        0 => plain(part),
-        _ => pipes(part),
+        0 => escape_markup(part),
+        _ => escape_pipes(part),
     });
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// Escapes what begins a tag, a link, an image or a cell.
-fn plain(text: &str) -> String {
+/// Escapes the start of a tag, a link, an image or a cell.
+fn escape_markup(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('<', "&lt;");
     let escaped = escaped.replace('[', "\\[").replace(']', "\\]");
     // Some implementations end the cell at a pipe after two backslashes.
@@ -51,7 +49,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Escapes the pipes of code in a cell. After a backslash that is not possible: a broken bar replaces the pipe.
-fn pipes(code: &str) -> String {
+fn escape_pipes(code: &str) -> String {
     code.replace("\\|", "\\¦").replace('|', "\\|")
 }
 
@@ -64,22 +62,25 @@ fn html(text: &str) -> String {
 fn code(text: &str) -> String {
     match text.trim() {
         "" => "·".into(),
-        text => format!("`{}`", pipes(&text.replace('`', "'"))),
+        text => format!("`{}`", escape_pipes(&text.replace('`', "'"))),
     }
 }
 
-/// Returns a place in a header as code.
-fn place(loc: &Loc) -> String {
+/// Returns a location in a header as code.
+fn location(loc: &Loc) -> String {
     code(&format!("{}:{}", loc.file, loc.line))
 }
 
-/// What stands at a place of a struct.
+/// Formats the member of a byte range.
 fn member(name: &Option<String>) -> String {
     code(name.as_deref().unwrap_or_default())
 }
 
-/// Whether its declaration reads otherwise.
+/// Returns true if the text of the declaration differs.
 fn is_redeclared(finding: &Finding) -> bool {
-    let text = |shown: &Option<Shown>| shown.as_ref().map(|one| one.text.clone());
+    let text = |declaration: &Option<DeclarationText>| {
+        let declaration = declaration.as_ref();
+        declaration.map(|declaration| declaration.text.clone())
+    };
     text(&finding.before) != text(&finding.after)
 }

@@ -1,6 +1,5 @@
-//! A diff for its readers: text for a terminal, JSON, Markdown for a pull request, a page for a
-//! browser, SARIF for code scanning. All five show the same findings; the page
-//! for a browser orders them by impact, the others by API.
+//! Reports of a diff: text for a terminal, JSON, Markdown for a pull request, HTML for a browser, SARIF for code
+//! scanning. All contain the same findings. HTML sorts them by impact, the others by API.
 
 mod group;
 mod html;
@@ -16,64 +15,67 @@ use serde::Serialize;
 
 use crate::operand::Headers;
 use sp_diff::finding::{Diff, Finding, Impact};
-use sp_diff::plugin::Usage;
+use sp_diff::plugin::PluginUsage;
 
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use sarif::sarif;
-pub use text::{Page, text};
+pub use text::{TextStyle, text};
 
-/// What there is to report.
+/// The content of a report.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What counts.
+    /// The findings that are not suppressed.
     #[serde(flatten)]
     pub diff: Diff,
-    /// What is accepted, with the reason.
+    /// The suppressed findings, with the reasons.
     pub suppressed: Vec<Suppressed>,
-    /// The plugin whose part of the APIs this is about, where it is about one.
+    /// The plugin whose use of the APIs restricts the report, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<Usage>,
+    pub plugin: Option<PluginUsage>,
 }
 
-/// A finding that an entry of sp-gen.toml accepts.
+/// A finding that an entry of sp-gen.toml suppresses.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suppressed {
-    /// Why it is accepted.
+    /// The reason in the entry.
     pub reason: String,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
 }
 
-/// The headers of both sides, as far as they can be quoted.
+/// The headers of both sides, from which a report quotes lines.
 #[derive(Debug, Default)]
-pub struct Quotable {
-    /// OLD's.
+pub struct SideHeaders {
+    /// OLD's headers.
     pub old: Headers,
-    /// NEW's.
+    /// NEW's headers.
     pub new: Headers,
 }
 
-/// The word that stands for a value in JSON, as prose has it: `source-only`.
-fn word(value: impl Serialize) -> String {
-    let word = serde_json::to_value(value).ok();
-    let word = word.and_then(|word| Some(word.as_str()?.replace('_', "-")));
-    word.unwrap_or_default()
+/// Returns the value's name in JSON with hyphens: `source-only`.
+fn display_name(value: impl Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    let name = name.and_then(|name| Some(name.as_str()?.replace('_', "-")));
+    name.unwrap_or_default()
 }
 
-/// `3 breaking, 1 compatible`; what there is none of is left out.
+/// Returns the counts that are not zero: `3 breaking, 1 compatible`.
 fn counts<'a>(findings: impl Iterator<Item = &'a Finding> + Clone, suppressed: usize) -> String {
-    let count = |impact| findings.clone().filter(|one| one.impact == impact).count();
+    let count = |impact| {
+        let findings = findings.clone();
+        findings.filter(|finding| finding.impact == impact).count()
+    };
     let impacts = [Impact::Breaking, Impact::Compatible, Impact::SourceOnly];
-    let counts = impacts.map(|impact| (count(impact), word(impact)));
+    let counts = impacts.map(|impact| (count(impact), display_name(impact)));
     let counts = counts
         .into_iter()
         .chain([(suppressed, "suppressed".into())]);
     let counts: Vec<String> = counts
         .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
+        .map(|(count, name)| format!("{count} {name}"))
         .collect();
     match counts.is_empty() {
         true => "no findings".into(),
@@ -81,14 +83,14 @@ fn counts<'a>(findings: impl Iterator<Item = &'a Finding> + Clone, suppressed: u
     }
 }
 
-/// A side's name in a sentence: `2.7`, or the last part of a path.
-fn short(label: &str) -> &str {
-    let parts = label.trim_end_matches('/').rsplit('/');
-    let mut parts =
-        parts.filter(|part| !matches!(*part, "include" | "tensorflow" | "site-packages"));
-    parts
+/// Returns a side's name for a sentence: `2.7`, or the last significant component of a path.
+fn short_label(label: &str) -> &str {
+    const COMMON: [&str; 3] = ["include", "tensorflow", "site-packages"];
+    let components = label.trim_end_matches('/').rsplit('/');
+    let mut components = components.filter(|component| !COMMON.contains(component));
+    components
         .next()
-        .filter(|part| !part.is_empty())
+        .filter(|component| !component.is_empty())
         .unwrap_or(label)
 }
 

@@ -1,22 +1,23 @@
-//! Lines of a header with a caret under the name that a finding is about.
+//! Lines of a header with a caret under the name that a finding concerns.
 
 use sp_host::escape_control;
 use sp_ir::Loc;
 
 use crate::operand::Headers;
 
-/// A declaration's first line in its header.
+/// The first line of a declaration in its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
-    /// Counted from 1.
+    /// The line number; the first line is 1.
     pub line: u32,
-    /// The line, with spaces for tabs and escaped control characters.
+    /// The line, with tabs replaced by spaces and control characters escaped.
     pub text: String,
-    /// Where the name stands in it, in characters, and how long it is.
+    /// The position and the length of the name, in characters.
     pub caret: Option<(usize, usize)>,
 }
 
-/// What stands at `loc`, if the header is at hand. Of `names`, the first that is there is pointed at.
+/// Returns the line at `loc`, or `None` if the header is not available. The caret is under the first of `names` that the
+/// line contains.
 pub fn quote<'a>(
     headers: &Headers,
     loc: &Loc,
@@ -28,8 +29,8 @@ pub fn quote<'a>(
     // A header may have the escape codes of a terminal in a comment.
     let text = escape_control(text.trim_end());
     let caret = names.find_map(|name| {
-        let at = find_word(&text, name)?;
-        Some((text[..at].chars().count(), name.chars().count()))
+        let start = find_word(&text, name)?;
+        Some((text[..start].chars().count(), name.chars().count()))
     });
     Some(Quote {
         line: loc.line,
@@ -38,16 +39,16 @@ pub fn quote<'a>(
     })
 }
 
-/// Where a whole word begins.
+/// Returns the byte index of a whole word.
 fn find_word(text: &str, word: &str) -> Option<usize> {
-    let part_of_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
-    let stands_alone = |at: &usize| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(part_of_word) && !after.is_some_and(part_of_word)
+    let is_word_char = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_whole_word = |start: &usize| {
+        let before = text[..*start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(is_word_char) && !after.is_some_and(is_word_char)
     };
-    let mut places = text.match_indices(word).map(|(at, _)| at);
-    places.find(stands_alone).filter(|_| !word.is_empty())
+    let mut matches = text.match_indices(word).map(|(start, _)| start);
+    matches.find(is_whole_word).filter(|_| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_caret_stands_under_the_whole_name() {
+    fn caret_is_under_whole_word() {
         assert_eq!(
             find_word("  void (*mem_zero_all)(int mem_zero);", "mem_zero"),
             Some(27)
@@ -67,7 +68,7 @@ mod tests {
             "// \u{1b}[31mfirst\n\tvoid (*é)(int run);  \n",
         )
         .unwrap();
-        let headers = Headers::at(folder.path().to_owned());
+        let headers = Headers::in_folder(folder.path().to_owned());
         let loc = |line| Loc {
             file: "a.h".into(),
             line,

@@ -1,28 +1,28 @@
-//! A diff as SARIF 2.1.0, for code scanning. Places are relative to the include roots of both sides,
-//! which are named; a finding's fingerprint is its rule, API, item and target, so that it is the same
-//! finding in the next run.
+//! A diff as SARIF 2.1.0, for code scanning. Locations are relative to the include roots of both sides. The fingerprint
+//! of a finding is its rule, API, item and target, so that the next run reports the same finding.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sp_ir::Loc;
 
-use super::{Report, word};
-use sp_diff::finding::{Finding, Impact, Shown};
+use super::{Report, display_name};
+use sp_diff::finding::{DeclarationText, Finding, Impact};
 use sp_diff::rules::{RULES, Rule};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Where the C APIs are: the place of what has no line of its own. The usual code scanning refuses a
-/// whole log for one result without a file.
+/// The folder of the C APIs, as the location of findings without a line: code scanning rejects a log if a result has no
+/// file.
 const FOLDER: &str = "tensorflow/c";
 
-/// The log, ending in one newline.
+/// Returns the log, which ends with one newline.
 pub fn sarif(report: &Report) -> String {
     let diff = &report.diff;
-    let open = diff.findings.iter().map(|finding| result(finding, None));
+    let findings = diff.findings.iter().map(|finding| result(finding, None));
     let suppressed = report.suppressed.iter();
-    let suppressed = suppressed.map(|one| result(&one.finding, Some(&one.reason)));
+    let suppressed =
+        suppressed.map(|suppressed| result(&suppressed.finding, Some(&suppressed.reason)));
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -37,7 +37,7 @@ pub fn sarif(report: &Report) -> String {
                 "NEW": base(&diff.new),
             },
             "columnKind": "unicodeCodePoints",
-            "results": open.chain(suppressed).collect::<Vec<_>>(),
+            "results": findings.chain(suppressed).collect::<Vec<_>>(),
             "properties": {
                 "old": diff.old,
                 "new": diff.new,
@@ -57,9 +57,9 @@ fn base(label: &str) -> Value {
 fn descriptor(rule: &Rule) -> Value {
     json!({
         "id": rule.id,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.explanation},
-        "help": {"text": format!("{}\n\n{}", rule.explanation, rule.reference)},
+        "shortDescription": {"text": rule.summary()},
+        "fullDescription": {"text": rule.explanation()},
+        "help": {"text": format!("{}\n\n{}", rule.explanation(), rule.reference)},
         "defaultConfiguration": {"level": level(rule.impact)},
         "properties": {"impact": rule.impact, "bump": rule.bump},
     })
@@ -74,18 +74,16 @@ fn level(impact: Impact) -> &'static str {
 }
 
 fn result(finding: &Finding, reason: Option<&str>) -> Value {
-    let (place, other) = match (&finding.after, &finding.before) {
-        (Some(after), before) => (
-            Some(("NEW", after)),
-            before.as_ref().map(|one| ("OLD", one)),
-        ),
-        (None, before) => (before.as_ref().map(|one| ("OLD", one)), None),
+    let before = finding.before.as_ref().map(|before| ("OLD", before));
+    let (primary, related) = match &finding.after {
+        Some(after) => (Some(("NEW", after)), before),
+        None => (before, None),
     };
     let mut result = json!({
         "ruleId": finding.rule,
         "level": level(finding.impact),
         "message": {"text": message(finding)},
-        "locations": [location(finding, place)],
+        "locations": [location(finding, primary)],
         "partialFingerprints": {"spGenFinding/v1": fingerprint(finding)},
         "properties": {
             "api": finding.api,
@@ -97,13 +95,13 @@ fn result(finding: &Finding, reason: Option<&str>) -> Value {
     if let Some(index) = RULES.iter().position(|rule| rule.id == finding.rule) {
         result["ruleIndex"] = json!(index);
     }
-    if let Some((base, shown)) = other {
-        let physical = physical(base, &shown.loc);
-        let text = without_links(&format!("before: {}", shown.text));
+    if let Some((base, declaration)) = related {
+        let physical = physical_location(base, &declaration.loc);
+        let text = without_links(&format!("before: {}", declaration.text));
         result["relatedLocations"] =
             json!([{"id": 1, "physicalLocation": physical, "message": {"text": text}}]);
     }
-    // An empty list says that it was looked at and nothing is suppressed.
+    // An empty list states that suppressions were evaluated.
     result["suppressions"] = match reason {
         Some(reason) => {
             json!([{"kind": "external", "status": "accepted", "justification": reason}])
@@ -114,18 +112,20 @@ fn result(finding: &Finding, reason: Option<&str>) -> Value {
 }
 
 fn message(finding: &Finding) -> String {
-    let both = &finding.directions;
+    let directions = &finding.directions;
     let effects = [
-        ("A plugin built for OLD, on NEW", &both.old_on_new),
-        ("A plugin built for NEW, on OLD", &both.new_on_old),
+        ("A plugin built for OLD on NEW", &directions.old_on_new),
+        ("A plugin built for NEW on OLD", &directions.new_on_old),
     ];
-    let effects =
-        effects.map(|(who, effect)| format!("{who}: {}: {}.", word(effect.outcome), effect.why));
+    let effects = effects.map(|(plugin, effect)| {
+        let outcome = display_name(effect.outcome);
+        format!("{plugin}: {outcome}: {}.", effect.why)
+    });
     let target = finding.target.as_ref();
     let target = target.map_or_else(String::new, |target| format!(" (on {target})"));
     let remedy = match finding.remedy.is_empty() {
         true => String::new(),
-        false => format!(" What to do: {}.", finding.remedy),
+        false => format!(" Remedy: {}.", finding.remedy),
     };
     let text = format!(
         "{}: {}{target}. {}{remedy}",
@@ -136,33 +136,33 @@ fn message(finding: &Finding) -> String {
     without_links(&text)
 }
 
-/// Escapes what SARIF takes for an embedded link, `[text](url)`.
+/// Escapes text that SARIF would read as an embedded link, `[text](url)`.
 fn without_links(text: &str) -> String {
     text.replace("](", "\\](")
 }
 
-fn location(finding: &Finding, place: Option<(&str, &Shown)>) -> Value {
+fn location(finding: &Finding, declaration: Option<(&str, &DeclarationText)>) -> Value {
     let mut location = json!({
         "logicalLocations": [{
             "name": finding.path().next_back(),
             "fullyQualifiedName": format!("{}::{}", finding.api, finding.item),
         }],
     });
-    location["physicalLocation"] = match place {
-        Some((base, shown)) => physical(base, &shown.loc),
+    location["physicalLocation"] = match declaration {
+        Some((base, declaration)) => physical_location(base, &declaration.loc),
         None => json!({"artifactLocation": {"uri": FOLDER, "uriBaseId": "NEW"}}),
     };
     location
 }
 
-fn physical(base: &str, loc: &Loc) -> Value {
+fn physical_location(base: &str, loc: &Loc) -> Value {
     json!({
         "artifactLocation": {"uri": relative_uri(&loc.file), "uriBaseId": base},
         "region": {"startLine": loc.line.max(1)},
     })
 }
 
-/// Returns a path as a relative URI: what could be a scheme, a query or a fragment is escaped.
+/// Returns a path as a relative URI. Characters of a scheme, a query or a fragment are escaped.
 fn relative_uri(path: &str) -> String {
     let escape = |byte: u8| match byte {
         b'/' | b'.' | b'_' | b'-' | b'~' | b'+' => char::from(byte).to_string(),

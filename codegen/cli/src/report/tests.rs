@@ -9,9 +9,9 @@ use sp_diff::sample;
 
 const PAINT: Paint = Paint::Plain;
 
-/// The sample, its first finding suppressed.
+/// Returns a report of the sample with the first finding suppressed.
 fn report() -> Report {
-    let (diff, others) = sample::diff().part(|one| one.rule != "function_retyped");
+    let (diff, others) = sample::diff().partition(|finding| finding.rule != "function_retyped");
     let suppressed = others.into_iter().map(|finding| Suppressed {
         reason: "we call it | <ourselves>".into(),
         finding,
@@ -23,22 +23,22 @@ fn report() -> Report {
     }
 }
 
-fn headers() -> (tempfile::TempDir, Quotable) {
+fn headers() -> (tempfile::TempDir, SideHeaders) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tensorflow/c/se.h");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, "\n\n  void (*mem_zero)(const SP_Device* device);\n").unwrap();
-    let new = Headers::at(folder.path().to_owned());
+    let new = Headers::in_folder(folder.path().to_owned());
     let old = Headers::default();
-    (folder, Quotable { old, new })
+    (folder, SideHeaders { old, new })
 }
 
 fn plain(report: &Report, width: usize) -> String {
-    let (_folder, quotable) = headers();
+    let (_folder, headers) = headers();
     text(
         report,
-        &quotable,
-        Page {
+        &headers,
+        TextStyle {
             paint: PAINT,
             width,
         },
@@ -46,28 +46,28 @@ fn plain(report: &Report, width: usize) -> String {
 }
 
 #[test]
-fn the_text_says_the_verdict_first_and_last() {
+fn text_has_verdict_in_first_and_last_line() {
     let text = plain(&report(), 100);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "2.6 → 2.7: breaking, x86_64-unknown-linux-gnu");
     assert_eq!(
         lines.last(),
         Some(
-            &"1 breaking, 1 compatible, 1 suppressed: breaking; semantic versioning asks for a major version"
+            &"1 breaking, 1 compatible, 1 suppressed: breaking; semantic versioning requires a new major version"
         )
     );
 }
 
 #[test]
-fn the_text_shows_bytes_carets_directions_and_the_remedy() {
+fn text_shows_bytes_carets_directions_and_remedy() {
     let text = plain(&report(), 100);
     for part in [
-        "\nSP_StreamExecutor\n  breaking field_inserted: mem_zero stands where",
+        "\nSP_StreamExecutor\n  breaking field_inserted: mem_zero was inserted at offset 32",
         "    offset  bytes  2.6           2.7\n        32      8  memory_usage  mem_zero\n        40      8  ·             memory_usage\n",
         "    2.7: tensorflow/c/se.h:3\n        3 │   void (*mem_zero)(const SP_Device* device);\n          │          ^^^^^^^^\n",
-        "    2.6 on 2.7: calls the wrong function: the host calls memory_usage",
-        "    2.7 on 2.6: corrupts memory: 8 bytes behind",
-        "    do: choose the layout",
+        "    2.6 on 2.7: calls the wrong function: the host has mem_zero",
+        "    2.7 on 2.6: corrupts memory: the plugin writes memory_usage",
+        "    remedy: choose the layout",
         "\n  compatible field_appended last | <tag>: `last` was appended\n",
         "suppressed\n  function_retyped TF_Run: we call it",
     ] {
@@ -76,10 +76,10 @@ fn the_text_shows_bytes_carets_directions_and_the_remedy() {
 }
 
 #[test]
-fn the_text_keeps_within_its_width() {
+fn text_fits_width() {
     for width in [40, 60, 80, 140] {
         let text = plain(&report(), width);
-        // A table is as wide as its names.
+        // The width of a table depends on its names.
         let too_long = |line: &&str| line.chars().count() > width && !line.contains("memory_usage");
         let long = text.lines().find(too_long);
         assert_eq!(long, None, "{width}\n{text}");
@@ -87,8 +87,8 @@ fn the_text_keeps_within_its_width() {
 }
 
 #[test]
-fn declarations_stand_side_by_side_where_there_is_room() {
-    let (diff, _) = sample::diff().part(|one| one.rule == "function_retyped");
+fn text_shows_declarations_side_by_side_if_wide_enough() {
+    let (diff, _) = sample::diff().partition(|finding| finding.rule == "function_retyped");
     let report = Report {
         diff,
         suppressed: Vec::new(),
@@ -111,14 +111,16 @@ fn declarations_stand_side_by_side_where_there_is_room() {
     assert!(plain(&report, 100).contains("(on i686-unknown-linux-gnu)"));
 }
 
-/// Two functions of which the same is said, and six that are new.
+/// Two findings that are equal except for the names, and six of one rule.
 #[test]
-fn what_says_the_same_is_told_once() {
+fn text_merges_equal_findings() {
     let named = |index: usize, name: &str, rule: &'static str| {
-        let mut one = sample::diff().findings.swap_remove(index);
-        (one.item, one.message, one.rule) = (name.into(), format!("{name} went"), rule);
-        (one.before, one.after) = (None, None);
-        one
+        let mut finding = sample::diff().findings.swap_remove(index);
+        finding.item = name.into();
+        finding.message = format!("{name} was removed");
+        finding.rule = rule;
+        (finding.before, finding.after) = (None, None);
+        finding
     };
     let mut findings: Vec<Finding> = ["TF_A", "TF_B"]
         .map(|name| named(0, name, "function_removed"))
@@ -126,7 +128,7 @@ fn what_says_the_same_is_told_once() {
     for name in ["TF_C", "TF_D", "TF_E", "TF_F", "TF_G", "TF_H"] {
         findings.push(named(1, name, "function_added"));
     }
-    let diff = Diff::of("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
+    let diff = Diff::new("2.6", "2.7", "x86_64-unknown-linux-gnu", findings);
     let report = Report {
         diff,
         suppressed: Vec::new(),
@@ -138,37 +140,37 @@ fn what_says_the_same_is_told_once() {
         text.contains("\nTF_A, TF_B\n  breaking function_removed"),
         "{text}"
     );
-    let names = "compatible function_added, 6 of them: TF_C, TF_D, TF_E, TF_F, TF_G, TF_H\n";
+    let names = "compatible function_added (6 findings): TF_C, TF_D, TF_E, TF_F, TF_G, TF_H\n";
     assert!(text.contains(names), "{text}");
 }
 
 #[test]
-fn colours_change_nothing_but_colours() {
-    let (_folder, quotable) = headers();
+fn colored_text_differs_in_escape_codes_only() {
+    let (_folder, headers) = headers();
     let width = 90;
-    let coloured = text(
+    let colored = text(
         &report(),
-        &quotable,
-        Page {
+        &headers,
+        TextStyle {
             paint: Paint::Ansi,
             width,
         },
     );
-    let mut plain_again = String::new();
-    for part in coloured.split('\x1b') {
+    let mut without_codes = String::new();
+    for part in colored.split('\x1b') {
         let part = match part.strip_prefix('[') {
             Some(code) => code.split_once('m').unwrap().1,
             None => part,
         };
-        plain_again += part;
+        without_codes += part;
     }
-    assert_ne!(coloured, plain_again);
-    assert_eq!(plain_again, plain(&report(), width));
+    assert_ne!(colored, without_codes);
+    assert_eq!(without_codes, plain(&report(), width));
 }
 
 #[test]
-fn nothing_found_is_said_in_two_lines() {
-    let (diff, _) = sample::diff().part(|_| false);
+fn report_without_findings_has_two_lines() {
+    let (diff, _) = sample::diff().partition(|_| false);
     assert_eq!(diff.verdict, Verdict::Identical);
     let report = Report {
         diff,
@@ -177,7 +179,7 @@ fn nothing_found_is_said_in_two_lines() {
     };
     assert_eq!(
         plain(&report, 100),
-        "2.6 → 2.7: identical, x86_64-unknown-linux-gnu\n\nno findings: identical; the version may stay\n"
+        "2.6 → 2.7: identical, x86_64-unknown-linux-gnu\n\nno findings: identical; no new version required\n"
     );
     assert!(html(&report).unwrap().contains(">identical</span>"));
     assert!(
@@ -271,7 +273,7 @@ fn sarif_has_relative_uris_and_no_links_of_a_text() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
+fn page_is_self_contained_and_escaped() {
     let page = html(&report()).unwrap();
     for part in ["http://", "https://", "<link", "src="] {
         assert!(!page.contains(part), "{part}");
@@ -281,19 +283,19 @@ fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
     assert!(page.contains("data-api=\"stream_executor\" data-impact=\"breaking\""));
 }
 
-/// A report of the sample's findings, with changes.
-fn changed(edit: impl FnOnce(&mut Vec<sp_diff::finding::Finding>)) -> String {
+/// Returns the page of the sample's findings after `edit`.
+fn edited_page(edit: impl FnOnce(&mut Vec<sp_diff::finding::Finding>)) -> String {
     let mut report = report();
     edit(&mut report.diff.findings);
     html(&report).unwrap()
 }
 
 #[test]
-fn page_begins_with_what_breaks() {
-    let page = changed(|findings| {
+fn page_has_breaking_findings_first() {
+    let page = edited_page(|findings| {
         let mut first = findings
             .iter()
-            .find(|one| !one.is_breaking())
+            .find(|finding| !finding.is_breaking())
             .unwrap()
             .clone();
         first.api = "aaa".into();
@@ -305,30 +307,32 @@ fn page_begins_with_what_breaks() {
 }
 
 #[test]
-fn page_groups_findings_that_only_names_tell_apart() {
-    let page = changed(|findings| {
-        let one = findings.iter_mut().find(|one| !one.is_breaking()).unwrap();
-        one.message = format!("{} is new", one.owner());
-        let mut other = one.clone();
+fn page_merges_findings_that_are_equal_except_for_names() {
+    let page = edited_page(|findings| {
+        let mut compatible = findings.iter_mut().filter(|finding| !finding.is_breaking());
+        let finding = compatible.next().unwrap();
+        finding.message = format!("{} was added", finding.owner());
+        let mut other = finding.clone();
         other.item = other.item.replace(other.owner(), "SP_Other");
-        other.message = "SP_Other is new".into();
+        other.message = "SP_Other was added".into();
         findings.push(other);
     });
     assert_eq!(page.matches("<article").count(), 2, "{page}");
-    assert!(page.contains("2 alike"));
-    assert!(page.contains("SP_Other is new") && page.contains("SP_StreamExecutor is new"));
+    assert!(page.contains("2 equal findings"));
+    assert!(page.contains("SP_Other was added") && page.contains("SP_StreamExecutor was added"));
 }
 
 #[test]
 fn page_marks_changed_tokens() {
-    let page = changed(|findings| {
-        let one = &mut findings[0];
-        one.after
+    let page = edited_page(|findings| {
+        let finding = &mut findings[0];
+        finding
+            .after
             .get_or_insert_with(|| sample::diff().findings[1].after.clone().unwrap());
-        let mut before = one.after.clone().unwrap();
+        let mut before = finding.after.clone().unwrap();
         before.text = "int f(int64_t* dims)".into();
-        one.before = Some(before);
-        one.after.as_mut().unwrap().text = "int f(const int64_t* dims)".into();
+        finding.before = Some(before);
+        finding.after.as_mut().unwrap().text = "int f(const int64_t* dims)".into();
     });
     assert!(page.contains("int f(int64_t* dims)</pre>"), "{page}");
     assert!(
@@ -338,30 +342,30 @@ fn page_marks_changed_tokens() {
 }
 
 #[test]
-fn sarif_is_of_its_form() {
+fn sarif_has_unique_fingerprints_and_valid_references() {
     let log: Value = serde_json::from_str(&sarif(&report())).unwrap();
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
     assert_eq!((&log["version"], results.len()), (&"2.1.0".into(), 3));
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-    let mut prints = BTreeSet::new();
+    let mut fingerprints = BTreeSet::new();
     for result in results {
         assert!(result["message"]["text"].is_string());
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
-        prints.insert(
+        fingerprints.insert(
             result["partialFingerprints"]["spGenFinding/v1"]
                 .as_str()
                 .unwrap(),
         );
-        let place = &result["locations"][0]["physicalLocation"];
-        let base = place["artifactLocation"]["uriBaseId"].as_str().unwrap();
+        let location = &result["locations"][0]["physicalLocation"];
+        let base = location["artifactLocation"]["uriBaseId"].as_str().unwrap();
         assert!(run["originalUriBaseIds"][base].is_object());
-        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+        assert!(location["region"]["startLine"].as_u64().unwrap() >= 1);
         if let Some(index) = result["ruleIndex"].as_u64() {
             assert_eq!(rules[index as usize]["id"], result["ruleId"]);
         }
     }
-    assert_eq!(prints.len(), results.len());
+    assert_eq!(fingerprints.len(), results.len());
     let accepted = &results[2]["suppressions"][0];
     assert_eq!(
         (&accepted["kind"], &accepted["status"]),
@@ -376,12 +380,12 @@ fn sarif_is_of_its_form() {
 }
 
 #[test]
-fn a_path_is_called_by_what_tells_it_apart() {
-    assert_eq!(short("2.7"), "2.7");
-    assert_eq!(short("/a/2.6.5/include/"), "2.6.5");
+fn short_label_is_last_significant_component() {
+    assert_eq!(short_label("2.7"), "2.7");
+    assert_eq!(short_label("/a/2.6.5/include/"), "2.6.5");
     assert_eq!(
-        short("venv/lib/python3.11/site-packages/tensorflow/include"),
+        short_label("venv/lib/python3.11/site-packages/tensorflow/include"),
         "python3.11"
     );
-    assert_eq!(short("include"), "include");
+    assert_eq!(short_label("include"), "include");
 }

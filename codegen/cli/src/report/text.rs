@@ -1,110 +1,122 @@
-//! A diff for a terminal: what it comes to first, then what breaks, with the bytes, the declarations
-//! and both directions; what does not break is a line each.
+//! A diff for a terminal: first the verdict, then the breaking findings with bytes, declarations and effects in both
+//! directions. Every other finding is one line.
 
-mod block;
-mod ink;
+mod color;
+mod finding;
 
 use std::fmt::Write;
 
-use super::group::{Chapter, Group, alike, by_rule};
-use super::view::{Direction, View};
-use super::{Quotable, Report};
+use super::group::{ApiFindings, ItemFindings, group_by_rule, merge_equal};
+use super::view::{ReportView, WorstOutcome};
+use super::{Report, SideHeaders};
 use crate::history::Paint;
-use block::Block;
-use ink::{Ink, ink};
+use color::{TextColor, colored};
+use finding::FindingPrinter;
 use sp_diff::Finding;
 
-/// This many findings of one rule are told by their names.
-const MANY: usize = 5;
+/// From this number on, the findings of one rule are listed by name only.
+const MANY_FINDINGS: usize = 5;
 
-/// What the text is set on.
+/// Colors and width of the text.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// Whether there are colours.
+pub struct TextStyle {
+    /// Plain or colored text.
     pub paint: Paint,
-    /// Characters in a line.
+    /// The number of characters in a line.
     pub width: usize,
 }
 
-/// The report, ending in one newline.
-pub fn text(report: &Report, quotable: &Quotable, page: Page) -> String {
-    let view = View::of(report);
-    let mut out = head(&view, page);
-    let block = Block {
+/// Returns the report as text that ends with one newline.
+pub fn text(report: &Report, headers: &SideHeaders, style: TextStyle) -> String {
+    let view = ReportView::new(report);
+    let mut out = summary(&view, style);
+    let printer = FindingPrinter {
         sides: [view.old, view.new],
-        quotable,
-        page,
+        headers,
+        style,
     };
-    for chapter in &view.chapters {
-        out += &api(chapter, &block);
+    for findings in &view.apis {
+        out += &api(findings, &printer);
     }
-    out += &suppressed(report, page);
-    out + "\n" + &last_line(&view, page)
+    out += &suppressed(report, style);
+    out + "\n" + &last_line(&view, style)
 }
 
-/// The verdict, and what becomes of plugins at worst.
-fn head(view: &View, page: Page) -> String {
+/// Returns the verdict, the plugin, and the worst outcome in each direction.
+fn summary(view: &ReportView, style: TextStyle) -> String {
     let diff = &view.report.diff;
     let line = format!(
         "{} → {}: {}, {}",
         diff.old, diff.new, view.verdict, diff.target
     );
-    let mut out = verdict_inked(&line, view, page);
+    let mut out = with_colored_verdict(&line, view, style);
     if let Some(plugin) = &view.report.plugin {
-        let _ = writeln!(out, "{}", textwrap::fill(&plugin.to_string(), page.width));
+        let _ = writeln!(out, "{}", textwrap::fill(&plugin.to_string(), style.width));
     }
-    for one in &view.directions {
-        let Direction { from, to, .. } = one;
-        let worst = format!(
-            "a plugin built for {from}, on {to}: at worst it {}",
-            one.trusting
-        );
-        let guarded = match one.guarded == one.trusting {
-            true => String::new(),
-            false => format!("; one that checks sizes and symbols {}", one.guarded),
-        };
-        let _ = writeln!(out, "{}", textwrap::fill(&(worst + &guarded), page.width));
+    for direction in &view.directions {
+        let line = worst_outcome(direction);
+        let _ = writeln!(out, "{}", textwrap::fill(&line, style.width));
     }
     out
 }
 
-fn api(chapter: &Chapter, block: &Block) -> String {
-    let Page { paint, width } = block.page;
-    let name = format!("{}  ", chapter.api);
-    let line = "─".repeat(width.saturating_sub(name.chars().count()));
-    let name = ink(paint, Ink::Strong, &name);
-    let mut out = format!("\n{name}{}\n", ink(paint, Ink::Faint, &line));
-    for groups in alike(chapter.groups(true)) {
-        let items: Vec<&str> = groups.iter().map(|group| group.item).collect();
-        let items = block::fill(&items.join(", "), width, "", "  ");
-        let _ = writeln!(out, "\n{}", ink(paint, Ink::Strong, &items));
-        out += &item(groups[0], block);
-    }
-    let quiet = chapter.groups(false).flat_map(|group| &group.findings);
-    out + &quietly(quiet.copied(), block)
+fn worst_outcome(direction: &WorstOutcome) -> String {
+    let WorstOutcome {
+        plugin,
+        host,
+        outcome,
+        guarded,
+    } = direction;
+    let guarded = match guarded == outcome {
+        true => String::new(),
+        false => format!("; if it checks sizes and symbols: {guarded}"),
+    };
+    format!("plugin built for {plugin} on {host}: worst outcome: {outcome}{guarded}")
 }
 
-fn item(group: &Group, block: &Block) -> String {
+fn api(findings: &ApiFindings, printer: &FindingPrinter) -> String {
+    let TextStyle { paint, width } = printer.style;
+    let name = format!("{}  ", findings.api);
+    let line = "─".repeat(width.saturating_sub(name.chars().count()));
+    let name = colored(paint, TextColor::Strong, &name);
+    let mut out = format!("\n{name}{}\n", colored(paint, TextColor::Faint, &line));
+    for groups in merge_equal(findings.items(true)) {
+        let items: Vec<&str> = groups.iter().map(|group| group.item).collect();
+        let items = finding::fill(&items.join(", "), width, "", "  ");
+        let _ = writeln!(out, "\n{}", colored(paint, TextColor::Strong, &items));
+        out += &item(groups[0], printer);
+    }
+    let others = findings.items(false).flat_map(|group| &group.findings);
+    out + &one_line_each(others.copied(), printer)
+}
+
+fn item(group: &ItemFindings, printer: &FindingPrinter) -> String {
     let mut out = String::new();
     for finding in &group.findings {
         if !out.is_empty() {
             out.push('\n');
         }
         out += &match finding.is_breaking() {
-            true => block.draw(finding),
-            false => block.line(finding),
+            true => printer.block(finding),
+            false => printer.line_below_item(finding),
         };
     }
     out
 }
 
-/// What does not break: a line each, or the names alone where many are of one rule.
-fn quietly<'a>(findings: impl Iterator<Item = &'a Finding>, block: &Block) -> String {
+/// Returns a line for each finding, or one line with the names if a rule has many findings.
+fn one_line_each<'a>(
+    findings: impl Iterator<Item = &'a Finding>,
+    printer: &FindingPrinter,
+) -> String {
     let mut out = String::new();
-    for findings in by_rule(findings) {
+    for findings in group_by_rule(findings) {
         out += &match findings.len() {
-            ..MANY => findings.iter().map(|one| block.whole_line(one)).collect(),
-            _ => block.names(&findings),
+            ..MANY_FINDINGS => findings
+                .iter()
+                .map(|finding| printer.line(finding))
+                .collect(),
+            _ => printer.names(&findings),
         };
     }
     match out.is_empty() {
@@ -113,34 +125,39 @@ fn quietly<'a>(findings: impl Iterator<Item = &'a Finding>, block: &Block) -> St
     }
 }
 
-fn suppressed(report: &Report, page: Page) -> String {
+fn suppressed(report: &Report, style: TextStyle) -> String {
     if report.suppressed.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", ink(page.paint, Ink::Strong, "suppressed"));
-    for one in &report.suppressed {
-        let finding = &one.finding;
-        let line = format!("{} {}: {}", finding.rule, finding.item, one.reason);
-        let line = block::fill(&line, page.width, "  ", "    ");
-        let _ = writeln!(out, "{}", ink(page.paint, Ink::Faint, &line));
+    let title = colored(style.paint, TextColor::Strong, "suppressed");
+    let mut out = format!("\n{title}\n");
+    for suppressed in &report.suppressed {
+        let finding = &suppressed.finding;
+        let line = format!("{} {}: {}", finding.rule, finding.item, suppressed.reason);
+        let line = finding::fill(&line, style.width, "  ", "    ");
+        let _ = writeln!(out, "{}", colored(style.paint, TextColor::Faint, &line));
     }
     out
 }
 
-fn last_line(view: &View, page: Page) -> String {
-    let line = format!("{}: {}; {}", view.counts, view.verdict, view.asked);
-    verdict_inked(&line, view, page)
+fn last_line(view: &ReportView, style: TextStyle) -> String {
+    let line = format!(
+        "{}: {}; {}",
+        view.counts, view.verdict, view.required_version
+    );
+    with_colored_verdict(&line, view, style)
 }
 
-/// The line, broken where it is too long, with the verdict behind its colon coloured.
-fn verdict_inked(line: &str, view: &View, page: Page) -> String {
-    let (plain, shade) = (&view.verdict, Ink::of(view.report.diff.verdict));
-    let line = textwrap::fill(line, page.width) + "\n";
-    match line.rfind(&format!(": {plain}")) {
-        Some(at) => {
-            let (before, behind) = line.split_at(at + ": ".len());
-            let coloured = ink(page.paint, shade, plain);
-            format!("{before}{coloured}{}", &behind[plain.len()..])
+/// Wraps the line, and colors the verdict after its colon.
+fn with_colored_verdict(line: &str, view: &ReportView, style: TextStyle) -> String {
+    let verdict = &view.verdict;
+    let color = TextColor::of_verdict(view.report.diff.verdict);
+    let line = textwrap::fill(line, style.width) + "\n";
+    match line.rfind(&format!(": {verdict}")) {
+        Some(index) => {
+            let (before, after) = line.split_at(index + ": ".len());
+            let verdict_text = colored(style.paint, color, verdict);
+            format!("{before}{verdict_text}{}", &after[verdict.len()..])
         }
         None => line,
     }

@@ -1,4 +1,4 @@
-//! Which tokens of a declaration differ from those of another.
+//! The tokens in which two declarations differ.
 
 use similar::{ChangeTag, TextDiff};
 
@@ -11,7 +11,7 @@ pub struct Part {
     pub differs: bool,
 }
 
-/// Returns both declarations in parts; a part ends where what differs begins or ends.
+/// Divides both declarations into parts that differ and parts that do not.
 pub fn compare(old: &str, new: &str) -> (Vec<Part>, Vec<Part>) {
     let (before, after) = (tokens(old), tokens(new));
     let diff = TextDiff::from_slices(&before, &after);
@@ -28,7 +28,7 @@ pub fn compare(old: &str, new: &str) -> (Vec<Part>, Vec<Part>) {
     (left, right)
 }
 
-/// Returns a declaration in one part, which differs from nothing.
+/// Returns a declaration as one part that does not differ.
 pub fn whole(text: &str) -> Vec<Part> {
     vec![Part {
         text: text.to_owned(),
@@ -46,15 +46,15 @@ fn push(parts: &mut Vec<Part>, text: &str, differs: bool) {
     }
 }
 
-/// Splits C into names with numbers, blanks, and single signs.
+/// Splits C into words, blanks, and single punctuation characters.
 fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let is_same = |c: char| class(c) == class(first);
+        let is_same_class = |c: char| class(c) == class(first);
         let end = match class(first) {
-            Class::Sign => first.len_utf8(),
-            _ => rest.find(|c| !is_same(c)).unwrap_or(rest.len()),
+            CharClass::Punctuation => first.len_utf8(),
+            _ => rest.find(|c| !is_same_class(c)).unwrap_or(rest.len()),
         };
         let (token, others) = rest.split_at(end);
         found.push(token);
@@ -64,17 +64,17 @@ fn tokens(text: &str) -> Vec<&str> {
 }
 
 #[derive(PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Word,
     Blank,
-    Sign,
+    Punctuation,
 }
 
-fn class(c: char) -> Class {
+fn class(c: char) -> CharClass {
     match c {
-        _ if c.is_alphanumeric() || c == '_' => Class::Word,
-        _ if c.is_whitespace() => Class::Blank,
-        _ => Class::Sign,
+        _ if c.is_alphanumeric() || c == '_' => CharClass::Word,
+        _ if c.is_whitespace() => CharClass::Blank,
+        _ => CharClass::Punctuation,
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tokens_that_the_other_lacks() {
+    fn marks_tokens_that_only_one_declaration_has() {
         let (old, new) = ("f(int64_t* dims)", "f(const int64_t* dims, bool on)");
         let (left, right) = compare(old, new);
         assert_eq!(differing(&left), [""; 0]);

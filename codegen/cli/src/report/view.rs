@@ -1,85 +1,86 @@
-//! What the templates show: a report's findings by API and item, and the words around them.
+//! The data of the templates: a report's findings by API and item, and the texts about all of them.
 
-use super::group::{Chapter, chapters};
-use super::{Report, counts, short, word};
+use super::group::{ApiFindings, group_by_api};
+use super::{Report, counts, display_name, short_label};
 use sp_diff::finding::{Bump, Effect, Finding, Outcome};
 
-/// A report, laid out.
-pub struct View<'a> {
+/// A report with its derived texts.
+pub struct ReportView<'a> {
     /// The report.
     pub report: &'a Report,
-    /// OLD in a sentence.
+    /// OLD's short label.
     pub old: &'a str,
-    /// NEW in a sentence.
+    /// NEW's short label.
     pub new: &'a str,
-    /// One word.
+    /// The verdict's name.
     pub verdict: String,
-    /// `3 breaking, 1 compatible`
+    /// The counts: `3 breaking, 1 compatible`.
     pub counts: String,
-    /// What semantic versioning asks for.
-    pub asked: String,
-    /// OLD on NEW, NEW on OLD; none where nothing differs.
-    pub directions: Vec<Direction<'a>>,
-    /// The findings.
-    pub chapters: Vec<Chapter<'a>>,
+    /// The version that semantic versioning requires.
+    pub required_version: String,
+    /// OLD on NEW and NEW on OLD, or empty if there are no findings.
+    pub directions: Vec<WorstOutcome<'a>>,
+    /// The findings by API.
+    pub apis: Vec<ApiFindings<'a>>,
 }
 
-/// What becomes of plugins in one direction, at worst.
-pub struct Direction<'a> {
-    /// What they are built for.
-    pub from: &'a str,
-    /// What they run on.
-    pub to: &'a str,
-    /// One that trusts its headers.
-    pub trusting: String,
-    /// One that checks sizes and symbols.
+/// The worst outcome of all findings in one direction.
+pub struct WorstOutcome<'a> {
+    /// The side that the plugin was built for.
+    pub plugin: &'a str,
+    /// The side of the host.
+    pub host: &'a str,
+    /// The outcome for a plugin that relies on its headers.
+    pub outcome: String,
+    /// The outcome for a plugin that checks sizes and symbols.
     pub guarded: String,
 }
 
-impl<'a> View<'a> {
-    /// Lays a report out.
-    pub fn of(report: &'a Report) -> Self {
+impl<'a> ReportView<'a> {
+    /// Derives the texts from a report.
+    pub fn new(report: &'a Report) -> Self {
         let diff = &report.diff;
-        let (old, new) = match (short(&diff.old), short(&diff.new)) {
+        let (old, new) = match (short_label(&diff.old), short_label(&diff.new)) {
             (old, new) if old == new => ("OLD", "NEW"),
-            both => both,
+            labels => labels,
         };
         Self {
             report,
             old,
             new,
-            verdict: word(diff.verdict),
+            verdict: display_name(diff.verdict),
             counts: counts(diff.findings.iter(), report.suppressed.len()),
-            asked: asked(diff.bump),
-            directions: directions(&diff.findings, old, new),
-            chapters: chapters(diff.findings.iter()),
+            required_version: required_version(diff.bump),
+            directions: worst_outcomes(&diff.findings, old, new),
+            apis: group_by_api(diff.findings.iter()),
         }
     }
 }
 
-/// Both directions over all findings.
-fn directions<'a>(findings: &[Finding], old: &'a str, new: &'a str) -> Vec<Direction<'a>> {
-    let there = |pick: fn(&Finding) -> &Effect| findings.iter().map(pick);
-    let worst = |outcomes: &mut dyn Iterator<Item = Outcome>| outcomes.max().map(word);
-    let direction = |from, to, pick| {
-        Some(Direction {
-            from,
-            to,
-            trusting: worst(&mut there(pick).map(|one| one.outcome))?,
-            guarded: worst(&mut there(pick).map(|one| one.guarded))?,
+fn worst_outcomes<'a>(findings: &[Finding], old: &'a str, new: &'a str) -> Vec<WorstOutcome<'a>> {
+    let worst = |outcomes: &mut dyn Iterator<Item = Outcome>| outcomes.max().map(display_name);
+    let direction = |plugin, host, select: fn(&Finding) -> &Effect| {
+        let effects = || findings.iter().map(select);
+        Some(WorstOutcome {
+            plugin,
+            host,
+            outcome: worst(&mut effects().map(|effect| effect.outcome))?,
+            guarded: worst(&mut effects().map(|effect| effect.guarded))?,
         })
     };
-    let both = [
-        direction(old, new, |one| &one.directions.old_on_new),
-        direction(new, old, |one| &one.directions.new_on_old),
+    let directions = [
+        direction(old, new, |finding| &finding.directions.old_on_new),
+        direction(new, old, |finding| &finding.directions.new_on_old),
     ];
-    both.into_iter().flatten().collect()
+    directions.into_iter().flatten().collect()
 }
 
-/// The version that semantic versioning would have asked for.
-fn asked(bump: Bump) -> String {
+fn required_version(bump: Bump) -> String {
     match bump {
-        Bump::None => "the version may stay".into(),
-        bump => format!("semantic versioning asks for a {} version", word(bump)),
+        Bump::None => "no new version required".into(),
+        bump => format!(
+            "semantic versioning requires a new {} version",
+            display_name(bump)
+        ),
     }
 }

@@ -1,47 +1,47 @@
-//! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. By it `update` tells
-//! a file that the author changed from one that is as sp-gen wrote it.
+//! `vendor/.sp-gen.json`: the sha256 of every file that sp-gen wrote under `vendor/`. `update` uses it to detect
+//! files that the author changed.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
-/// Its path in the plugin's folder.
+/// The path of the listing in the plugin's folder.
 pub const PATH: &str = "vendor/.sp-gen.json";
 
-/// The version of the form.
+/// Version of the format.
 const SCHEMA: u32 = 1;
 
-/// Returns the vendored files and their listing.
+/// Adds the listing of `files` to `files`.
 pub fn with_listing(mut files: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     let rows = files
         .iter()
         .map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
-    let listing = Listing::new(rows).print();
+    let listing = Listing::new(rows).to_json();
     files.push((PATH.to_owned(), listing.into_bytes()));
     files
 }
 
-/// The files that an sp-gen wrote.
+/// The files that a version of sp-gen wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     schema: u32,
-    /// The version of that sp-gen.
+    /// The version of sp-gen.
     pub sp_gen: String,
-    /// The release whose contract its crates have.
+    /// The release of the crates.
     pub release: String,
-    /// Path in the plugin's folder to sha256.
+    /// sha256 by path in the plugin's folder.
     pub files: BTreeMap<String, String>,
 }
 
 impl Listing {
-    /// Returns the listing of `files`, written by this sp-gen.
+    /// Creates the listing of `files` for this version of sp-gen.
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let row = |(path, bytes): (&str, &[u8])| (path.to_owned(), sha256(bytes));
         Self {
             schema: SCHEMA,
             sp_gen: env!("CARGO_PKG_VERSION").to_owned(),
-            release: super::carried_release().to_owned(),
+            release: super::embedded_release().to_owned(),
             files: files.into_iter().map(row).collect(),
         }
     }
@@ -49,8 +49,8 @@ impl Listing {
     /// Parses a listing.
     ///
     /// # Errors
-    /// Returns why `text` is none. A path that leads out of `vendor/` is an error: `update` removes
-    /// files by it.
+    /// Returns the reason if `text` is not a listing. A path outside of `vendor/` is an error, since `update` removes
+    /// listed files.
     pub fn parse(text: &str) -> Result<Self, String> {
         let listing: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if listing.schema != SCHEMA {
@@ -60,29 +60,31 @@ impl Listing {
             ));
         }
         match listing.files.keys().find(|path| !is_vendored(path)) {
-            Some(path) => Err(format!("{path:?} is no file under vendor/")),
+            Some(path) => Err(format!("{path:?} is not the path of a file under vendor/")),
             None => Ok(listing),
         }
     }
 
-    /// Returns the listing's text.
-    pub fn print(&self) -> String {
+    /// Formats the listing as JSON.
+    pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self);
         format!("{}\n", text.expect("text and numbers only"))
     }
 
-    /// Returns true if `bytes` are what sp-gen wrote at `path`.
+    /// Returns true if sp-gen wrote `bytes` to `path`.
     pub fn has(&self, path: &str, bytes: &[u8]) -> bool {
-        self.files.get(path).is_some_and(|it| *it == sha256(bytes))
+        self.files
+            .get(path)
+            .is_some_and(|hash| *hash == sha256(bytes))
     }
 }
 
-/// Returns true for a path of a file under `vendor/`, without `..` or a root.
+/// Returns true for the path of a file under `vendor/` without `..` and without a root.
 fn is_vendored(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     let is_below = parts.next() == Some(Component::Normal("vendor".as_ref()));
-    let is_plain = |part| matches!(part, Component::Normal(_));
-    is_below && path != PATH && path.len() > "vendor/".len() && parts.all(is_plain)
+    let is_normal = |part| matches!(part, Component::Normal(_));
+    is_below && path != PATH && path.len() > "vendor/".len() && parts.all(is_normal)
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -95,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_what_it_prints() {
+    fn round_trips_as_json() {
         let listing = Listing::new([("vendor/a/src/lib.rs", &b"fn a() {}\n"[..])]);
-        assert_eq!(Listing::parse(&listing.print()), Ok(listing.clone()));
+        assert_eq!(Listing::parse(&listing.to_json()), Ok(listing.clone()));
         assert!(listing.has("vendor/a/src/lib.rs", b"fn a() {}\n"));
         assert!(!listing.has("vendor/a/src/lib.rs", b"fn b() {}\n"));
     }
@@ -112,7 +114,7 @@ mod tests {
             PATH,
         ] {
             let listing = Listing::new([(path, &b""[..])]);
-            let error = Listing::parse(&listing.print()).unwrap_err();
+            let error = Listing::parse(&listing.to_json()).unwrap_err();
             assert!(error.contains("under vendor/"), "{error}");
         }
         assert!(Listing::parse("{}").is_err());

@@ -1,50 +1,52 @@
-//! A plugin's `Cargo.lock`: our versions of what it stands on, so that it builds from what was
-//! tested, printed as cargo prints it, so that a build leaves the file alone.
+//! A plugin's `Cargo.lock`. It has the versions of sp-gen's own lock, with which the crates were tested. The
+//! format is that of cargo, so that a build does not change the file.
 
-use super::vendor::{SECTIONS, crates, dependencies, parse};
+use super::vendor::{DEPENDENCY_SECTIONS, crate_names, dependencies, parse};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 const ROOT_LOCK: &str = include_str!("../../../../Cargo.lock");
 
-/// Returns our own lock.
+/// Returns sp-gen's own lock.
 pub(super) fn root_lock() -> Table {
     parse(ROOT_LOCK)
 }
 
-/// The lock of a plugin that depends on `depends_on`.
-pub fn lock(plugin: &str, depends_on: &[String]) -> String {
+/// Returns the lock of a plugin with the dependencies `depends_on`.
+pub fn plugin_lock(plugin: &str, depends_on: &[String]) -> String {
     let lock = root_lock();
     let packages = lock["package"].as_array().into_iter().flatten();
     let packages: Vec<&Table> = packages.filter_map(Value::as_table).collect();
-    let wanted = reached(depends_on, &packages);
-    let is_wanted = |package: &&Table| wanted.iter().any(|name| is(package, name));
-    let mut kept: Vec<Locked> = packages
+    let wanted = reachable(depends_on, &packages);
+    let is_wanted = |package: &&Table| wanted.iter().any(|name| is_dependency(package, name));
+    let mut locked: Vec<LockedPackage> = packages
         .into_iter()
         .filter(is_wanted)
-        .map(Locked::of)
+        .map(LockedPackage::from_root_lock)
         .collect();
-    kept.push(Locked::own(plugin, depends_on));
-    kept.sort_by(|left, right| (&left.name, &left.version).cmp(&(&right.name, &right.version)));
-    print(&lock["version"], &kept)
+    locked.push(LockedPackage::plugin(plugin, depends_on));
+    locked.sort_by(|left, right| (&left.name, &left.version).cmp(&(&right.name, &right.version)));
+    format_lock(&lock["version"], &locked)
 }
 
-/// All that the given packages depend on, as the lock names it.
-fn reached(depends_on: &[String], packages: &[&Table]) -> BTreeSet<String> {
+/// Returns the direct and transitive dependencies in `depends_on`, in the format of a lock's dependencies.
+fn reachable(depends_on: &[String], packages: &[&Table]) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
-    let mut open = depends_on.to_vec();
-    while let Some(name) = open.pop() {
+    let mut pending = depends_on.to_vec();
+    while let Some(name) = pending.pop() {
         if wanted.insert(name.clone()) {
-            let found = packages.iter().filter(|package| is(package, &name));
-            open.extend(found.flat_map(|package| locked_dependencies(package)));
+            let found = packages
+                .iter()
+                .filter(|package| is_dependency(package, &name));
+            pending.extend(found.flat_map(|package| locked_dependencies(package)));
         }
     }
     wanted
 }
 
-/// One package of a lock.
+/// A package of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Locked {
+pub(super) struct LockedPackage {
     pub(super) name: String,
     pub(super) version: String,
     pub(super) source: Option<String>,
@@ -52,17 +54,17 @@ pub(super) struct Locked {
     pub(super) dependencies: Vec<String>,
 }
 
-impl Locked {
-    /// Returns a package of our own lock without what only our own tests need.
-    pub(super) fn of(package: &Table) -> Self {
+impl LockedPackage {
+    /// Reads a package of sp-gen's own lock, without dependencies of tests.
+    pub(super) fn from_root_lock(package: &Table) -> Self {
         Self {
             dependencies: locked_dependencies(package),
-            ..Self::verbatim(package)
+            ..Self::from_lock(package)
         }
     }
 
-    /// Returns a package of any lock.
-    pub(super) fn verbatim(package: &Table) -> Self {
+    /// Reads a package of any lock.
+    pub(super) fn from_lock(package: &Table) -> Self {
         let value = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
             name: value("name").unwrap_or_default(),
@@ -73,7 +75,7 @@ impl Locked {
         }
     }
 
-    fn own(plugin: &str, depends_on: &[String]) -> Self {
+    fn plugin(plugin: &str, depends_on: &[String]) -> Self {
         Self {
             name: plugin.to_owned(),
             version: "0.1.0".to_owned(),
@@ -83,7 +85,7 @@ impl Locked {
         }
     }
 
-    fn print(&self, packages: &[Self]) -> String {
+    fn format(&self, packages: &[Self]) -> String {
         let mut text = format!(
             "\n[[package]]\nname = {:?}\nversion = {:?}\n",
             self.name, self.version
@@ -93,7 +95,7 @@ impl Locked {
                 text += &format!("{key} = {value:?}\n");
             }
         }
-        let line = |dependency: &String| format!(" {:?},\n", shortest(dependency, packages));
+        let line = |dependency: &String| format!(" {:?},\n", dependency_name(dependency, packages));
         let listed: String = self.dependencies.iter().map(line).collect();
         match listed.is_empty() {
             true => text,
@@ -102,11 +104,11 @@ impl Locked {
     }
 }
 
-/// Returns a lock of `packages`, as cargo prints it.
-pub(super) fn print(version: &Value, packages: &[Locked]) -> String {
+/// Formats a lock of `packages` like cargo.
+pub(super) fn format_lock(version: &Value, packages: &[LockedPackage]) -> String {
     let printed: String = packages
         .iter()
-        .map(|package| package.print(packages))
+        .map(|package| package.format(packages))
         .collect();
     format!(
         "# This file is automatically @generated by Cargo.\n\
@@ -115,8 +117,8 @@ pub(super) fn print(version: &Value, packages: &[Locked]) -> String {
     )
 }
 
-/// A dependency by name alone, where the lock has one package of that name.
-fn shortest<'a>(dependency: &'a str, packages: &[Locked]) -> &'a str {
+/// Returns the name of a dependency, without its version if the lock has one package of that name.
+fn dependency_name<'a>(dependency: &'a str, packages: &[LockedPackage]) -> &'a str {
     let name = dependency.split(' ').next().unwrap_or(dependency);
     match packages
         .iter()
@@ -128,9 +130,9 @@ fn shortest<'a>(dependency: &'a str, packages: &[Locked]) -> &'a str {
     }
 }
 
-/// A lock names a dependency by `name`, or `name version` where there are several.
-fn is(package: &Table, wanted: &str) -> bool {
-    let mut words = wanted.split(' ');
+/// Returns true if `dependency`, which is `name` or `name version`, is `package`.
+fn is_dependency(package: &Table, dependency: &str) -> bool {
+    let mut words = dependency.split(' ');
     let (name, version) = (words.next(), words.next());
     package["name"].as_str() == name
         && (version.is_none() || package["version"].as_str() == version)
@@ -145,8 +147,8 @@ fn listed_dependencies(package: &Table) -> Vec<String> {
 fn locked_dependencies(package: &Table) -> Vec<String> {
     let mut listed = listed_dependencies(package);
     let name = package["name"].as_str().unwrap_or_default();
-    if crates().any(|ours| ours == name) {
-        let normal = dependencies(name, &SECTIONS[..2]);
+    if crate_names().any(|crate_name| crate_name == name) {
+        let normal = dependencies(name, &DEPENDENCY_SECTIONS[..2]);
         listed.retain(|listed| normal.contains(listed.split(' ').next().unwrap_or_default()));
     }
     listed
@@ -165,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_the_plugin_and_nothing_that_only_sp_gen_needs() {
-        let names = names(&lock("myaccel", &["sp-cpu".to_owned()]));
+    fn has_no_packages_that_only_sp_gen_needs() {
+        let names = names(&plugin_lock("myaccel", &["sp-cpu".to_owned()]));
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
         assert!(
             ["myaccel", "sp-cpu", "sp-runtime", "sp-macros", "syn"]
@@ -183,16 +185,16 @@ mod tests {
     }
 
     #[test]
-    fn it_is_printed_as_cargo_prints_it() {
-        let own = Locked::own("a", &["syn 2.0.0".to_owned(), "b".to_owned()]);
-        let other = Locked {
+    fn has_format_of_cargo() {
+        let plugin = LockedPackage::plugin("a", &["syn 2.0.0".to_owned(), "b".to_owned()]);
+        let other = LockedPackage {
             source: Some("registry+x".into()),
             checksum: Some("00".into()),
-            ..Locked::own("syn", &[])
+            ..LockedPackage::plugin("syn", &[])
         };
-        let text = print(&Value::from(4), &[own, other]);
-        let wanted = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\ndependencies = [\n \"syn\",\n \"b\",\n]\n\n\
+        let text = format_lock(&Value::from(4), &[plugin, other]);
+        let expected = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\ndependencies = [\n \"syn\",\n \"b\",\n]\n\n\
                       [[package]]\nname = \"syn\"\nversion = \"0.1.0\"\nsource = \"registry+x\"\nchecksum = \"00\"\n";
-        assert!(text.ends_with(wanted), "{text}");
+        assert!(text.ends_with(expected), "{text}");
     }
 }

@@ -1,10 +1,9 @@
-//! What a plugin and its device may be called: checked before anything is written, and refused
-//! with a name that would do.
+//! Checks the names of a plugin and its device before files are written. An error suggests a valid name.
 
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// Words that are no identifier in some edition of Rust.
+/// Words that are keywords in an edition of Rust.
 const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
@@ -13,8 +12,8 @@ const KEYWORDS: [&str; 52] = [
     "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Names of Rust's own crates, of cargo's folders, and of crates that a plugin depends on.
-const TAKEN_CRATES: [&str; 11] = [
+/// Names of Rust's standard crates, of cargo's folders, and of crates that a plugin depends on.
+const RESERVED_CRATES: [&str; 11] = [
     "alloc",
     "build",
     "con",
@@ -81,10 +80,10 @@ const PYTHON_PACKAGES: [&str; 46] = [
 /// Device types that TensorFlow's core registers itself.
 const CORE_DEVICES: [&str; 2] = ["CPU", "DEFAULT"];
 
-/// Platforms that TensorFlow registers itself, or did; it compares names without case.
+/// Platforms that TensorFlow registers in some release. It compares names without case.
 const CORE_PLATFORMS: [&str; 6] = ["CUDA", "HOST", "INTERPRETER", "ROCM", "SYCL", "TPU"];
 
-/// Types that the scaffold's files use; a device of that name would hide them.
+/// Types that the scaffold's files use. A device of that name would shadow them.
 const USED_TYPES: [&str; 24] = [
     "Access",
     "Box",
@@ -112,97 +111,106 @@ const USED_TYPES: [&str; 24] = [
     "TimerFns",
 ];
 
-/// Why a name is refused.
+/// An invalid name.
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 pub enum NameError {
-    /// It is no crate name.
-    #[error("`{name}` cannot name a plugin: {why}")]
+    /// The name is not a valid crate name.
+    #[error("invalid plugin name `{name}`: {reason}")]
     #[diagnostic(
-        code(sp_gen::new::name),
+        code(sp_gen::new::invalid_name),
         help(
-            "a plugin's name is a crate's name: a lower-case letter, then lower-case letters, digits, - and _, and no word that Rust or cargo keeps. Try `{suggestion}`"
+            "a plugin's name is a crate's name: a lower-case letter, then lower-case letters, digits, - and _, and not a reserved word of Rust or cargo. Try `{suggestion}`"
         )
     )]
     Plugin {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Which part of the rule it breaks.
-        why: &'static str,
-        /// A name that would do.
+        /// The violated rule.
+        reason: &'static str,
+        /// A valid name.
         suggestion: String,
     },
-    /// TensorFlow would refuse it, or has it.
-    #[error("`{name}` cannot be a {what}: {why}")]
+    /// TensorFlow rejects the name or uses it itself.
+    #[error("invalid {kind} `{name}`: {reason}")]
     #[diagnostic(
-        code(sp_gen::new::device_type),
+        code(sp_gen::new::invalid_device_name),
         help(
-            "TensorFlow wants [A-Z][A-Z_]*: capital letters and _, beginning with a letter. Try `{option} {suggestion}`"
+            "TensorFlow requires [A-Z][A-Z_]*: capital letters and _, beginning with a letter. Try `{option} {suggestion}`"
         )
     )]
     Device {
-        /// `device type` or `platform name`
-        what: &'static str,
-        /// What was asked for.
+        /// `device type` or `platform name`.
+        kind: &'static str,
+        /// The requested name.
         name: String,
-        /// Which part of the rule it breaks.
-        why: &'static str,
+        /// The violated rule.
+        reason: &'static str,
         /// The option that sets it.
         option: &'static str,
-        /// A name that would do.
+        /// A valid name.
         suggestion: String,
     },
 }
 
 /// Checks a plugin's name.
+///
+/// # Errors
+/// Returns an error with a valid name if it is invalid.
 pub fn check_plugin(name: &str) -> Result<(), NameError> {
-    plugin_fault(name).map_or(Ok(()), |why| {
+    plugin_fault(name).map_or(Ok(()), |reason| {
         Err(NameError::Plugin {
             name: name.to_owned(),
-            why,
+            reason,
             suggestion: suggest_plugin(name),
         })
     })
 }
 
 /// Checks a device type.
+///
+/// # Errors
+/// Returns an error with a valid name if it is invalid.
 pub fn check_device_type(name: &str) -> Result<(), NameError> {
     check_device("device type", "--device-type", name)
 }
 
-/// Checks a platform name, which has the same rule.
+/// Checks a platform name, which has the same rules and must not be that of a platform of TensorFlow.
+///
+/// # Errors
+/// Returns an error with a valid name if it is invalid.
 pub fn check_platform_name(name: &str) -> Result<(), NameError> {
     let is_core = CORE_PLATFORMS.contains(&name);
-    let taken = is_core.then_some("TensorFlow registers a platform of that name itself");
+    let conflict = is_core.then_some("TensorFlow registers a platform of that name itself");
     check_fault(
         "platform name",
         "--platform-name",
         name,
-        taken.or(device_fault(name)),
+        conflict.or(device_fault(name)),
     )
 }
 
-fn check_device(what: &'static str, option: &'static str, name: &str) -> Result<(), NameError> {
-    check_fault(what, option, name, device_fault(name))
+fn check_device(kind: &'static str, option: &'static str, name: &str) -> Result<(), NameError> {
+    check_fault(kind, option, name, device_fault(name))
 }
 
 fn check_fault(
-    what: &'static str,
+    kind: &'static str,
     option: &'static str,
     name: &str,
     fault: Option<&'static str>,
 ) -> Result<(), NameError> {
-    fault.map_or(Ok(()), |why| {
+    fault.map_or(Ok(()), |reason| {
         Err(NameError::Device {
-            what,
+            kind,
             name: name.to_owned(),
-            why,
+            reason,
             option,
             suggestion: suggest_device(name),
         })
     })
 }
 
-/// The device type of a plugin whose author names none: its name in capitals, without digits.
+/// Returns the default device type of a plugin: its name in capitals, without digits.
 pub fn suggest_device(name: &str) -> String {
     let upper = name.to_ascii_uppercase().replace(['-', ' ', '.'], "_");
     let letters: String = upper
@@ -217,7 +225,7 @@ pub fn suggest_device(name: &str) -> String {
     }
 }
 
-/// The device's Rust type: `my-accel` to `MyAccel`.
+/// Returns the Rust type of the device: `MyAccel` for `my-accel`.
 pub fn struct_name(name: &str) -> String {
     let camel: String = name.split(['-', '_']).map(capitalized).collect();
     match USED_TYPES.contains(&camel.as_str()) {
@@ -233,23 +241,23 @@ fn capitalized(word: &str) -> String {
 }
 
 fn plugin_fault(name: &str) -> Option<&'static str> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     let word = name.replace('-', "_");
     if name.is_empty() {
         Some("it is empty")
     } else if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
         Some("it does not begin with a lower-case letter")
-    } else if !name.chars().all(allowed) {
+    } else if !name.chars().all(is_allowed) {
         Some("it has a character that is neither a lower-case letter, a digit, - nor _")
     } else if name.ends_with(['-', '_']) {
-        Some("it ends in - or _, which Python packages may not")
+        Some("it ends with - or _, which is invalid for Python packages")
     } else if name.len() > 64 {
         Some("it is longer than 64 characters")
     } else if KEYWORDS.contains(&word.as_str()) {
-        Some("it is a word of Rust")
+        Some("it is a reserved word of Rust")
     } else if PYTHON_PACKAGES.contains(&word.as_str()) {
         Some("it is the name of a Python package that `pip install .` would replace")
-    } else if TAKEN_CRATES.contains(&word.as_str()) || word.starts_with("sp_") {
+    } else if RESERVED_CRATES.contains(&word.as_str()) || word.starts_with("sp_") {
         Some("a crate or folder that the plugin is built with has that name")
     } else {
         None
@@ -258,14 +266,14 @@ fn plugin_fault(name: &str) -> Option<&'static str> {
 
 fn suggest_plugin(name: &str) -> String {
     let lower = name.to_lowercase();
-    let plain = |c: char| {
+    let replace = |c: char| {
         if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' {
             c
         } else {
             '-'
         }
     };
-    let dashed: String = lower.chars().map(plain).collect();
+    let dashed: String = lower.chars().map(replace).collect();
     let start = dashed.trim_start_matches(|c: char| !c.is_ascii_lowercase());
     let words: Vec<&str> = start.split('-').filter(|word| !word.is_empty()).collect();
     let joined: String = words.join("-").chars().take(48).collect();
@@ -287,7 +295,7 @@ fn device_fault(name: &str) -> Option<&'static str> {
     } else if !name.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
         Some("it has a character that is neither a capital letter nor _")
     } else if CORE_DEVICES.contains(&name) {
-        Some("TensorFlow's core has a device of that type")
+        Some("TensorFlow has a device of that type")
     } else {
         None
     }
@@ -298,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_crate_names_pass() {
+    fn accepts_crate_names() {
         for name in [
             "myaccel",
             "a",
@@ -312,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_names_come_with_one_that_passes() {
+    fn rejects_other_names_with_valid_suggestion() {
         let table = [
             ("", "myaccel"),
             ("MyAccel", "myaccel"),
@@ -335,11 +343,11 @@ mod tests {
             ("setuptools", "my-setuptools"),
             ("typing-extensions", "my-typing-extensions"),
         ];
-        for (name, wanted) in table {
+        for (name, expected) in table {
             let Err(NameError::Plugin { suggestion, .. }) = check_plugin(name) else {
-                panic!("`{name}` passed");
+                panic!("`{name}` was accepted");
             };
-            assert_eq!(suggestion, wanted, "{name}");
+            assert_eq!(suggestion, expected, "{name}");
             assert_eq!(check_plugin(&suggestion), Ok(()));
         }
         let long = check_plugin(&"x".repeat(65)).unwrap_err();
@@ -349,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn device_types_follow_tensorflows_rule() {
+    fn rejects_device_types_with_valid_suggestion() {
         for name in ["MYACCEL", "GPU", "A", "MY_ACCEL", "A_"] {
             assert_eq!(check_device_type(name), Ok(()), "{name}");
         }
@@ -363,11 +371,11 @@ mod tests {
             ("7", "MYACCEL"),
             ("Ü", "MYACCEL"),
         ];
-        for (name, wanted) in table {
+        for (name, expected) in table {
             let Err(NameError::Device { suggestion, .. }) = check_device_type(name) else {
-                panic!("`{name}` passed");
+                panic!("`{name}` was accepted");
             };
-            assert_eq!(suggestion, wanted, "{name}");
+            assert_eq!(suggestion, expected, "{name}");
             assert_eq!(check_platform_name(&suggestion), Ok(()));
         }
     }
@@ -385,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn every_plugin_name_gives_a_device_type() {
+    fn suggests_valid_device_type_for_every_plugin_name() {
         for name in [
             "myaccel", "my-accel", "npu9", "a1_2", "cpu", "x9", "cuda", "rocm",
         ] {
@@ -395,15 +403,15 @@ mod tests {
     }
 
     #[test]
-    fn the_device_type_in_rust_hides_nothing() {
+    fn struct_name_shadows_no_used_type() {
         let table = [
             ("myaccel", "Myaccel"),
             ("my-accel_2", "MyAccel2"),
             ("device", "DeviceAccel"),
             ("cpu-device", "CpuDeviceAccel"),
         ];
-        for (name, wanted) in table {
-            assert_eq!(struct_name(name), wanted);
+        for (name, expected) in table {
+            assert_eq!(struct_name(name), expected);
         }
     }
 }

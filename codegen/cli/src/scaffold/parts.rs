@@ -1,11 +1,11 @@
-//! The parts of a plugin that `new` can leave out.
+//! The optional parts of a plugin.
 
 use clap::ValueEnum;
 
-/// A part that a plugin can be without.
+/// An optional part of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Kernels of its own; the reference backend's stay
+    /// Kernels of the plugin; without them it has only those of sp-cpu
     Kernels,
     /// The graph optimizer
     #[value(alias = "graph")]
@@ -15,25 +15,25 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them.
+    /// All optional parts.
     pub const ALL: [Self; 3] = [Self::Kernels, Self::Optimizer, Self::Profiler];
 }
 
-/// Which of them a plugin has.
+/// The optional parts that a plugin has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// Whether it has kernels of its own.
+    /// True if it has its own kernels.
     pub kernels: bool,
-    /// Whether it has a graph optimizer.
+    /// True if it has a graph optimizer.
     pub optimizer: bool,
-    /// Whether it has a profiler.
+    /// True if it has a profiler.
     pub profiler: bool,
 }
 
 impl Parts {
-    /// All but these.
-    pub fn without(left_out: &[Part]) -> Self {
-        let has = |part| !left_out.contains(&part);
+    /// Returns all parts but `excluded`.
+    pub fn without(excluded: &[Part]) -> Self {
+        let has = |part| !excluded.contains(&part);
         Self {
             kernels: has(Part::Kernels),
             optimizer: has(Part::Optimizer),

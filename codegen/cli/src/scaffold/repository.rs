@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 /// The result of [`init`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repository {
-    /// `git init` made one.
+    /// `git init` created one.
     Created,
-    /// The folder is inside of one.
+    /// The folder is in one.
     Present,
     /// git is not installed, or failed.
     Unavailable,
 }
 
-/// Makes a git repository of `folder`, unless a folder above it has one.
+/// Creates a git repository in `folder`, unless the folder is in one.
 pub fn init(folder: &Path) -> Repository {
     if is_inside_repository(folder) {
         return Repository::Present;
@@ -28,21 +28,23 @@ pub fn init(folder: &Path) -> Repository {
 
 fn is_inside_repository(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.ancestors().any(|it| it.join(".git").exists())
+    folder
+        .ancestors()
+        .any(|ancestor| ancestor.join(".git").exists())
 }
 
 fn run_git_init(folder: &Path) -> io::Result<bool> {
     let mut git = Command::new("git");
     git.args(["init", "--quiet"]).current_dir(folder);
-    // Set where git itself started sp-gen, for example in a hook; they name another repository.
+    // Set if git started sp-gen, for example in a hook; they select another repository.
     let variables = [
         "GIT_DIR",
         "GIT_WORK_TREE",
         "GIT_INDEX_FILE",
         "GIT_OBJECT_DIRECTORY",
     ];
-    variables.iter().for_each(|it| {
-        git.env_remove(it);
+    variables.iter().for_each(|variable| {
+        git.env_remove(variable);
     });
     let status = git
         .stdin(Stdio::null())
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn creates_a_repository_outside_of_one_only() {
+    fn creates_repository_only_outside_of_one() {
         let scratch = tempfile::tempdir().unwrap();
         let outer = init(scratch.path());
         if outer == Repository::Unavailable {

@@ -1,4 +1,4 @@
-//! Whole plugins: what is written, and what is left where nothing can be.
+//! Tests that write whole plugins.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn names() -> Names {
     Names::new("my-accel2", None, None).unwrap()
 }
 
-fn entries(folder: &Path) -> Vec<String> {
+fn file_names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .flatten()
@@ -23,17 +23,17 @@ fn entries(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_template_is_in_the_table() {
+fn every_template_is_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates/plugin");
-    let mut open = vec![root.clone()];
-    while let Some(folder) = open.pop() {
+    let mut pending = vec![root.clone()];
+    while let Some(folder) = pending.pop() {
         for path in fs::read_dir(folder)
             .unwrap()
             .flatten()
             .map(|entry| entry.path())
         {
             if path.is_dir() {
-                open.push(path);
+                pending.push(path);
                 continue;
             }
             let file = path
@@ -42,14 +42,15 @@ fn every_template_is_in_the_table() {
                 .to_str()
                 .unwrap()
                 .trim_end_matches(".jinja");
-            let listed = |made: &&&str| **made == file || made.trim_start_matches('.') == file;
-            assert!(FILES.iter().any(|made| listed(&made)), "{file}");
+            let is_listed =
+                |rendered: &&&str| **rendered == file || rendered.trim_start_matches('.') == file;
+            assert!(FILES.iter().any(|rendered| is_listed(&rendered)), "{file}");
         }
     }
 }
 
 #[test]
-fn a_plugin_is_written_whole() {
+fn writes_all_files_of_a_plugin() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("deep/er/plugin");
     let written = create(&target, &names(), ALL, &SpSource::Vendor).unwrap();
@@ -61,9 +62,13 @@ fn a_plugin_is_written_whole() {
         let text = fs::read_to_string(target.join(file)).unwrap();
         assert!(text.ends_with('\n') && !text.contains("{{"), "{file}");
     }
-    assert_eq!(written.own, FILES.len() + 1, "Cargo.lock is no template");
-    assert!(written.carried > 100);
-    assert_eq!(entries(scratch.path()), ["deep"]);
+    assert_eq!(
+        written.author_files,
+        FILES.len() + 1,
+        "Cargo.lock has no template"
+    );
+    assert!(written.vendored_files > 100);
+    assert_eq!(file_names(scratch.path()), ["deep"]);
     let manifest: toml::Table = fs::read_to_string(target.join("Cargo.toml"))
         .unwrap()
         .parse()
@@ -73,38 +78,35 @@ fn a_plugin_is_written_whole() {
 }
 
 #[test]
-fn an_empty_folder_is_used_and_another_is_left_untouched() {
+fn accepts_empty_folder_and_rejects_others_unchanged() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("plugin");
     fs::create_dir(&target).unwrap();
     create(&target, &names(), ALL, &SpSource::Vendor).unwrap();
-    let before = entries(&target);
-    fs::write(target.join("README.md"), "mine").unwrap();
-    let refused = create(&target, &names(), ALL, &SpSource::Vendor);
-    assert!(matches!(refused, Err(ScaffoldError::Occupied { .. })));
-    assert_eq!(
-        fs::read_to_string(target.join("README.md")).unwrap(),
-        "mine"
-    );
-    assert_eq!(entries(&target), before);
+    let before = file_names(&target);
+    fs::write(target.join("README.md"), "own").unwrap();
+    let result = create(&target, &names(), ALL, &SpSource::Vendor);
+    assert!(matches!(result, Err(ScaffoldError::TargetNotEmpty { .. })));
+    assert_eq!(fs::read_to_string(target.join("README.md")).unwrap(), "own");
+    assert_eq!(file_names(&target), before);
     let file = scratch.path().join("file");
-    fs::write(&file, "mine").unwrap();
+    fs::write(&file, "own").unwrap();
     assert!(matches!(
         create(&file, &names(), ALL, &SpSource::Vendor),
-        Err(ScaffoldError::Occupied { .. })
+        Err(ScaffoldError::TargetNotEmpty { .. })
     ));
 }
 
 #[test]
-fn a_failure_half_way_leaves_nothing() {
+fn failed_write_leaves_no_files() {
     let scratch = tempfile::tempdir().unwrap();
-    let clash = [("a".to_owned(), Vec::new()), ("a/b".to_owned(), Vec::new())];
-    assert!(place(&scratch.path().join("plugin"), &clash).is_err());
-    assert!(entries(scratch.path()).is_empty());
+    let conflicting = [("a".to_owned(), Vec::new()), ("a/b".to_owned(), Vec::new())];
+    assert!(write_folder(&scratch.path().join("plugin"), &conflicting).is_err());
+    assert!(file_names(scratch.path()).is_empty());
 }
 
 #[test]
-fn a_checkout_is_depended_on_by_path() {
+fn depends_on_checkout_by_path() {
     let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("plugin");
@@ -116,12 +118,12 @@ fn a_checkout_is_depended_on_by_path() {
         "{manifest}"
     );
     let elsewhere = SpSource::Checkout(scratch.path().to_owned());
-    let refused = create(&scratch.path().join("other"), &names(), ALL, &elsewhere);
-    assert!(matches!(refused, Err(ScaffoldError::NoCheckout { .. })));
+    let result = create(&scratch.path().join("other"), &names(), ALL, &elsewhere);
+    assert!(matches!(result, Err(ScaffoldError::NoCheckout { .. })));
 }
 
-/// Every set of parts that can be left out.
-fn sets() -> impl Iterator<Item = Vec<Part>> {
+/// Returns every set of optional parts.
+fn part_sets() -> impl Iterator<Item = Vec<Part>> {
     (0..1 << Part::ALL.len()).map(|set: usize| {
         let parts = Part::ALL.into_iter().enumerate();
         let chosen = parts.filter(|(bit, _)| set >> bit & 1 == 1);
@@ -130,21 +132,21 @@ fn sets() -> impl Iterator<Item = Vec<Part>> {
 }
 
 #[test]
-fn the_optimizer_may_be_called_after_what_it_works_on() {
+fn accepts_graph_as_name_of_the_optimizer() {
     use clap::ValueEnum;
     assert_eq!(Part::from_str("graph", false), Ok(Part::Optimizer));
     assert!(Part::from_str("device", false).is_err());
 }
 
 #[test]
-fn what_is_left_out_is_named_nowhere() {
-    for left_out in sets() {
-        let parts = Parts::without(&left_out);
-        let files = own_files(&names(), parts, &SpSource::Vendor).unwrap();
-        let is_there = |path: &str| files.iter().any(|(found, _)| found == path);
-        assert_eq!(is_there("src/kernels/mod.rs"), parts.kernels);
-        assert_eq!(is_there("src/optimizer.rs"), parts.optimizer);
-        assert_eq!(is_there("src/profiler.rs"), parts.profiler);
+fn no_file_mentions_excluded_parts() {
+    for excluded in part_sets() {
+        let parts = Parts::without(&excluded);
+        let files = author_files(&names(), parts, &SpSource::Vendor).unwrap();
+        let is_present = |path: &str| files.iter().any(|(found, _)| found == path);
+        assert_eq!(is_present("src/kernels/mod.rs"), parts.kernels);
+        assert_eq!(is_present("src/optimizer.rs"), parts.optimizer);
+        assert_eq!(is_present("src/profiler.rs"), parts.profiler);
         for (path, bytes) in &files {
             let text = std::str::from_utf8(bytes).unwrap();
             assert!(!text.contains("{%"), "{path}: {text}");
@@ -152,11 +154,11 @@ fn what_is_left_out_is_named_nowhere() {
                 continue;
             }
             assert!(!text.contains("\n\n\n"), "{path}: {text}");
-            let named = |words: &[&str]| words.iter().any(|word| text.contains(word));
-            assert!(parts.optimizer || !named(&["ptimize"]), "{path}: {text}");
-            assert!(parts.profiler || !named(&["rofiler"]), "{path}: {text}");
+            let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+            assert!(parts.optimizer || !has_any(&["ptimize"]), "{path}: {text}");
+            assert!(parts.profiler || !has_any(&["rofiler"]), "{path}: {text}");
             let kernels = ["src/kernels", "mod kernels", "[kernels::table", "\"relu\""];
-            assert!(parts.kernels || !named(&kernels), "{path}: {text}");
+            assert!(parts.kernels || !has_any(&kernels), "{path}: {text}");
         }
     }
 }

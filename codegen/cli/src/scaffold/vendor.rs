@@ -1,7 +1,6 @@
-//! The crates that a plugin stands on, carried as bytes and laid down under `vendor/`.
+//! The embedded crates that a plugin depends on, which are written to `vendor/`.
 //!
-//! They are copied verbatim: what they take from their workspace stands in `vendor/Cargo.toml`,
-//! which is a workspace of its own.
+//! They are copied verbatim. `vendor/Cargo.toml` is a workspace that has the values which they inherit.
 
 use crate::embedded::{CRATE_FILES, CRATES};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +9,12 @@ use toml::{Table, Value};
 const ROOT_MANIFEST: &str = include_str!("../../../../Cargo.toml");
 const LICENSE: &str = include_str!("../../../../LICENSE");
 
-/// The vendored files by their path in the plugin.
-pub fn files() -> Vec<(String, Vec<u8>)> {
+/// Returns the vendored files by path in the plugin.
+pub fn vendored_files() -> Vec<(String, Vec<u8>)> {
     let verbatim = CRATE_FILES
         .iter()
         .map(|(path, bytes)| (format!("vendor/{path}"), bytes.to_vec()));
-    let licenses = crates().map(|name| (license_path(name), LICENSE.as_bytes().to_vec()));
+    let licenses = crate_names().map(|name| (license_path(name), LICENSE.as_bytes().to_vec()));
     let manifest = ("vendor/Cargo.toml".to_owned(), workspace().into_bytes());
     verbatim.chain(licenses).chain([manifest]).collect()
 }
@@ -24,18 +23,18 @@ fn license_path(name: &str) -> String {
     format!("vendor/{name}/LICENSE")
 }
 
-/// Returns `vendor/Cargo.toml`: our workspace without what the vendored crates do not use.
+/// Returns `vendor/Cargo.toml`: the workspace of sp-gen with only the dependencies of the vendored crates.
 fn workspace() -> String {
-    let all: Vec<&str> = crates().collect();
+    let names: Vec<&str> = crate_names().collect();
     format!(
-        "# The crates of sp-gen that this plugin stands on, as the sp-gen that wrote it carried them.\n\n{}",
-        workspace_of(&all, "")
+        "# The crates of sp-gen that this plugin depends on, as written by `sp-gen new` or `sp-gen update`.\n\n{}",
+        workspace_manifest(&names, "")
     )
 }
 
-/// Returns the tables of a workspace with the members `crates`, each in the folder `prefix` + its name,
-/// and sp-abi.
-fn workspace_of(crates: &[&str], prefix: &str) -> String {
+/// Returns a workspace manifest with the members `crates`, each in the folder `prefix` + its name, and the
+/// dependencies of these crates and sp-abi.
+fn workspace_manifest(crates: &[&str], prefix: &str) -> String {
     let root = parse(ROOT_MANIFEST);
     let ours = root["workspace"]
         .as_table()
@@ -43,7 +42,7 @@ fn workspace_of(crates: &[&str], prefix: &str) -> String {
     let used: BTreeSet<String> = crates
         .iter()
         .chain(&["sp-abi"])
-        .flat_map(|name| dependencies(name, &SECTIONS))
+        .flat_map(|name| dependencies(name, &DEPENDENCY_SECTIONS))
         .collect();
     let dependencies: Table = ours["dependencies"]
         .as_table()
@@ -52,7 +51,10 @@ fn workspace_of(crates: &[&str], prefix: &str) -> String {
         .filter(|(name, _)| used.contains(*name))
         .map(|(name, value)| (name.clone(), relocated(name, value, prefix)))
         .collect();
-    let members: Vec<String> = crates.iter().map(|it| format!("{prefix}{it}")).collect();
+    let members: Vec<String> = crates
+        .iter()
+        .map(|name| format!("{prefix}{name}"))
+        .collect();
     let mut workspace = Table::new();
     workspace.insert("resolver".into(), ours["resolver"].clone());
     workspace.insert("members".into(), members.into());
@@ -62,7 +64,7 @@ fn workspace_of(crates: &[&str], prefix: &str) -> String {
     Table::from_iter([("workspace".to_owned(), Value::from(workspace))]).to_string()
 }
 
-/// Returns a dependency as the vendored workspace has it: our crates are in `prefix` + their name.
+/// Returns a dependency for the vendored workspace. The path of an sp-* crate becomes `prefix` + its name.
 fn relocated(name: &str, value: &Value, prefix: &str) -> Value {
     let mut value = value.clone();
     if let Some(path) = value.get_mut("path") {
@@ -71,21 +73,21 @@ fn relocated(name: &str, value: &Value, prefix: &str) -> Value {
     value
 }
 
-/// Adds to `files`, the generated sp-abi crate, what it needs to build outside of a workspace: the
-/// workspace's tables in its manifest, and the crates that it depends on under `vendor/`.
+/// Makes `files`, the generated sp-abi crate, build outside of a workspace: adds the workspace's tables to its
+/// manifest, and the crates that it depends on under `vendor/`.
 pub fn make_standalone(files: &mut BTreeMap<String, String>) {
     let needed = our_dependencies("sp-abi");
     if let Some(manifest) = files.get_mut("Cargo.toml") {
-        *manifest += &format!("\n{}", workspace_of(&needed, "vendor/"));
+        *manifest += &format!("\n{}", workspace_manifest(&needed, "vendor/"));
     }
-    let of_needed = |(path, bytes): &(&str, &[u8])| {
+    let needed_file = |(path, bytes): &(&str, &[u8])| {
         let name = path.split('/').next()?;
         let text = String::from_utf8_lossy(bytes).into_owned();
         needed
             .contains(&name)
             .then(|| (format!("vendor/{path}"), text))
     };
-    files.extend(CRATE_FILES.iter().filter_map(of_needed));
+    files.extend(CRATE_FILES.iter().filter_map(needed_file));
     files.extend(
         needed
             .iter()
@@ -93,31 +95,32 @@ pub fn make_standalone(files: &mut BTreeMap<String, String>) {
     );
 }
 
-/// Returns our crates that `name` depends on, directly or not.
+/// Returns the embedded crates that `name` depends on, directly or transitively.
 fn our_dependencies(name: &str) -> Vec<&'static str> {
-    let (mut found, mut open) = (BTreeSet::new(), vec![name.to_owned()]);
-    while let Some(name) = open.pop() {
-        let direct = dependencies(&name, &SECTIONS);
-        let ours = crates().filter(|it| direct.contains(*it));
-        open.extend(ours.filter(|it| found.insert(*it)).map(str::to_owned));
+    let (mut found, mut pending) = (BTreeSet::new(), vec![name.to_owned()]);
+    while let Some(name) = pending.pop() {
+        let direct = dependencies(&name, &DEPENDENCY_SECTIONS);
+        let ours = crate_names().filter(|name| direct.contains(*name));
+        pending.extend(ours.filter(|name| found.insert(*name)).map(str::to_owned));
     }
     found.into_iter().collect()
 }
 
-/// What a plugin's manifest depends on, in its build or its tests.
+/// Returns the dependencies of a plugin's manifest, also of its build and tests.
 pub fn manifest_dependencies(manifest: &str) -> Vec<String> {
     let manifest = manifest.parse::<Table>().unwrap_or_default();
-    let sections = SECTIONS
+    let sections = DEPENDENCY_SECTIONS
         .iter()
         .filter_map(|section| manifest.get(*section)?.as_table());
     let names: BTreeSet<&String> = sections.flat_map(Table::keys).collect();
     names.into_iter().cloned().collect()
 }
 
-/// The sections of a manifest that name dependencies; the last is for tests only.
-pub(super) const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
+/// The manifest's sections of dependencies. The last is for tests only.
+pub(super) const DEPENDENCY_SECTIONS: [&str; 3] =
+    ["dependencies", "build-dependencies", "dev-dependencies"];
 
-/// What a vendored crate's manifest names in the given sections, for any target.
+/// Returns the dependencies of an embedded crate in the given sections, for all targets.
 pub(super) fn dependencies(name: &str, sections: &[&str]) -> BTreeSet<String> {
     let path = format!("{name}/Cargo.toml");
     let bytes = CRATE_FILES
@@ -142,12 +145,12 @@ pub(super) fn dependencies(name: &str, sections: &[&str]) -> BTreeSet<String> {
     listed.flat_map(|section| section.keys().cloned()).collect()
 }
 
-/// The carried crates.
-pub(super) fn crates() -> impl Iterator<Item = &'static str> {
+/// Returns the names of the embedded crates.
+pub(super) fn crate_names() -> impl Iterator<Item = &'static str> {
     CRATES.iter().map(|(name, _)| *name)
 }
 
-/// Our own manifests and lock: a malformed one would not have built this binary.
+/// Parses a manifest or lock of sp-gen itself, with which this binary was built.
 pub(super) fn parse(text: &str) -> Table {
     text.parse()
         .expect("cargo read this file when it built sp-gen")
@@ -164,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_is_what_is_on_disk() {
+    fn embedded_files_equal_files_on_disk() {
         for (path, bytes) in CRATE_FILES {
             let (name, inside) = path.split_once('/').unwrap();
             let (_, folder) = CRATES
@@ -181,20 +184,20 @@ mod tests {
     }
 
     #[test]
-    fn every_source_on_disk_is_carried() {
+    fn every_source_on_disk_is_embedded() {
         for (name, folder) in CRATES {
-            let carried = |file: &Path| {
+            let is_embedded = |file: &Path| {
                 let inside = file.strip_prefix(checkout().join(folder)).unwrap();
                 let path = format!("{name}/{}", inside.display());
-                CRATE_FILES.iter().any(|(carried, _)| *carried == path)
+                CRATE_FILES.iter().any(|(embedded, _)| *embedded == path)
             };
-            assert!(carried(&checkout().join(folder).join("Cargo.toml")));
-            let mut open = vec![checkout().join(folder).join("src")];
-            while let Some(place) = open.pop() {
-                for entry in fs::read_dir(place).unwrap().flatten() {
+            assert!(is_embedded(&checkout().join(folder).join("Cargo.toml")));
+            let mut pending = vec![checkout().join(folder).join("src")];
+            while let Some(folder) = pending.pop() {
+                for entry in fs::read_dir(folder).unwrap().flatten() {
                     match entry.path().is_dir() {
-                        true => open.push(entry.path()),
-                        false => assert!(carried(&entry.path()), "{}", entry.path().display()),
+                        true => pending.push(entry.path()),
+                        false => assert!(is_embedded(&entry.path()), "{}", entry.path().display()),
                     }
                 }
             }
@@ -203,8 +206,8 @@ mod tests {
 
     #[test]
     fn every_vendored_crate_has_its_licence() {
-        let files = files();
-        for name in crates() {
+        let files = vendored_files();
+        for name in crate_names() {
             let found = files.iter().find(|(path, _)| *path == license_path(name));
             let text = String::from_utf8_lossy(&found.unwrap().1).into_owned();
             assert!(
@@ -214,11 +217,11 @@ mod tests {
         }
     }
 
-    /// Cargo refuses a manifest that names a target which is not there.
+    /// Cargo rejects a manifest with a target whose file is absent.
     #[test]
-    fn every_target_that_a_manifest_names_is_carried() {
+    fn every_target_of_a_manifest_is_embedded() {
         let has = |path: &str| CRATE_FILES.iter().any(|(file, _)| *file == path);
-        for name in crates() {
+        for name in crate_names() {
             let path = format!("{name}/Cargo.toml");
             let (_, bytes) = CRATE_FILES.iter().find(|(file, _)| *file == path).unwrap();
             let manifest = parse(std::str::from_utf8(bytes).unwrap());
@@ -242,17 +245,17 @@ mod tests {
     }
 
     #[test]
-    fn the_vendored_workspace_has_all_that_its_crates_inherit() {
+    fn vendored_workspace_has_all_inherited_dependencies() {
         let workspace = parse(&workspace());
         let has = workspace["workspace"]["dependencies"].as_table().unwrap();
-        for name in crates() {
-            for dependency in dependencies(name, &SECTIONS) {
+        for name in crate_names() {
+            for dependency in dependencies(name, &DEPENDENCY_SECTIONS) {
                 assert!(has.contains_key(&dependency), "{name} needs {dependency}");
             }
         }
         assert!(
             !has.contains_key("clap"),
-            "sp-gen's own dependencies stay behind"
+            "a dependency of sp-gen itself is vendored"
         );
         assert_eq!(has["sp-abi"]["path"].as_str(), Some("sp-abi"));
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sp_data::folders::DataFolders;
 use sp_data::platform::Platform;
 use sp_data::symbols::Symbols;
-use sp_fetch::symbols::is_wanted;
+use sp_fetch::symbols::is_plugin_api_name;
 use sp_host::escape_control;
 use sp_ir::{Api, Item};
 use sp_library::names::Names;
@@ -51,7 +51,7 @@ pub struct Function {
 
 /// Reads the names in the file and in the libraries in its folders.
 pub(super) fn closure(plugin: &Path, bytes: Vec<u8>) -> Result<Closure> {
-    let wanted = |name: &str| is_wanted(name) || is_cplusplus(name);
+    let wanted = |name: &str| is_plugin_api_name(name) || is_cplusplus(name);
     Closure::read(plugin, bytes, &wanted, Names::read)
 }
 
@@ -78,7 +78,7 @@ pub(super) fn from_closure(
         imported: wanted.contains(name),
     };
     let all = wanted.union(&names.carried);
-    let functions = all.filter(|name| is_wanted(name)).map(function);
+    let functions = all.filter(|name| is_plugin_api_name(name)).map(function);
     // A name in the data may be any string, unless a header declares a function of that name.
     let known = functions.filter(|it| it.imported || it.api.is_some());
     let cplusplus = wanted.iter().filter(|name| is_cplusplus(name));

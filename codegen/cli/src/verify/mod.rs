@@ -137,7 +137,7 @@ pub fn run_child() -> Result<()> {
 }
 
 fn place() -> Result<DataFolders> {
-    Ok(crate::operand::readable_place(
+    Ok(crate::operand::readable_folders(
         &std::env::current_dir().into_diagnostic()?,
     ))
 }

@@ -1,5 +1,4 @@
-//! The diff of two ABIs: over every release, on a pair of headers for each rule, and on edits of every
-//! kind.
+//! Tests of the ABI diff: on all releases, on a pair of headers for each rule, and on edits of every kind.
 
 mod breaks;
 mod mutations;

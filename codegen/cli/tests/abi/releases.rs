@@ -1,4 +1,4 @@
-//! Releases as the committed snapshots have them, oldest first.
+//! The releases in the committed snapshots, oldest first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use sp_diff::Surface;
 use sp_ir::Api;
 
-/// The target that snapshots describe.
+/// The target of the layouts in snapshots.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The repository's folder.
+/// Returns the root folder of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All releases.
+/// Returns all releases.
 pub fn all() -> Vec<Surface> {
     let apis = sp_data::snapshots::read(&root().join("generated/ir"), None).unwrap();
     let number = |release: &str| -> u32 { release[2..].parse().unwrap() };
@@ -40,8 +40,8 @@ fn surface(release: &str, apis: &[Api]) -> Surface {
     }
 }
 
-/// What is written at `path` below the repository; with `SP_BLESS`, `text` is written there first.
-pub fn blessed(path: &str, text: &str) -> String {
+/// Returns the contents of the golden file at `path` in the repository. With `SP_BLESS`, writes `text` to it first.
+pub fn golden_file(path: &str, text: &str) -> String {
     let path = root().join(path);
     if std::env::var_os("SP_BLESS").is_some() {
         fs::write(&path, text).unwrap();

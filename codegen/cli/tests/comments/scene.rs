@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sp_data::folders::DataFolders;
 use sp_diff::{Diff, Surface, diff};
-use sp_gen::operand::{Operand, Reading};
+use sp_gen::operand::{Operand, ReadOptions};
 use sp_parse::clang::Library;
 use sp_parse::extract::TARGETS;
 use tempfile::TempDir;
@@ -105,8 +105,8 @@ impl Scene {
 /// Without exports, which an include root alone does not have.
 fn read(operand: &str, place: &DataFolders) -> Surface {
     let target = TARGETS[0];
-    let side = Operand::find(operand).unwrap().read(Reading {
-        place,
+    let side = Operand::parse(operand).unwrap().read(ReadOptions {
+        folders: place,
         target,
         apis: &[],
     });

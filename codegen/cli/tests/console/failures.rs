@@ -1,9 +1,9 @@
-//! Every failure has one form: `error: MESSAGE [CODE]`, then help.
+//! Every failure has the format `error: MESSAGE [CODE]`, followed by help.
 
 use crate::scene::Scene;
 use crate::{run, sp_gen};
 
-/// Arguments, the code at the end of the first line, a part of the help.
+/// Arguments, the code at the end of the first line, and a part of the help.
 const FAILURES: [(&[&str], &str, &str); 11] = [
     (
         &["diff", "2.6"],
@@ -42,7 +42,7 @@ const FAILURES: [(&[&str], &str, &str); 11] = [
     ),
     (
         &["history", "SP_Devise"],
-        "sp_gen::history::unknown",
+        "sp_gen::history::unknown_name",
         "did you mean `SP_Device`",
     ),
     (
@@ -57,7 +57,7 @@ const FAILURES: [(&[&str], &str, &str); 11] = [
     ),
     (
         &["ir", "kernals"],
-        "sp_gen::ir::unknown",
+        "sp_gen::ir::unknown_api",
         "did you mean `kernels`?",
     ),
 ];
@@ -97,7 +97,7 @@ fn unknown_release_is_named_for_an_api() {
     let (status, _, stderr) = run(&mut sp_gen(&scene, &["ir", "kernels", "--release", "2.99"]));
     assert_eq!(status, 2);
     assert!(
-        stderr.contains("no snapshots of TensorFlow 2.99"),
+        stderr.contains("TensorFlow 2.99 has no snapshots"),
         "{stderr}"
     );
 }

@@ -1,9 +1,9 @@
-//! `sp-gen` as a whole process: its options, its streams, how it fails, and what it leaves behind.
+//! `sp-gen` as a process: options, output streams, failures, and files after a signal.
 
 #[path = "../common/folder.rs"]
 mod folder;
 #[path = "../diff/scene.rs"]
-#[allow(dead_code, reason = "the tests of `diff` use the rest")]
+#[allow(dead_code, reason = "the tests of `diff` use the other items")]
 mod scene;
 #[path = "../diff/schema.rs"]
 mod schema;
@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 
 use scene::Scene;
 
-/// Returns `sp-gen` with these arguments, in the scene's folder.
+/// Returns an `sp-gen` command that runs in the scene's folder.
 fn sp_gen(scene: &Scene, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
     command

@@ -1,4 +1,4 @@
-//! Options of every command, options that take several values, and the environment.
+//! Options of every command, options with several values, and environment variables.
 
 use crate::scene::Scene;
 use crate::{run, sp_gen};

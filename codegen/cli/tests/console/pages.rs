@@ -27,8 +27,8 @@ fn help_of_each_command_has_examples() {
         let (status, stdout, _) = run(&mut sp_gen(&scene, &[command, "--help"]));
         assert_eq!(status, 0);
         let (_, examples) = stdout.split_once("Examples:\n").expect(command);
-        let begin = format!("  sp-gen {command}");
-        assert!(examples.starts_with(&begin), "{command}: {examples}");
+        let prefix = format!("  sp-gen {command}");
+        assert!(examples.starts_with(&prefix), "{command}: {examples}");
     }
 }
 
@@ -49,19 +49,19 @@ fn man_writes_a_page_for_each_command() {
 }
 
 #[test]
-fn man_keeps_file_that_is_not_its_own() {
+fn man_rejects_folder_with_foreign_page() {
     let scene = Scene::new();
-    scene.write("man1/sp-gen-diff.1", "mine");
+    scene.write("man1/sp-gen-diff.1", "own");
     let (status, _, stderr) = run(&mut sp_gen(&scene, &["man", "man1"]));
     assert_eq!(status, 2);
-    assert!(stderr.contains("[sp_gen::man::occupied]"), "{stderr}");
+    assert!(stderr.contains("[sp_gen::man::foreign_page]"), "{stderr}");
     let page = fs::read_to_string(scene.path("man1/sp-gen-diff.1")).unwrap();
-    assert_eq!(page, "mine");
+    assert_eq!(page, "own");
     assert!(!scene.path("man1/sp-gen.1").exists());
 }
 
 #[test]
-fn ir_without_a_name_lists_apis() {
+fn ir_without_name_lists_apis() {
     let scene = Scene::new();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["ir", "--release", "2.12"]));
     assert_eq!((status, &*stderr), (0, ""));

@@ -1,4 +1,4 @@
-//! JSON output is as its committed schema states.
+//! JSON output is valid for its committed schema.
 
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Runs the command with `--format json` and returns its output, after comparing it with the schema.
+/// Runs the command with `--format json`, validates its output and returns it.
 #[track_caller]
-fn checked(name: &str, arguments: &[&str]) -> Value {
+fn validated_output(name: &str, arguments: &[&str]) -> Value {
     let scene = Scene::new();
     let arguments = [arguments, &["--format", "json"]].concat();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &arguments));
@@ -24,35 +24,35 @@ fn checked(name: &str, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn history_is_as_its_schema_states() {
+fn history_is_valid_for_its_schema() {
     for name in [
         "SP_StreamExecutor",
         "TF_AssignVariable",
         "TF_DataType",
         "kernels",
     ] {
-        let value = checked("history", &["history", name]);
+        let value = validated_output("history", &["history", name]);
         assert!(!value["items"].as_object().unwrap().is_empty(), "{name}");
     }
-    let all = checked("history", &["history"]);
+    let all = validated_output("history", &["history"]);
     assert!(!all["lints"].as_array().unwrap().is_empty());
 }
 
 #[test]
-fn lints_are_as_their_schema_states() {
-    let value = checked("lints", &["ir", "pjrt", "--lints"]);
+fn lints_are_valid_for_their_schema() {
+    let value = validated_output("lints", &["ir", "pjrt", "--lints"]);
     assert!(!value["lints"].as_array().unwrap().is_empty());
-    checked("lints", &["ir", "stream_executor", "--lints"]);
+    validated_output("lints", &["ir", "stream_executor", "--lints"]);
 }
 
 #[test]
-fn list_of_apis_is_as_its_schema_states() {
-    let value = checked("apis", &["ir", "--release", "2.21"]);
+fn list_of_apis_is_valid_for_its_schema() {
+    let value = validated_output("apis", &["ir", "--release", "2.21"]);
     assert!(value["apis"].as_array().unwrap().len() > 5);
 }
 
 #[test]
-fn doctor_is_as_its_schema_states() {
+fn doctor_is_valid_for_its_schema() {
     let scene = Scene::new();
     let (status, stdout, stderr) = run(&mut sp_gen(&scene, &["doctor", "--format", "json"]));
     if stderr.contains("[sp_gen::doctor::no_python]") {
@@ -65,7 +65,7 @@ fn doctor_is_as_its_schema_states() {
 }
 
 #[test]
-fn verify_is_as_its_schema_states() {
+fn verify_is_valid_for_its_schema() {
     let scene = Scene::new();
     let plugin = scene.path("plugin.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify/plugin.c");
@@ -75,7 +75,7 @@ fn verify_is_as_its_schema_states() {
         return println!("skipped: no C compiler for Linux");
     }
     let plugin = plugin.to_str().unwrap();
-    let value = checked("verify", &["verify", plugin, "--release", "2.21"]);
+    let value = validated_output("verify", &["verify", plugin, "--release", "2.21"]);
     assert!(!value["rows"].as_array().unwrap().is_empty());
 }
 

@@ -33,7 +33,10 @@ fn reports_full_device_as_one_error() {
             stderr.contains("cannot write to stdout"),
             "{arguments:?}: {stderr}"
         );
-        assert!(stderr.contains("[sp_gen::console::unwritable]"), "{stderr}");
+        assert!(
+            stderr.contains("[sp_gen::console::stdout_unwritable]"),
+            "{stderr}"
+        );
     }
 }
 

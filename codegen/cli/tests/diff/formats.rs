@@ -1,4 +1,4 @@
-//! What each format is, on real releases.
+//! The formats, on real releases.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::schema::violations;
 const PAIRS: [(&str, &str); 3] = [("2.6", "2.7"), ("2.12", "2.13"), ("2.20", "2.21")];
 
 #[test]
-fn json_is_as_its_schema_says() {
+fn json_matches_its_schema() {
     let path = root().join("codegen/docs/diff.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let scene = Scene::new();
@@ -19,7 +19,7 @@ fn json_is_as_its_schema_says() {
 }
 
 #[test]
-fn every_format_names_what_every_finding_is_about() {
+fn every_format_contains_rule_and_item_of_every_finding() {
     let scene = Scene::new();
     for (old, new) in PAIRS {
         let findings = scene.json(&[old, new]);
@@ -47,7 +47,7 @@ fn every_format_names_what_every_finding_is_about() {
     }
 }
 
-/// The keys that SARIF 2.1.0 knows of the objects that we write, each with those it wants.
+/// The objects that we write: the keys that SARIF 2.1.0 permits, and those that it requires.
 const OBJECTS: [(&str, &[&str], &[&str]); 7] = [
     ("log", &["$schema", "version", "runs"], &["version", "runs"]),
     (
@@ -101,13 +101,13 @@ const OBJECTS: [(&str, &[&str], &[&str]); 7] = [
     ),
 ];
 
-fn is(kind: &str, object: &Value) {
-    let (_, known, wanted) = OBJECTS.iter().find(|(name, _, _)| *name == kind).unwrap();
+fn check_keys(kind: &str, object: &Value) {
+    let (_, permitted, required) = OBJECTS.iter().find(|(name, _, _)| *name == kind).unwrap();
     for key in object.as_object().unwrap().keys() {
-        assert!(known.contains(&key.as_str()), "{kind} has `{key}`");
+        assert!(permitted.contains(&key.as_str()), "{kind} has `{key}`");
     }
-    for key in *wanted {
-        assert!(object.get(key).is_some(), "{kind} lacks `{key}`");
+    for key in *required {
+        assert!(object.get(key).is_some(), "{kind} does not have `{key}`");
     }
 }
 
@@ -116,19 +116,19 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 }
 
 #[test]
-fn sarif_has_the_keys_of_sarif_alone() {
+fn sarif_has_only_standard_keys() {
     let scene = Scene::new();
     for (old, new) in PAIRS {
         let run = scene.diff(&[old, new, "--format", "sarif"]);
         let log: Value = serde_json::from_str(&run.stdout).unwrap();
-        is("log", &log);
+        check_keys("log", &log);
         let run = &log["runs"][0];
-        is("run", run);
-        is("driver", &run["tool"]["driver"]);
+        check_keys("run", run);
+        check_keys("driver", &run["tool"]["driver"]);
         let rules = list(&run["tool"]["driver"], "rules");
-        rules.iter().for_each(|rule| is("rule", rule));
+        rules.iter().for_each(|rule| check_keys("rule", rule));
         for result in list(run, "results") {
-            is("result", result);
+            check_keys("result", result);
             assert_eq!(
                 rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"],
                 result["ruleId"]
@@ -137,15 +137,15 @@ fn sarif_has_the_keys_of_sarif_alone() {
                 .iter()
                 .chain(list(result, "relatedLocations"))
             {
-                is("location", location);
-                is("physical", &location["physicalLocation"]);
+                check_keys("location", location);
+                check_keys("physical", &location["physicalLocation"]);
             }
         }
     }
 }
 
 #[test]
-fn explain_has_a_page_for_what_a_diff_finds() {
+fn explain_has_a_page_for_every_finding() {
     let scene = Scene::new();
     let list = scene.run(&["explain", "--list"]);
     let json = scene.json(&["2.6", "2.7"]);

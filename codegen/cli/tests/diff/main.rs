@@ -1,4 +1,4 @@
-//! `sp-gen diff` as a whole process: what it takes, what it prints, how it ends.
+//! `sp-gen diff` as a process: operands, output and exit status.
 
 #[path = "../common/folder.rs"]
 mod folder;

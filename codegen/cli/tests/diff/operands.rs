@@ -1,4 +1,4 @@
-//! Each kind of OLD and NEW, and each way in which one can be wrong.
+//! Each kind of OLD and NEW, and each error of an operand.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use super::scene::{Scene, has_libclang, root};
 
 const BUFFER: &str = "typedef struct TF_Buffer { const void* data; size_t length; } TF_Buffer;";
 
-/// NEW without one of OLD's APIs.
+/// Creates OLD and NEW, where NEW does not have one of OLD's APIs.
 fn two_folders() -> Scene {
     let scene = Scene::new();
     scene.snapshot("old/one.json", "one", "2.5", "");
@@ -19,7 +19,7 @@ fn two_folders() -> Scene {
 }
 
 #[test]
-fn the_exit_status_follows_the_verdict_and_fail_on() {
+fn exit_status_depends_on_verdict_and_fail_on() {
     let scene = two_folders();
     for (old, new, fail_on, status) in [
         ("old", "old", "any", 0),
@@ -35,7 +35,7 @@ fn the_exit_status_follows_the_verdict_and_fail_on() {
 }
 
 #[test]
-fn an_api_that_one_side_lacks_is_a_finding_and_one_that_both_lack_an_error() {
+fn api_of_one_side_is_a_finding_and_api_of_no_side_an_error() {
     let scene = two_folders();
     assert_eq!(scene.diff(&["old", "new", "--api", "two"]).status, 1);
     assert_eq!(scene.diff(&["old", "new", "--api", "one"]).status, 0);
@@ -44,7 +44,7 @@ fn an_api_that_one_side_lacks_is_a_finding_and_one_that_both_lack_an_error() {
 }
 
 #[test]
-fn a_release_is_identical_to_itself() {
+fn release_is_identical_to_itself() {
     let scene = Scene::new();
     for release in ["2.4", "2.21", "2.12.0"] {
         let json = scene.json(&[release, release]);
@@ -57,7 +57,7 @@ fn a_release_is_identical_to_itself() {
 }
 
 #[test]
-fn releases_without_an_api_are_compared() {
+fn compares_release_without_the_api() {
     let json = Scene::new().json(&["2.12", "2.13", "--api", "pjrt"]);
     let rules: Vec<&str> = json["findings"]
         .as_array()
@@ -69,7 +69,7 @@ fn releases_without_an_api_are_compared() {
 }
 
 #[test]
-fn snapshots_of_the_checkout_are_a_folder_or_files() {
+fn reads_snapshots_of_the_checkout_as_files_and_rejects_folder_with_duplicate_apis() {
     let scene = Scene::new();
     let file = |release: &str| {
         let path = root().join(format!("generated/ir/stream_executor/{release}.json"));
@@ -78,11 +78,14 @@ fn snapshots_of_the_checkout_are_a_folder_or_files() {
     assert_eq!(scene.diff(&[&file("2.6"), &file("2.6")]).status, 0);
     let folder = root().join("generated/ir/stream_executor");
     let run = scene.diff(&[folder.to_str().unwrap(), "2.6"]);
-    run.refused(&["are both of stream_executor", "a side has each API once"]);
+    run.refused(&[
+        "are both snapshots of stream_executor",
+        "a side may have one snapshot of each API",
+    ]);
 }
 
 #[test]
-fn include_roots_are_parsed() {
+fn parses_include_roots() {
     if !has_libclang() {
         return;
     }
@@ -91,7 +94,7 @@ fn include_roots_are_parsed() {
     scene.headers("new", BUFFER);
     let run = scene.diff(&["old", "new"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    assert!(run.stderr.contains("old does not say which release it is"));
+    assert!(run.stderr.contains("old does not state its release"));
     scene.headers(
         "new",
         &BUFFER.replace("size_t length", "void* more; size_t length"),
@@ -109,9 +112,9 @@ fn include_roots_are_parsed() {
     );
 }
 
-/// What one side says of other targets must not be held against a side that was read for one.
+/// A side that was read for one target has no layouts of others, which must not be findings.
 #[test]
-fn a_release_is_identical_to_its_own_headers() {
+fn release_is_identical_to_its_own_headers() {
     let store = root().join("headers/store");
     let stored = std::fs::read_dir(&store).into_iter().flatten().flatten();
     let oldest = stored.map(|entry| entry.path().join("include")).min();
@@ -128,7 +131,7 @@ fn a_release_is_identical_to_its_own_headers() {
 }
 
 #[test]
-fn an_include_root_that_misses_a_header_is_refused_there() {
+fn rejects_include_root_with_missing_header_and_shows_its_location() {
     if !has_libclang() {
         return;
     }
@@ -145,7 +148,7 @@ fn an_include_root_that_misses_a_header_is_refused_there() {
     ]);
 }
 
-/// NEW has `TF_Buffer` as OLD has it, and a header of `tf_status` that cannot be read.
+/// Creates two sides with the same `TF_Buffer`. NEW's header of `tf_status` cannot be read.
 fn bad_status_header() -> Scene {
     let scene = Scene::new();
     scene.headers("old", BUFFER);
@@ -158,7 +161,7 @@ fn bad_status_header() -> Scene {
 }
 
 #[test]
-fn unreadable_api_is_one_diagnostic_and_the_others_are_compared() {
+fn unreadable_api_is_one_diagnostic_and_other_apis_are_compared() {
     if !has_libclang() {
         return;
     }
@@ -185,7 +188,7 @@ fn unreadable_api_is_one_diagnostic_and_the_others_are_compared() {
 }
 
 #[test]
-fn unreadable_api_that_is_not_asked_for_does_not_matter() {
+fn ignores_unreadable_api_that_is_not_requested() {
     if !has_libclang() {
         return;
     }
@@ -196,7 +199,7 @@ fn unreadable_api_that_is_not_asked_for_does_not_matter() {
 }
 
 #[test]
-fn include_root_that_holds_only_the_closure_of_the_api_is_enough() {
+fn reads_include_root_with_only_the_includes_of_the_api() {
     if !has_libclang() {
         return;
     }
@@ -211,7 +214,7 @@ fn include_root_that_holds_only_the_closure_of_the_api_is_enough() {
 }
 
 #[test]
-fn api_that_the_include_root_lacks_is_a_finding() {
+fn api_without_headers_in_include_root_is_a_finding() {
     if !has_libclang() {
         return;
     }
@@ -231,7 +234,7 @@ fn nightly_without_an_import_names_the_command() {
 }
 
 #[test]
-fn a_wheel_and_an_installed_tensorflow_are_read_by_their_headers() {
+fn reads_headers_of_wheel_and_installed_tensorflow() {
     if !has_libclang() {
         return;
     }
@@ -276,7 +279,7 @@ fn a_wheel_and_an_installed_tensorflow_are_read_by_their_headers() {
 }
 
 #[test]
-fn what_is_wrong_is_said_where_it_is() {
+fn rejects_invalid_operand_on_either_side() {
     let scene = two_folders();
     scene.write("cut.json", "{\"schema\": 2, \"name\": \"one\", ");
     scene.write("newer.json", "{\"schema\": 99, \"things\": []}");
@@ -286,21 +289,28 @@ fn what_is_wrong_is_said_where_it_is() {
     for (old, words) in [
         (
             "2.99",
-            &["no snapshots of TensorFlow 2.99", "known: 2.4, 2.5", "2.21"][..],
+            &[
+                "TensorFlow 2.99 has no snapshots",
+                "known: 2.4, 2.5",
+                "2.21",
+            ][..],
         ),
         ("cut.json", &["cut.json: not an sp-gen snapshot", "line 1"]),
         (
             "newer.json",
             &["newer.json", "schema 99", "use a newer sp-gen"],
         ),
-        ("nowhere", &["`nowhere` is no release", "an include root"]),
+        (
+            "nowhere",
+            &["`nowhere` is neither a release nor", "an include root"],
+        ),
         (
             "notes.txt",
             &["neither a snapshot (.json) nor a wheel (.whl)"],
         ),
         (
             "empty",
-            &["empty holds neither headers of TensorFlow nor snapshots"],
+            &["empty contains neither headers of TensorFlow nor snapshots"],
         ),
         ("bad.whl", &["cannot read bad.whl"]),
     ] {
@@ -309,7 +319,7 @@ fn what_is_wrong_is_said_where_it_is() {
     }
     let run = scene.diff(&["old", "new", "--target", "riscv64gc-unknown-linux-gnu"]);
     run.refused(&[
-        "snapshots say nothing of the target riscv64gc",
+        "has no layouts of the target riscv64gc",
         "known: x86_64-unknown-linux-gnu",
     ]);
 }

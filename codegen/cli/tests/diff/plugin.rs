@@ -1,10 +1,10 @@
-//! `--plugin`: a plugin in C, made here, and what is left of a diff for it.
+//! `--plugin`: a plugin in C, built here, and the part of a diff that concerns it.
 
 use std::process::Command;
 
 use super::scene::Scene;
 
-/// It takes its functions as plugins do that run on many releases: by name.
+/// A plugin that looks one function up by name and imports another.
 pub const SOURCE: &str = r#"
 #include <stddef.h>
 extern void* TF_NewStatus(void);
@@ -13,7 +13,7 @@ void* find(const char* text);
 void SE_InitPlugin(void* params, void* status) { if (!status) TF_NewStatus(); find(name); }
 "#;
 
-/// Makes `plugin.so`; says so where there is no compiler for it.
+/// Builds `plugin.so`. Returns false if there is no C compiler.
 pub fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
     scene.write("plugin.c", source);
     let cc = Command::new("cc")
@@ -30,7 +30,7 @@ pub fn built(scene: &Scene, source: &str, flags: &[&str]) -> bool {
 }
 
 #[test]
-fn a_diff_is_narrowed_to_what_a_plugin_uses() {
+fn diff_is_restricted_to_what_the_plugin_uses() {
     let scene = Scene::new();
     if !built(&scene, SOURCE, &[]) {
         return;
@@ -62,7 +62,7 @@ fn a_diff_is_narrowed_to_what_a_plugin_uses() {
 }
 
 #[test]
-fn a_stripped_plugin_says_the_same() {
+fn stripped_plugin_gives_the_same_diff() {
     let scene = Scene::new();
     if !built(&scene, SOURCE, &[]) {
         return;
@@ -90,15 +90,22 @@ void SE_InitPlugin(void* params, void* status) { use(params == status); }
 fn findings_about(json: &serde_json::Value, item: &str) -> Vec<(String, String, String)> {
     let findings = json["findings"].as_array().unwrap().iter();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-    let row = |it: &serde_json::Value| {
-        let outcome = &it["directions"]["old_on_new"]["outcome"];
-        (text(&it["rule"]), text(&it["impact"]), text(outcome))
+    let row = |finding: &serde_json::Value| {
+        let outcome = &finding["directions"]["old_on_new"]["outcome"];
+        (
+            text(&finding["rule"]),
+            text(&finding["impact"]),
+            text(outcome),
+        )
     };
-    findings.filter(|it| it["item"] == item).map(row).collect()
+    findings
+        .filter(|finding| finding["item"] == item)
+        .map(row)
+        .collect()
 }
 
 #[test]
-fn functions_that_are_looked_up_do_not_keep_a_plugin_from_loading() {
+fn functions_looked_up_at_run_time_do_not_prevent_loading() {
     let scene = Scene::new();
     let rows = |flags: &[&str], item: &str, releases: [&str; 2]| {
         let made = built(&scene, FUNCTIONS, flags);
@@ -132,7 +139,7 @@ fn functions_that_are_looked_up_do_not_keep_a_plugin_from_loading() {
 }
 
 #[test]
-fn what_is_no_plugin_is_refused() {
+fn rejects_file_that_is_not_a_plugin() {
     let scene = Scene::new();
     scene.write("text.so", "#!/bin/sh\n");
     scene
@@ -144,7 +151,7 @@ fn what_is_no_plugin_is_refused() {
     if built(&scene, "int nothing;", &[]) {
         let run = scene.diff(&["2.6", "2.7", "--plugin", "plugin.so"]);
         run.refused(&[
-            "exports no entry point and names no function",
+            "exports no entry point and uses no function",
             "SE_InitPlugin",
         ]);
     }

@@ -1,9 +1,8 @@
-//! As much of JSON Schema as our own schema uses. A word that it does not know is an error, so that
-//! the schema cannot promise what nobody checks.
+//! The part of JSON Schema that our schemas use. An unknown keyword is an error, so that no part of a schema is unchecked.
 
 use serde_json::Value;
 
-/// What `value` has against the schema, each with its place.
+/// Returns the violations of the schema in `value`, each with its path.
 pub fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     Check { root: schema }.value(schema, value, "$", &mut found);
@@ -91,7 +90,7 @@ fn is_of(rule: &Value, value: &Value) -> bool {
 }
 
 #[test]
-fn what_is_wrong_is_seen() {
+fn finds_violations_of_the_schema() {
     let text = std::fs::read_to_string(super::scene::root().join("codegen/docs/diff.schema.json"));
     let schema: Value = serde_json::from_str(&text.unwrap()).unwrap();
     let right = serde_json::json!({

@@ -1,4 +1,4 @@
-//! `sp-gen.toml`: what it takes out, and what is wrong with one.
+//! `sp-gen.toml`: suppressed findings, and errors in the file.
 
 use super::scene::Scene;
 
@@ -14,7 +14,7 @@ const ENTRY: &str =
     "[[suppress]]\nrule = \"api_removed\"\nitem = \"two\"\nreason = \"nobody here uses it\"\n";
 
 #[test]
-fn what_is_suppressed_is_shown_and_does_not_count() {
+fn suppressed_finding_is_shown_and_does_not_affect_verdict() {
     let scene = scene();
     scene.write("sp-gen.toml", ENTRY);
     let run = scene.diff(&["old", "new"]);
@@ -25,14 +25,17 @@ fn what_is_suppressed_is_shown_and_does_not_count() {
         run.stdout
     );
     let last = run.stdout.lines().last();
-    assert_eq!(last, Some("1 suppressed: identical; the version may stay"));
+    assert_eq!(
+        last,
+        Some("1 suppressed: identical; no new version required")
+    );
     let json = scene.json(&["old", "new"]);
     assert_eq!(json["suppressed"][0]["reason"], "nobody here uses it");
     assert_eq!(json["findings"].as_array().unwrap().len(), 0);
 }
 
 #[test]
-fn an_entry_that_matches_nothing_is_an_error_that_points_at_it() {
+fn rejects_entry_without_finding_and_shows_its_location() {
     let scene = scene();
     scene.write(
         "sp-gen.toml",
@@ -40,19 +43,18 @@ fn an_entry_that_matches_nothing_is_an_error_that_points_at_it() {
     );
     let run = scene.diff(&["old", "new"]);
     run.refused(&[
-        "an entry in",
-        "matches no finding",
+        "1 entry matches no finding",
         "sp-gen.toml:6:1",
-        "remove it",
+        "remove the entry",
     ]);
-    // It is about other releases, so this diff does not tell.
+    // The entry is for other releases, so this diff ignores it.
     let entry = ENTRY.replace("two", "three") + "releases = \"2.7..2.8\"\n";
     scene.write("sp-gen.toml", entry);
     assert_eq!(scene.diff(&["old", "new"]).status, 1);
 }
 
 #[test]
-fn a_named_file_is_read_in_place_of_the_nearest() {
+fn config_option_takes_precedence_over_nearest_file() {
     let scene = scene();
     scene.write("sp-gen.toml", ENTRY);
     scene.write("none.toml", "");
@@ -66,14 +68,14 @@ fn a_named_file_is_read_in_place_of_the_nearest() {
     scene.write("bad.toml", ENTRY.replace("reason", "why"));
     let run = scene.diff(&["old", "new", "--config", "bad.toml"]);
     run.refused(&[
-        "bad.toml is not of this form",
+        "bad.toml cannot be parsed",
         "unknown field `why`",
         "bad.toml:4:1",
     ]);
 }
 
 #[test]
-fn an_entry_for_an_api_that_is_not_asked_for_is_no_mistake() {
+fn accepts_entry_for_api_that_is_not_requested() {
     let scene = scene();
     scene.write("sp-gen.toml", ENTRY);
     let json = scene.json(&["old", "new", "--api", "one"]);

@@ -1,4 +1,4 @@
-//! The documents: the workflow is YAML that runs commands which exist, and the page names every key.
+//! The documents: the workflow is YAML with existing commands, and the page has every key and option.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ fn document(name: &str) -> String {
 }
 
 #[test]
-fn the_workflow_is_yaml() {
+fn workflow_is_yaml() {
     let path = root().join("codegen/docs/abi-diff.yml");
     let read = "import sys, yaml; jobs = yaml.safe_load(open(sys.argv[1]))['jobs']; print({name: len(job['steps']) for name, job in jobs.items()})";
     let python = Command::new("python3")
@@ -27,15 +27,15 @@ fn the_workflow_is_yaml() {
             assert_eq!(steps.trim(), "{'diff': 7, 'nightly': 6}");
         }
         (false, output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(said.contains("No module named 'yaml'"), "{said}");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(stderr.contains("No module named 'yaml'"), "{stderr}");
             eprintln!("skipped: python3 has no yaml");
         }
     }
 }
 
 #[test]
-fn the_workflow_runs_commands_that_exist() {
+fn workflow_runs_existing_commands() {
     let text = document("abi-diff.yml");
     let commands: Vec<Vec<&str>> = text
         .lines()
@@ -76,7 +76,7 @@ fn the_workflow_runs_commands_that_exist() {
 }
 
 #[test]
-fn the_page_names_every_key_and_option() {
+fn page_has_every_key_and_option() {
     let page = document("diff.md");
     let json = Scene::new().json(&["2.12", "2.13"]);
     let finding = json["findings"][0].as_object().unwrap();

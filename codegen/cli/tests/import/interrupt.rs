@@ -1,4 +1,4 @@
-//! Ctrl-C while the index, or the first or a later part of the wheel, does not arrive.
+//! Ctrl-C while the index or the server of the wheel does not respond.
 
 #![cfg(unix)]
 
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// An index that answers `count` requests, and none after them.
+/// Starts an index that responds to `count` requests and to no later ones.
 fn stalling_index(count: usize) -> Server {
-    let (bytes, asked) = (wheel(), AtomicUsize::new(0));
+    let (bytes, received) = (wheel(), AtomicUsize::new(0));
     Server::start(move |request| {
-        if asked.fetch_add(1, Ordering::SeqCst) >= count {
+        if received.fetch_add(1, Ordering::SeqCst) >= count {
             sleep(Duration::from_secs(600));
         }
         match request.path.as_str() {
@@ -28,8 +28,8 @@ fn stalling_index(count: usize) -> Server {
     })
 }
 
-/// Starts `import` in a process group of its own, as a shell does.
-fn start(scene: &Scene, index: &Server) -> Child {
+/// Starts `import` in a separate process group, as a shell does.
+fn start_import(scene: &Scene, index: &Server) -> Child {
     let arguments = ["import", "tensorflow", "2.98", "--allow-http"];
     let mut command = scene.command(&arguments);
     command
@@ -45,7 +45,8 @@ fn start(scene: &Scene, index: &Server) -> Child {
 /// Sends SIGINT to the process group of `child`, and waits for it. Returns the signal that ended it.
 fn interrupt(mut child: Child) -> Option<i32> {
     let group = i32::try_from(child.id()).unwrap();
-    // SAFETY: `kill` takes any number; the child is not waited for yet, so its id is not used again.
+    // SAFETY: `kill` accepts any process group and signal, and accesses no memory of this process. The group is that of
+    // our child: the kernel does not reuse the id before `wait`, which follows.
     unsafe { libc::kill(-group, libc::SIGINT) };
     child.wait().unwrap().signal()
 }
@@ -55,23 +56,23 @@ fn entries(folder: &Path) -> Vec<String> {
     let read = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = read.map(|entry| entry.path());
     let below = |path: std::path::PathBuf| {
-        let inside = entries(&path);
-        std::iter::once(path.display().to_string()).chain(inside)
+        let inner = entries(&path);
+        std::iter::once(path.display().to_string()).chain(inner)
     };
     paths.flat_map(below).collect()
 }
 
 #[test]
-fn interrupted_import_leaves_nothing_behind() {
+fn interrupted_import_removes_its_files() {
     for count in 0..3 {
         let Some(scene) = import_scene() else { return };
         fs::create_dir(scene.path("tmp")).unwrap();
         let index = stalling_index(count);
-        let mut child = start(&scene, &index);
-        let begun = Instant::now();
+        let mut child = start_import(&scene, &index);
+        let start = Instant::now();
         while index.requests().len() <= count {
             assert!(
-                begun.elapsed() < Duration::from_secs(60),
+                start.elapsed() < Duration::from_secs(60),
                 "{count} requests"
             );
             assert_eq!(child.try_wait().unwrap(), None, "{:?}", index.requests());
@@ -81,10 +82,10 @@ fn interrupted_import_leaves_nothing_behind() {
         for folder in ["cache/sp-gen", "work"] {
             assert_eq!(entries(&scene.path(folder)), [""; 0], "{count} requests");
         }
-        // pip got the signal too, and may end a little later.
+        // pip also received the signal, and may end later than sp-gen.
         while !entries(&scene.path("tmp")).is_empty() {
-            let left = entries(&scene.path("tmp"));
-            assert!(begun.elapsed() < Duration::from_secs(70), "{left:?}");
+            let remaining = entries(&scene.path("tmp"));
+            assert!(start.elapsed() < Duration::from_secs(70), "{remaining:?}");
             sleep(Duration::from_millis(10));
         }
     }

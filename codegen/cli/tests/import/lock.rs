@@ -1,13 +1,13 @@
-//! The lock has exactly the releases whose import succeeded.
+//! The lock of `sp-gen import` has exactly the releases whose import succeeded.
 
 use super::scene::{Scene, stderr};
 use std::fs;
 use std::process::Output;
 
 const LOCK: &str = "cache/sp-gen/sources.toml";
-const GOOD: &str = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n";
+const VALID: &str = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint TF_Demo(int x);\n";
 
-/// Installs a TensorFlow of one header and imports it.
+/// Writes an installed TensorFlow of one header and imports it.
 fn import(scene: &Scene, release: &str, header: &str) -> Output {
     let site = install(scene, release, header);
     let from = ["import", "tensorflow", release, "--from", &site];
@@ -36,69 +36,69 @@ fn has_libclang() -> bool {
     found
 }
 
-fn good() -> String {
-    format!("{GOOD}#ifdef __cplusplus\n}}\n#endif\n")
+fn valid_header() -> String {
+    format!("{VALID}#ifdef __cplusplus\n}}\n#endif\n")
 }
 
 #[test]
-fn a_release_that_cannot_be_parsed_leaves_no_entry() {
+fn adds_no_entry_for_release_that_cannot_be_parsed() {
     if !has_libclang() {
         return;
     }
     let scene = Scene::new();
-    let failed = import(&scene, "2.98.0", &format!("{GOOD}struct Cut {{ int x\n"));
+    let failed = import(&scene, "2.98.0", &format!("{VALID}struct Cut {{ int x\n"));
     assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
     assert!(!scene.path(LOCK).exists(), "{}", stderr(&failed));
     assert!(!scene.path("cache/sp-gen/store").exists());
-    let repaired = import(&scene, "2.98.0", &good());
+    let repaired = import(&scene, "2.98.0", &valid_header());
     assert!(repaired.status.success(), "{}", stderr(&repaired));
     let lock = fs::read_to_string(scene.path(LOCK)).unwrap();
     assert!(lock.contains("[release.\"2.98.0\"]"));
     assert!(
         !lock.contains("[release.\"2.21.0\"]"),
-        "the built-in entries are copied"
+        "the entries of the embedded lock were copied"
     );
 }
 
 #[test]
-fn a_release_of_which_one_api_cannot_be_parsed_leaves_no_entry() {
+fn adds_no_entry_for_release_with_unreadable_api() {
     if !has_libclang() {
         return;
     }
     let scene = Scene::new();
     let folder = "site-2.98.0/tensorflow/include/tensorflow/c";
-    let bad = format!("{GOOD}struct Cut {{ int x\n").replace("TF_Demo", "TF_Cut");
+    let bad = format!("{VALID}struct Cut {{ int x\n").replace("TF_Demo", "TF_Cut");
     scene.write(&format!("{folder}/kernels.h"), bad);
     scene.write(
         &format!("{folder}/ops.h"),
-        good().replace("TF_Demo", "TF_Op"),
+        valid_header().replace("TF_Demo", "TF_Op"),
     );
-    let failed = import(&scene, "2.98.0", &good());
+    let failed = import(&scene, "2.98.0", &valid_header());
     assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
     assert!(!scene.path(LOCK).exists(), "{}", stderr(&failed));
     assert!(scene.path("cache/sp-gen/ir/ops/2.98.json").is_file());
 }
 
 #[test]
-fn without_libclang_there_is_no_entry() {
+fn adds_no_entry_without_libclang() {
     let scene = Scene::new();
-    let site = install(&scene, "2.98.0", &good());
+    let site = install(&scene, "2.98.0", &valid_header());
     let mut command = scene.command(&["import", "tensorflow", "2.98.0", "--from", &site]);
-    let done = command
+    let output = command
         .env("LIBCLANG_PATH", "/nonexistent")
         .output()
         .unwrap();
-    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&done).contains("libclang is needed"),
+        stderr(&output).contains("libclang is needed"),
         "{}",
-        stderr(&done)
+        stderr(&output)
     );
     assert!(!scene.path(LOCK).exists());
 }
 
 #[test]
-fn parallel_imports_lose_no_entry() {
+fn parallel_imports_keep_all_entries() {
     if !has_libclang() {
         return;
     }
@@ -108,8 +108,8 @@ fn parallel_imports_lose_no_entry() {
         for release in releases {
             let scene = &scene;
             scope.spawn(move || {
-                let done = import(scene, release, &good());
-                assert!(done.status.success(), "{}", stderr(&done));
+                let output = import(scene, release, &valid_header());
+                assert!(output.status.success(), "{}", stderr(&output));
             });
         }
     });
@@ -120,27 +120,27 @@ fn parallel_imports_lose_no_entry() {
 }
 
 #[test]
-fn a_damaged_lock_is_named_and_left_alone() {
+fn rejects_unreadable_lock_unchanged() {
     let scene = Scene::new();
     scene.write(LOCK, b"# caf\xe9\n");
-    let done = import(&scene, "2.98.0", &good());
-    assert_eq!(done.status.code(), Some(2));
-    let shown = stderr(&done).replace(['\n', ' ', '│'], "");
+    let output = import(&scene, "2.98.0", &valid_header());
+    assert_eq!(output.status.code(), Some(2));
+    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
     let path = scene.path(LOCK).display().to_string();
-    assert!(shown.contains(&path), "{}", stderr(&done));
+    assert!(shown.contains(&path), "{}", stderr(&output));
     assert_eq!(fs::read(scene.path(LOCK)).unwrap(), b"# caf\xe9\n");
 }
 
 #[test]
-fn a_changed_header_names_the_lock() {
+fn rejects_changed_header_and_names_the_lock() {
     if !has_libclang() {
         return;
     }
     let scene = Scene::new();
-    assert!(import(&scene, "2.98.0", &good()).status.success());
-    let done = import(&scene, "2.98.0", &good().replace("int x", "long x"));
-    assert_eq!(done.status.code(), Some(2));
-    let shown = stderr(&done).replace(['\n', ' ', '│'], "");
+    assert!(import(&scene, "2.98.0", &valid_header()).status.success());
+    let output = import(&scene, "2.98.0", &valid_header().replace("int x", "long x"));
+    assert_eq!(output.status.code(), Some(2));
+    let shown = stderr(&output).replace(['\n', ' ', '│'], "");
     let path = scene.path(LOCK).display().to_string();
-    assert!(shown.contains(&path), "{}", stderr(&done));
+    assert!(shown.contains(&path), "{}", stderr(&output));
 }

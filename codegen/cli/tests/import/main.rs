@@ -1,10 +1,10 @@
-//! `sp-gen import` under hostile conditions: working directories, header trees, locks, servers and wheels. No test leaves
-//! the machine: servers listen on loopback addresses, and pip is pointed at them.
+//! `sp-gen import` with malicious working directories, header trees, locks, servers and wheels. The tests use no
+//! network: servers listen on loopback addresses, and pip is configured for them.
 
-mod hostile_directory;
-#[cfg(unix)]
-mod hostile_tree;
 mod interrupt;
 mod lock;
+mod malicious_directory;
+#[cfg(unix)]
+mod malicious_tree;
 mod network;
 mod scene;

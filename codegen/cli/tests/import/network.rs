@@ -1,4 +1,4 @@
-//! Indexes that need credentials, redirect, use plain http or link to other bytes than they state.
+//! Indexes that need credentials, redirect, use plain http or state a wrong sha256.
 
 use super::scene::{Scene, import_scene, stderr};
 use sp_tests::http::{Request, Response, Server};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use zip::write::SimpleFileOptions;
 
 pub const WHEEL: &str = "tensorflow_cpu-2.98.0-cp311-cp311-manylinux_2_27_x86_64.whl";
-/// User, password in a URL, and both as the header has them.
+/// User and password in a URL, and the Authorization header for them.
 const USER: &str = "me:s3cr%40t";
 const BASIC: &str = "Basic bWU6czNjckB0";
 
@@ -33,7 +33,7 @@ pub fn wheel() -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// An index page with one link.
+/// Returns an index page with one link.
 pub fn page(link: &str) -> Response {
     let html = format!("<!DOCTYPE html><html><body><a href=\"{link}\">{WHEEL}</a></body></html>");
     Response::new(200, html).with("Content-Type", "text/html")
@@ -50,12 +50,12 @@ fn unauthorized() -> Response {
     Response::new(401, "").with("WWW-Authenticate", "Basic realm=\"x\"")
 }
 
-/// An index whose page and files need credentials; the wheel is what `answer` returns for it.
-fn private_index(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Server {
+/// Starts an index whose page and files need credentials. `respond` returns the response for the wheel.
+fn private_index(respond: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Server {
     Server::start(move |request| match request.path.as_str() {
         _ if !is_authorized(request) => unauthorized(),
         "/simple/tensorflow-cpu/" => page(&format!("/files/{WHEEL}")),
-        path if path.starts_with("/files/") => answer(request),
+        path if path.starts_with("/files/") => respond(request),
         _ => Response::new(404, ""),
     })
 }
@@ -73,12 +73,16 @@ fn with_user(url: &str) -> String {
     url.replace("http://", &format!("http://{USER}@"))
 }
 
-/// Fails if what was printed or any file of sp-gen's cache has the password.
-fn assert_hidden(scene: &Scene, done: &Output) {
+/// Panics if the output or a file in sp-gen's cache has the password.
+fn assert_hidden(scene: &Scene, output: &Output) {
     let secrets = ["s3cr", "bWU6czNj"];
-    let printed = format!("{}{}", String::from_utf8_lossy(&done.stdout), stderr(done));
+    let printed = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        stderr(output)
+    );
     let mut texts = vec![printed];
-    collect(&scene.path("cache/sp-gen"), &mut texts);
+    read_texts(&scene.path("cache/sp-gen"), &mut texts);
     for text in texts {
         assert!(
             !secrets.iter().any(|secret| text.contains(secret)),
@@ -87,28 +91,28 @@ fn assert_hidden(scene: &Scene, done: &Output) {
     }
 }
 
-fn collect(folder: &Path, texts: &mut Vec<String>) {
+fn read_texts(folder: &Path, texts: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.path() {
-            path if path.is_dir() => collect(&path, texts),
+            path if path.is_dir() => read_texts(&path, texts),
             path => texts.push(String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()),
         }
     }
 }
 
 #[test]
-fn credentials_of_the_index_url_are_used_and_hidden() {
+fn uses_and_hides_credentials_of_index_url() {
     let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
-    let done = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert!(done.status.success(), "{}", stderr(&done));
+    let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
+    assert!(output.status.success(), "{}", stderr(&output));
     assert!(scene.path("cache/sp-gen/store/2.98.0").is_dir());
-    assert_hidden(&scene, &done);
+    assert_hidden(&scene, &output);
 }
 
 #[test]
-fn credentials_of_netrc_are_used_and_hidden() {
+fn uses_and_hides_credentials_of_netrc() {
     let Some(scene) = import_scene() else { return };
     scene.write(
         "home/.netrc",
@@ -116,13 +120,13 @@ fn credentials_of_netrc_are_used_and_hidden() {
     );
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
-    let done = import(&scene, &index.url("/simple"), &["--allow-http"]);
-    assert!(done.status.success(), "{}", stderr(&done));
-    assert_hidden(&scene, &done);
+    let output = import(&scene, &index.url("/simple"), &["--allow-http"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_hidden(&scene, &output);
 }
 
 #[test]
-fn credentials_do_not_follow_a_redirect_to_another_origin() {
+fn sends_no_credentials_after_redirect_to_another_origin() {
     let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let files = Arc::new(Server::start(move |request| {
@@ -130,18 +134,18 @@ fn credentials_do_not_follow_a_redirect_to_another_origin() {
     }));
     let target = files.url(&format!("/blob/{WHEEL}?signature=sig"));
     let index = private_index(move |_| Response::new(302, "").with("Location", &target));
-    let done = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert!(done.status.success(), "{}", stderr(&done));
+    let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
+    assert!(output.status.success(), "{}", stderr(&output));
     let requests = files.requests();
     assert!(!requests.is_empty());
     for request in requests {
         assert_eq!(request.headers.get("authorization"), None);
     }
-    assert_hidden(&scene, &done);
+    assert_hidden(&scene, &output);
 }
 
 #[test]
-fn credentials_do_not_reach_another_host_that_asks_for_them() {
+fn sends_no_credentials_to_another_host_that_requests_them() {
     let Some(scene) = import_scene() else { return };
     scene.write("home/.netrc", "default login me password s3cr@t\n");
     let files = Arc::new(Server::start(|_| unauthorized()));
@@ -150,37 +154,37 @@ fn credentials_do_not_reach_another_host_that_asks_for_them() {
         true => page(&link),
         false => unauthorized(),
     });
-    let done = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert_eq!(done.status.code(), Some(2));
+    let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
+    assert_eq!(output.status.code(), Some(2));
     let expected = format!("{} answers with status 401", files.host());
-    assert!(stderr(&done).contains(&expected), "{}", stderr(&done));
+    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
     assert!(!files.requests().is_empty());
     for request in files.requests() {
         assert_eq!(request.headers.get("authorization"), None);
     }
-    assert_hidden(&scene, &done);
+    assert_hidden(&scene, &output);
 }
 
 #[test]
-fn plain_http_is_rejected_unless_allowed() {
+fn rejects_plain_http_unless_allowed() {
     let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |request| Response::part(request, &bytes));
-    let done = import(&scene, &with_user(&index.url("/simple")), &[]);
-    assert_eq!(done.status.code(), Some(2));
-    let told = stderr(&done);
-    assert!(told.contains("sp_gen::import::plain_http"), "{told}");
+    let output = import(&scene, &with_user(&index.url("/simple")), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = stderr(&output);
+    assert!(stderr.contains("sp_gen::import::plain_http"), "{stderr}");
     assert!(
         index
             .requests()
             .iter()
             .all(|request| !request.path.starts_with("/files/"))
     );
-    assert_hidden(&scene, &done);
+    assert_hidden(&scene, &output);
 }
 
 #[test]
-fn a_wheel_that_differs_from_its_link_is_rejected() {
+fn rejects_wheel_that_differs_from_hash_of_link() {
     let Some(scene) = import_scene() else { return };
     scene.write(&format!("links/{WHEEL}"), wheel());
     let path = scene.path(&format!("links/{WHEEL}"));
@@ -194,51 +198,51 @@ fn a_wheel_that_differs_from_its_link_is_rejected() {
         "PIP_FIND_LINKS",
         format!("file://{}", scene.path("links.html").display()),
     );
-    let done = command.output().unwrap();
-    assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
-        stderr(&done).contains("sp_gen::import::wheel_differs"),
+        stderr(&output).contains("sp_gen::import::wheel_hash_mismatch"),
         "{}",
-        stderr(&done)
+        stderr(&output)
     );
     assert!(!scene.path("cache/sp-gen/store").exists());
 }
 
 #[test]
-fn a_server_that_states_an_endless_wheel_is_rejected() {
+fn rejects_server_that_states_excessive_length() {
     let Some(scene) = import_scene() else { return };
     let index = private_index(|request| {
         let range = request.range().unwrap_or(0..1);
         let stated = format!("bytes {}-{}/{}", range.start, range.end - 1, u64::MAX);
         Response::new(206, vec![0; range.len()]).with("Content-Range", stated)
     });
-    let done = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
-    assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    let output = import(&scene, &with_user(&index.url("/simple")), &["--allow-http"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
-        stderr(&done).contains("states a length of"),
+        stderr(&output).contains("states a length of"),
         "{}",
-        stderr(&done)
+        stderr(&output)
     );
 }
 
 #[test]
-fn a_whole_wheel_is_fetched_from_a_server_without_parts() {
+fn downloads_whole_wheel_from_server_without_range_requests() {
     let Some(scene) = import_scene() else { return };
     let bytes = wheel();
     let index = private_index(move |_| Response::new(200, bytes.clone()));
     let url = with_user(&index.url("/simple"));
-    let refused = import(&scene, &url, &["--allow-http"]);
+    let rejected = import(&scene, &url, &["--allow-http"]);
     assert!(
-        stderr(&refused).contains("`--whole` fetches"),
+        stderr(&rejected).contains("`--whole` downloads"),
         "{}",
-        stderr(&refused)
+        stderr(&rejected)
     );
-    let done = import(&scene, &url, &["--allow-http", "--whole"]);
-    assert!(done.status.success(), "{}", stderr(&done));
+    let output = import(&scene, &url, &["--allow-http", "--whole"]);
+    assert!(output.status.success(), "{}", stderr(&output));
     assert!(
-        stderr(&done).contains("the index states no sha256"),
+        stderr(&output).contains("the index states no sha256"),
         "{}",
-        stderr(&done)
+        stderr(&output)
     );
-    assert_hidden(&scene, &done);
+    assert_hidden(&scene, &output);
 }

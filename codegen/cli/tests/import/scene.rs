@@ -1,4 +1,4 @@
-//! A scratch folder with a cache and a working directory, and `sp-gen` run in it.
+//! A temporary folder with a cache, a home and a working directory, in which `sp-gen` runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl Scene {
         fs::write(path, bytes).unwrap();
     }
 
-    /// Returns the command, whose pip reads no setting of this machine and no index.
+    /// Returns an `sp-gen` command whose pip reads neither the settings of this computer nor an index.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sp-gen"));
         command.args(arguments).current_dir(self.path("work"));
@@ -33,7 +33,7 @@ impl Scene {
             let name = name.to_string_lossy().into_owned();
             let is_setting = ["PIP_", "PYTHON", "NETRC"]
                 .iter()
-                .any(|it| name.starts_with(it));
+                .any(|prefix| name.starts_with(prefix));
             if is_setting || name.to_lowercase().ends_with("_proxy") {
                 command.env_remove(name);
             }
@@ -46,22 +46,22 @@ impl Scene {
     }
 }
 
-pub fn stderr(done: &Output) -> String {
-    String::from_utf8_lossy(&done.stderr).into_owned()
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns true, and says so, if the test must be skipped because there is no `python3` with pip.
+/// Returns true and prints a line if there is no `python3` with pip, so that the test must be skipped.
 pub fn lacks_pip(folder: &Path) -> bool {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "--version"]).current_dir(folder);
-    let is_there = pip.output().is_ok_and(|output| output.status.success());
-    if !is_there {
+    let is_present = pip.output().is_ok_and(|output| output.status.success());
+    if !is_present {
         eprintln!("skipped: python3 has no pip");
     }
-    !is_there
+    !is_present
 }
 
-/// Returns `None`, and says why, if the tests cannot run here.
+/// Returns `None` and prints the reason if tests of `import` cannot run here.
 pub fn import_scene() -> Option<Scene> {
     let scene = Scene::new();
     if lacks_pip(&scene.path("home")) {

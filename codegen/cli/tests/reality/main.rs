@@ -12,7 +12,7 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_diff::finding::Outcome;
 use sp_diff::{self, Diff};
-use sp_gen::operand::{Operand, Reading};
+use sp_gen::operand::{Operand, ReadOptions};
 use sp_host::{Host, Op, PLAYED_APIS, Suite, Tensor, Verdict};
 use sp_ir::Api;
 
@@ -64,7 +64,7 @@ const RUNS: &[Run] = &[
         "2.6",
         "2.7",
         Part::Device,
-        Outcome::Refused,
+        Outcome::Rejected,
         "'host_callback' field in SP_StreamExecutor must be set",
     ),
     run(
@@ -78,7 +78,7 @@ const RUNS: &[Run] = &[
         "2.5",
         "2.21",
         Part::Device,
-        Outcome::Refused,
+        Outcome::Rejected,
         "'host_callback' field in SP_StreamExecutor must be set",
     ),
     run(
@@ -96,7 +96,7 @@ const RUNS: &[Run] = &[
         "2.14",
         "2.13",
         Part::Timeless,
-        Outcome::Refused,
+        Outcome::Rejected,
         "'create_timer_fns' field in SP_PlatformFns must be set",
     ),
     run("2.15", "2.21", Part::Timeless, Outcome::Works, ""),
@@ -288,7 +288,7 @@ fn judge(place: &DataFolders, run: &Run) -> Option<String> {
 fn outcome(detail: &str) -> Option<Outcome> {
     let words = [
         ("past its end", Outcome::CorruptsMemory),
-        ("must be set", Outcome::Refused),
+        ("must be set", Outcome::Rejected),
         ("not a live TF_Status", Outcome::WrongArguments),
         ("switched off is", Outcome::ReadsWrongMember),
         // sp-host reports it; TensorFlow looks only if a size is 0.
@@ -303,7 +303,7 @@ fn agrees(seen: Outcome, predicted: &[Outcome]) -> bool {
     let worst = predicted.iter().max().copied().unwrap_or(Outcome::Works);
     match seen {
         Outcome::Works => worst <= Outcome::WorksWithout,
-        Outcome::Refused => predicted.contains(&Outcome::Refused),
+        Outcome::Rejected => predicted.contains(&Outcome::Rejected),
         seen => seen == worst,
     }
 }
@@ -328,13 +328,13 @@ fn predicted(place: &DataFolders, run: &Run) -> Vec<Outcome> {
 }
 
 fn diff(place: &DataFolders, old: &str, new: &str) -> Diff {
-    let reading = Reading {
-        place,
+    let reading = ReadOptions {
+        folders: place,
         target: TARGET,
         apis: &[],
     };
     let side = |text: &str| {
-        let operand = Operand::find(text).expect("a release");
+        let operand = Operand::parse(text).expect("a release");
         operand.read(reading).expect("its snapshots are there")
     };
     sp_diff::diff(&side(old).surface, &side(new).surface, TARGET)

@@ -61,10 +61,10 @@ fn table(found: &Diff) -> String {
 #[test]
 fn lint_finds_the_size_of_rfc_257_that_names_an_earlier_field() {
     let Some(all) = proposals() else { return };
-    let found = lint::check(all[0].api());
+    let found = lint::find_in_structs(all[0].api());
     let found: Vec<(&str, &str)> = found.iter().map(|one| (one.id, &*one.item)).collect();
     assert_eq!(found, [("last_field_outdated", "SP_PlatformFns")]);
-    assert!(lint::check(all[2].api()).is_empty());
+    assert!(lint::find_in_structs(all[2].api()).is_empty());
 }
 
 #[test]

@@ -1,31 +1,31 @@
-// The plugin of before.c moved to the shim: one file for TensorFlow 2.5 to 2.21. A device whose memory is
-// the host's and whose streams do what they are told at once; AddV2; assigning to a variable; a graph
-// optimizer that leaves graphs as they are and does without core's layout optimizer.
+// The plugin of before.c with the generated headers, which works with TensorFlow 2.5 to 2.22. It has a device with
+// host memory and synchronous streams, kernels for AddV2 and AssignVariableOp, and a graph optimizer that returns
+// graphs unchanged and switches TensorFlow's layout optimizer off.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "sp_grappler.h"
-#include "sp_kernels.h"
-#include "sp_kernels_experimental.h"
-#include "sp_stream_executor.h"
-#include "sp_tf_tensor.h"
+#include "spgen_grappler.h"
+#include "spgen_kernels.h"
+#include "spgen_kernels_experimental.h"
+#include "spgen_stream_executor.h"
+#include "spgen_tf_tensor.h"
 
 #define TYPE "VENDOR"
 
 // Memory.
 
-static void *take(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL; }
+static void *allocate_aligned(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL; }
 
 static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *memory) {
-  sp_set(SP_DeviceMemoryBase, opaque, memory, take(size));
-  sp_set(SP_DeviceMemoryBase, size, memory, size);
+  spgen_set(SP_DeviceMemoryBase, opaque, memory, allocate_aligned(size));
+  spgen_set(SP_DeviceMemoryBase, size, memory, size);
 }
 static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *memory) {
-  free(sp_get(SP_DeviceMemoryBase, opaque, memory));
-  sp_set(SP_DeviceMemoryBase, opaque, memory, NULL);
+  free(spgen_get(SP_DeviceMemoryBase, opaque, memory));
+  spgen_set(SP_DeviceMemoryBase, opaque, memory, NULL);
 }
-static void *host_allocate(const SP_Device *device, uint64_t size) { return take(size); }
+static void *host_allocate(const SP_Device *device, uint64_t size) { return allocate_aligned(size); }
 static void host_deallocate(const SP_Device *device, void *memory) { free(memory); }
 static TF_Bool stats(const SP_Device *device, SP_AllocatorStats *stats) { return 0; }
 static TF_Bool usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
@@ -33,7 +33,7 @@ static TF_Bool usage(const SP_Device *device, int64_t *free_bytes, int64_t *tota
   return 1;
 }
 
-// Streams and events: all that is asked for is done by the time that the call returns.
+// Streams and events. All work is done when the call returns.
 
 static void create_stream(const SP_Device *device, SP_Stream *stream, TF_Status *status) {
   *stream = calloc(1, 8);
@@ -48,14 +48,14 @@ static void on_event(const SP_Device *device, SP_Stream stream, SP_Event event, 
 static void wait_for_event(const SP_Device *device, SP_Event event, TF_Status *status) {}
 static void wait_for_stream(const SP_Device *device, SP_Stream stream, TF_Status *status) {}
 static void wait_for_all(const SP_Device *device, TF_Status *status) {}
-static TF_Bool call_back(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback, void *argument) {
+static TF_Bool run_callback(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback, void *argument) {
   TF_Status *status = TF_NewStatus();
   callback(argument, status);
   TF_DeleteStatus(status);
   return 1;
 }
 
-// Timers: two readings of the clock.
+// Timers: the times of start and stop.
 
 static uint64_t now(void) {
   struct timespec time;
@@ -74,53 +74,53 @@ static uint64_t nanoseconds(SP_Timer timer) { return ((uint64_t *)timer)[1] - ((
 
 // Copies and fills.
 
-static void sync_dtoh(const SP_Device *device, void *to, const SP_DeviceMemoryBase *from, uint64_t size,
+static void sync_dtoh(const SP_Device *device, void *target, const SP_DeviceMemoryBase *source, uint64_t size,
                       TF_Status *status) {
-  memcpy(to, sp_get(SP_DeviceMemoryBase, opaque, from), size);
+  memcpy(target, spgen_get(SP_DeviceMemoryBase, opaque, source), size);
 }
-static void sync_htod(const SP_Device *device, SP_DeviceMemoryBase *to, const void *from, uint64_t size,
+static void sync_htod(const SP_Device *device, SP_DeviceMemoryBase *target, const void *source, uint64_t size,
                       TF_Status *status) {
-  memcpy(sp_get(SP_DeviceMemoryBase, opaque, to), from, size);
+  memcpy(spgen_get(SP_DeviceMemoryBase, opaque, target), source, size);
 }
-static void sync_dtod(const SP_Device *device, SP_DeviceMemoryBase *to, const SP_DeviceMemoryBase *from,
+static void sync_dtod(const SP_Device *device, SP_DeviceMemoryBase *target, const SP_DeviceMemoryBase *source,
                       uint64_t size, TF_Status *status) {
-  memmove(sp_get(SP_DeviceMemoryBase, opaque, to), sp_get(SP_DeviceMemoryBase, opaque, from), size);
+  memmove(spgen_get(SP_DeviceMemoryBase, opaque, target), spgen_get(SP_DeviceMemoryBase, opaque, source), size);
 }
-static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_DeviceMemoryBase *from,
+static void dtoh(const SP_Device *device, SP_Stream stream, void *target, const SP_DeviceMemoryBase *source,
                  uint64_t size, TF_Status *status) {
-  sync_dtoh(device, to, from, size, status);
+  sync_dtoh(device, target, source, size, status);
 }
-static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to, const void *from,
+static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, const void *source,
                  uint64_t size, TF_Status *status) {
-  sync_htod(device, to, from, size, status);
+  sync_htod(device, target, source, size, status);
 }
-static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to,
-                 const SP_DeviceMemoryBase *from, uint64_t size, TF_Status *status) {
-  sync_dtod(device, to, from, size, status);
+static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target,
+                 const SP_DeviceMemoryBase *source, uint64_t size, TF_Status *status) {
+  sync_dtod(device, target, source, size, status);
 }
-static void zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint64_t size,
+static void zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint64_t size,
                  TF_Status *status) {
-  memset(sp_get(SP_DeviceMemoryBase, opaque, at), 0, size);
+  memset(spgen_get(SP_DeviceMemoryBase, opaque, target), 0, size);
 }
-static void fill(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint8_t byte, uint64_t size,
+static void fill(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint8_t byte, uint64_t size,
                  TF_Status *status) {
-  memset(sp_get(SP_DeviceMemoryBase, opaque, at), byte, size);
+  memset(spgen_get(SP_DeviceMemoryBase, opaque, target), byte, size);
 }
-static void fill32(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint32_t word, uint64_t size,
+static void fill32(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint32_t word, uint64_t size,
                    TF_Status *status) {
-  uint32_t *words = sp_get(SP_DeviceMemoryBase, opaque, at);
+  uint32_t *words = spgen_get(SP_DeviceMemoryBase, opaque, target);
   for (uint64_t i = 0; i < size / 4; ++i) words[i] = word;
 }
 
 // The platform: one device.
 
 static void count_devices(const SP_Platform *platform, int *count, TF_Status *status) {
-  *count = sp_serves() ? 1 : 0;
+  *count = spgen_is_host_accepted() ? 1 : 0;
 }
 static void create_device(const SP_Platform *platform, SE_CreateDeviceParams *params, TF_Status *status) {
-  SP_Device *device = sp_get(SE_CreateDeviceParams, device, params);
-  sp_set(SP_Device, ordinal, device, sp_get(SE_CreateDeviceParams, ordinal, params));
-  sp_set(SP_Device, hardware_name, device, "vendor's own");
+  SP_Device *device = spgen_get(SE_CreateDeviceParams, device, params);
+  spgen_set(SP_Device, ordinal, device, spgen_get(SE_CreateDeviceParams, ordinal, params));
+  spgen_set(SP_Device, hardware_name, device, "vendor's own");
 }
 static void destroy_device(const SP_Platform *platform, SP_Device *device) {}
 static void create_device_fns(const SP_Platform *platform, SE_CreateDeviceFnsParams *params, TF_Status *status) {}
@@ -158,12 +158,12 @@ static const SP_StreamExecutor_newest executor = {
     .mem_zero = zero,
     .memset = fill,
     .memset32 = fill32,
-    .host_callback = call_back,
+    .host_callback = run_callback,
 };
 static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutorParams *params, TF_Status *status) {
   SP_StreamExecutor *table = NULL;
-  SP_GET_FIXED(SE_CreateStreamExecutorParams, stream_executor, params, &table);
-  sp_fill_or_decline(SP_StreamExecutor, table, &executor);
+  SPGEN_GET_FIXED(SE_CreateStreamExecutorParams, stream_executor, params, &table);
+  spgen_fill_or_decline(SP_StreamExecutor, table, &executor);
 }
 static void destroy_executor(const SP_Platform *platform, SP_StreamExecutor *executor) {}
 
@@ -171,7 +171,7 @@ static const SP_TimerFns_newest timer_fns = {
     .nanoseconds = nanoseconds,
 };
 static void create_timer_fns(const SP_Platform *platform, SP_TimerFns *functions, TF_Status *status) {
-  sp_fill_or_decline(SP_TimerFns, functions, &timer_fns);
+  spgen_fill_or_decline(SP_TimerFns, functions, &timer_fns);
 }
 static void destroy_timer_fns(const SP_Platform *platform, SP_TimerFns *functions) {}
 
@@ -195,11 +195,11 @@ static void destroy_platform(SP_Platform *platform) {}
 static void destroy_platform_fns(SP_PlatformFns *functions) {}
 
 void SE_InitPlugin(SE_PlatformRegistrationParams *params, TF_Status *status) {
-  if (!sp_enter_SE_InitPlugin(params, TYPE, TYPE)) return;
-  sp_fill(SP_Platform, sp_get(SE_PlatformRegistrationParams, platform, params), &platform, status);
-  sp_fill(SP_PlatformFns, sp_get(SE_PlatformRegistrationParams, platform_fns, params), &platform_fns, status);
-  sp_set(SE_PlatformRegistrationParams, destroy_platform, params, destroy_platform);
-  sp_set(SE_PlatformRegistrationParams, destroy_platform_fns, params, destroy_platform_fns);
+  if (!spgen_accept_SE_InitPlugin(params, TYPE, TYPE)) return;
+  spgen_fill(SP_Platform, spgen_get(SE_PlatformRegistrationParams, platform, params), &platform, status);
+  spgen_fill(SP_PlatformFns, spgen_get(SE_PlatformRegistrationParams, platform_fns, params), &platform_fns, status);
+  spgen_set(SE_PlatformRegistrationParams, destroy_platform, params, destroy_platform);
+  spgen_set(SE_PlatformRegistrationParams, destroy_platform_fns, params, destroy_platform_fns);
 }
 
 // Kernels.
@@ -213,7 +213,7 @@ static void add(void *kernel, TF_OpKernelContext *context) {
   const int rank = TF_NumDims(x);
   const int64_t count = TF_TensorElementCount(x);
   if (rank > 8 || TF_TensorElementCount(y) != count) {
-    TF_SetStatus(status, TF_UNIMPLEMENTED, "tensors of one shape only, of rank 8 at most");
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "tensors of equal shapes only, of rank 8 at most");
     TF_OpKernelContext_Failure(context, status);
   } else {
     for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
@@ -235,12 +235,12 @@ static void copy_tensor(TF_OpKernelContext *context, TF_Tensor *source, TF_Tenso
 }
 static void assign(void *kernel, TF_OpKernelContext *context) {
   TF_Status *status = TF_NewStatus();
-  sp_find(TF_AssignVariable)(context, 0, 1, false, copy_tensor, status);
+  spgen_find(TF_AssignVariable)(context, 0, 1, false, copy_tensor, status);
   if (TF_GetCode(status) != TF_OK) TF_OpKernelContext_Failure(context, status);
   TF_DeleteStatus(status);
 }
 
-static void enter(const char *op, const char *attribute, void (*compute)(void *, TF_OpKernelContext *)) {
+static void register_kernel(const char *op, const char *attribute, void (*compute)(void *, TF_OpKernelContext *)) {
   TF_Status *status = TF_NewStatus();
   TF_KernelBuilder *builder = TF_NewKernelBuilder(op, TYPE, NULL, compute, NULL);
   TF_KernelBuilder_TypeConstraint(builder, attribute, TF_FLOAT, status);
@@ -248,21 +248,21 @@ static void enter(const char *op, const char *attribute, void (*compute)(void *,
   TF_DeleteStatus(status);
 }
 void TF_InitKernel(void) {
-  enter("AddV2", "T", add);
-  // Where core exports no means to it, its own kernel serves, from 2.11 on.
-  if (sp_find(TF_AssignVariable) != NULL) enter("AssignVariableOp", "dtype", assign);
+  register_kernel("AddV2", "T", add);
+  // Without this function TensorFlow's own kernel is used, which exists from 2.11 on.
+  if (spgen_find(TF_AssignVariable) != NULL) register_kernel("AssignVariableOp", "dtype", assign);
 }
 
 // Graphs.
 
-static void release(void *data, size_t length) { free(data); }
+static void free_graph(void *data, size_t length) { free(data); }
 static void optimize(void *optimizer, const TF_Buffer *graph, const TF_GrapplerItem *item, TF_Buffer *optimized,
                      TF_Status *status) {
   void *copy = malloc(graph->length + 1);
   memcpy(copy, graph->data, graph->length);
   optimized->data = copy;
   optimized->length = graph->length;
-  optimized->data_deallocator = release;
+  optimized->data_deallocator = free_graph;
 }
 static const TP_Optimizer_newest optimizer = {
     .optimize_func = optimize,
@@ -272,8 +272,8 @@ static const TP_OptimizerConfigs_newest configs = {
 };
 
 void TF_InitGraph(TP_OptimizerRegistrationParams *params, TF_Status *status) {
-  if (!sp_enter_TF_InitGraph(params, TYPE)) return;
-  sp_set(TP_OptimizerRegistrationParams, device_type, params, TYPE);
-  sp_fill(TP_Optimizer, sp_get(TP_OptimizerRegistrationParams, optimizer, params), &optimizer, status);
-  sp_fill(TP_OptimizerConfigs, sp_get(TP_OptimizerRegistrationParams, optimizer_configs, params), &configs, status);
+  if (!spgen_accept_TF_InitGraph(params, TYPE)) return;
+  spgen_set(TP_OptimizerRegistrationParams, device_type, params, TYPE);
+  spgen_fill(TP_Optimizer, spgen_get(TP_OptimizerRegistrationParams, optimizer, params), &optimizer, status);
+  spgen_fill(TP_OptimizerConfigs, spgen_get(TP_OptimizerRegistrationParams, optimizer_configs, params), &configs, status);
 }

@@ -1,6 +1,6 @@
-// A plugin as vendors write them: for TensorFlow 2.9, and right on 2.9 alone. A device whose memory is
-// the host's and whose streams do what they are told at once; AddV2; assigning to a variable; a graph
-// optimizer that leaves graphs as they are and does without core's layout optimizer.
+// A plugin for TensorFlow 2.9, built with its headers, which works with 2.9 only. It has a device with host memory
+// and synchronous streams, kernels for AddV2 and AssignVariableOp, and a graph optimizer that returns graphs
+// unchanged and switches TensorFlow's layout optimizer off.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,18 +14,18 @@
 
 // Memory.
 
-static void *take(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL; }
+static void *allocate_aligned(uint64_t size) { return size < (1ull << 40) ? aligned_alloc(256, (size + 256) / 256 * 256) : NULL; }
 
 static void allocate(const SP_Device *device, uint64_t size, int64_t space, SP_DeviceMemoryBase *memory) {
   memory->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
-  memory->opaque = take(size);
+  memory->opaque = allocate_aligned(size);
   memory->size = size;
 }
 static void deallocate(const SP_Device *device, SP_DeviceMemoryBase *memory) {
   free(memory->opaque);
   memory->opaque = NULL;
 }
-static void *host_allocate(const SP_Device *device, uint64_t size) { return take(size); }
+static void *host_allocate(const SP_Device *device, uint64_t size) { return allocate_aligned(size); }
 static void host_deallocate(const SP_Device *device, void *memory) { free(memory); }
 static TF_Bool stats(const SP_Device *device, SP_AllocatorStats *stats) { return 0; }
 static TF_Bool usage(const SP_Device *device, int64_t *free_bytes, int64_t *total) {
@@ -33,7 +33,7 @@ static TF_Bool usage(const SP_Device *device, int64_t *free_bytes, int64_t *tota
   return 1;
 }
 
-// Streams and events: all that is asked for is done by the time that the call returns.
+// Streams and events. All work is done when the call returns.
 
 static void create_stream(const SP_Device *device, SP_Stream *stream, TF_Status *status) {
   *stream = calloc(1, 8);
@@ -48,14 +48,14 @@ static void on_event(const SP_Device *device, SP_Stream stream, SP_Event event, 
 static void wait_for_event(const SP_Device *device, SP_Event event, TF_Status *status) {}
 static void wait_for_stream(const SP_Device *device, SP_Stream stream, TF_Status *status) {}
 static void wait_for_all(const SP_Device *device, TF_Status *status) {}
-static TF_Bool call_back(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback, void *argument) {
+static TF_Bool run_callback(const SP_Device *device, SP_Stream stream, SE_StatusCallbackFn callback, void *argument) {
   TF_Status *status = TF_NewStatus();
   callback(argument, status);
   TF_DeleteStatus(status);
   return 1;
 }
 
-// Timers: two readings of the clock.
+// Timers: the times of start and stop.
 
 static uint64_t now(void) {
   struct timespec time;
@@ -74,41 +74,41 @@ static uint64_t nanoseconds(SP_Timer timer) { return ((uint64_t *)timer)[1] - ((
 
 // Copies and fills.
 
-static void sync_dtoh(const SP_Device *device, void *to, const SP_DeviceMemoryBase *from, uint64_t size,
+static void sync_dtoh(const SP_Device *device, void *target, const SP_DeviceMemoryBase *source, uint64_t size,
                       TF_Status *status) {
-  memcpy(to, from->opaque, size);
+  memcpy(target, source->opaque, size);
 }
-static void sync_htod(const SP_Device *device, SP_DeviceMemoryBase *to, const void *from, uint64_t size,
+static void sync_htod(const SP_Device *device, SP_DeviceMemoryBase *target, const void *source, uint64_t size,
                       TF_Status *status) {
-  memcpy(to->opaque, from, size);
+  memcpy(target->opaque, source, size);
 }
-static void sync_dtod(const SP_Device *device, SP_DeviceMemoryBase *to, const SP_DeviceMemoryBase *from,
+static void sync_dtod(const SP_Device *device, SP_DeviceMemoryBase *target, const SP_DeviceMemoryBase *source,
                       uint64_t size, TF_Status *status) {
-  memmove(to->opaque, from->opaque, size);
+  memmove(target->opaque, source->opaque, size);
 }
-static void dtoh(const SP_Device *device, SP_Stream stream, void *to, const SP_DeviceMemoryBase *from,
+static void dtoh(const SP_Device *device, SP_Stream stream, void *target, const SP_DeviceMemoryBase *source,
                  uint64_t size, TF_Status *status) {
-  sync_dtoh(device, to, from, size, status);
+  sync_dtoh(device, target, source, size, status);
 }
-static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to, const void *from,
+static void htod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, const void *source,
                  uint64_t size, TF_Status *status) {
-  sync_htod(device, to, from, size, status);
+  sync_htod(device, target, source, size, status);
 }
-static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *to,
-                 const SP_DeviceMemoryBase *from, uint64_t size, TF_Status *status) {
-  sync_dtod(device, to, from, size, status);
+static void dtod(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target,
+                 const SP_DeviceMemoryBase *source, uint64_t size, TF_Status *status) {
+  sync_dtod(device, target, source, size, status);
 }
-static void zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint64_t size,
+static void zero(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint64_t size,
                  TF_Status *status) {
-  memset(at->opaque, 0, size);
+  memset(target->opaque, 0, size);
 }
-static void fill(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint8_t byte, uint64_t size,
+static void fill(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint8_t byte, uint64_t size,
                  TF_Status *status) {
-  memset(at->opaque, byte, size);
+  memset(target->opaque, byte, size);
 }
-static void fill32(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *at, uint32_t word, uint64_t size,
+static void fill32(const SP_Device *device, SP_Stream stream, SP_DeviceMemoryBase *target, uint32_t word, uint64_t size,
                    TF_Status *status) {
-  uint32_t *words = at->opaque;
+  uint32_t *words = target->opaque;
   for (uint64_t i = 0; i < size / 4; ++i) words[i] = word;
 }
 
@@ -161,7 +161,7 @@ static const SP_StreamExecutor executor = {
     .mem_zero = zero,
     .memset = fill,
     .memset32 = fill32,
-    .host_callback = call_back,
+    .host_callback = run_callback,
 };
 static void create_executor(const SP_Platform *platform, SE_CreateStreamExecutorParams *params, TF_Status *status) {
   *params->stream_executor = executor;
@@ -217,7 +217,7 @@ static void add(void *kernel, TF_OpKernelContext *context) {
   const int rank = TF_NumDims(x);
   const int64_t count = TF_TensorElementCount(x);
   if (rank > 8 || TF_TensorElementCount(y) != count) {
-    TF_SetStatus(status, TF_UNIMPLEMENTED, "tensors of one shape only, of rank 8 at most");
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "tensors of equal shapes only, of rank 8 at most");
     TF_OpKernelContext_Failure(context, status);
   } else {
     for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(x, i);
@@ -244,7 +244,7 @@ static void assign(void *kernel, TF_OpKernelContext *context) {
   TF_DeleteStatus(status);
 }
 
-static void enter(const char *op, const char *attribute, void (*compute)(void *, TF_OpKernelContext *)) {
+static void register_kernel(const char *op, const char *attribute, void (*compute)(void *, TF_OpKernelContext *)) {
   TF_Status *status = TF_NewStatus();
   TF_KernelBuilder *builder = TF_NewKernelBuilder(op, TYPE, NULL, compute, NULL);
   TF_KernelBuilder_TypeConstraint(builder, attribute, TF_FLOAT, status);
@@ -252,20 +252,20 @@ static void enter(const char *op, const char *attribute, void (*compute)(void *,
   TF_DeleteStatus(status);
 }
 void TF_InitKernel(void) {
-  enter("AddV2", "T", add);
-  enter("AssignVariableOp", "dtype", assign);
+  register_kernel("AddV2", "T", add);
+  register_kernel("AssignVariableOp", "dtype", assign);
 }
 
 // Graphs.
 
-static void release(void *data, size_t length) { free(data); }
+static void free_graph(void *data, size_t length) { free(data); }
 static void optimize(void *optimizer, const TF_Buffer *graph, const TF_GrapplerItem *item, TF_Buffer *optimized,
                      TF_Status *status) {
   void *copy = malloc(graph->length + 1);
   memcpy(copy, graph->data, graph->length);
   optimized->data = copy;
   optimized->length = graph->length;
-  optimized->data_deallocator = release;
+  optimized->data_deallocator = free_graph;
 }
 static const TP_Optimizer optimizer = {
     .struct_size = TP_OPTIMIZER_STRUCT_SIZE,

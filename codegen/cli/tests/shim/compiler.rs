@@ -1,4 +1,4 @@
-//! The shim's headers, made of the committed snapshots, and the C compilers of this machine.
+//! The C headers that are generated from the committed snapshots, and the C compilers of this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use sp_data::symbols::Symbols;
 use sp_emit::header;
 use sp_gen::disk::{self, FolderKind};
 
-/// What every compiler is asked to complain of. A callback need not use all that it is handed.
+/// Warning options for every compiler. A callback may ignore parameters.
 pub const STRICT: [&str; 5] = [
     "-Wall",
     "-Wextra",
@@ -18,32 +18,32 @@ pub const STRICT: [&str; 5] = [
     "-Wno-unused-parameter",
 ];
 
-/// A folder of this test's own.
+/// Returns a folder that belongs to this test, and creates it.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME"));
     let folder = folder.join(name);
-    std::fs::create_dir_all(&folder).expect("the folder is made");
+    std::fs::create_dir_all(&folder).expect("the folder is created");
     folder
 }
 
-/// The checkout.
+/// Returns the root of the checkout.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A source of these tests.
+/// Returns the path of a C source of these tests.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/shim")
         .join(name)
 }
 
-/// A folder with the headers.
+/// Generates the headers, and returns their folder.
 pub fn headers() -> PathBuf {
     headers_of(None)
 }
 
-/// A folder with the headers as they are made of what is known up to a release.
+/// Generates the headers from the releases up to `release`, or from all, and returns their folder.
 pub fn headers_of(release: Option<Release>) -> PathBuf {
     let generated = root().join("generated");
     let apis = snapshots::read(&generated.join("ir"), release).expect("the snapshots are read");
@@ -52,7 +52,7 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
         Some(release) => symbols.until(release),
         None => symbols,
     };
-    let files = header::emit(&apis, &symbols).unwrap_or_else(|refused| panic!("{refused}"));
+    let files = header::emit(&apis, &symbols).unwrap_or_else(|error| panic!("{error}"));
     let name = release.map_or_else(String::new, |release| format!("-{release}"));
     let out = folder(&format!("include{name}"));
     let drifts = FolderKind::Headers.drift(&out, &files);
@@ -60,7 +60,7 @@ pub fn headers_of(release: Option<Release>) -> PathBuf {
     out
 }
 
-/// The include root of a release's stored headers.
+/// Returns the include root of a release's stored headers, or `None` if they are not stored.
 pub fn stored(release: &str) -> Option<PathBuf> {
     let folders = std::fs::read_dir(root().join("headers/store")).ok()?;
     let prefix = format!("{release}.");
@@ -72,13 +72,16 @@ pub fn stored(release: &str) -> Option<PathBuf> {
     found.map(|path| path.join("include"))
 }
 
-/// The names by which a C compiler may be called here, those that answer.
+/// Returns those of `names` that run a compiler on this machine.
 pub fn compilers(names: &[&'static str]) -> Vec<&'static str> {
-    let answers = |name: &&str| Command::new(name).arg("--version").output().is_ok();
-    names.iter().copied().filter(answers).collect()
+    let is_installed = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    names.iter().copied().filter(is_installed).collect()
 }
 
-/// What the compiler says; an error where it refuses.
+/// Runs the compiler.
+///
+/// # Errors
+/// Returns the output of the compiler if it fails.
 pub fn compile(compiler: &str, arguments: &[String]) -> Result<(), String> {
     let ran = Command::new(compiler)
         .args(arguments)
@@ -90,7 +93,7 @@ pub fn compile(compiler: &str, arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// The words as a command line's.
-pub fn words(text: &str) -> Vec<String> {
+/// Splits a command line at white space.
+pub fn split_words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }

@@ -1,8 +1,8 @@
-//! A plugin in C as vendors write them, before and after it moved to the shim, on the host of every
-//! release: before, it is right on the release that it was built for and wrong on the others, as the
-//! table says; after, it is right on all.
+//! A plugin in C with TensorFlow's headers (before.c) and with the generated headers (after.c), on the host of
+//! every release. before.c works with the release of its headers and fails with others as [`BEFORE`] lists;
+//! after.c works with all.
 //!
-//! A test without a harness, since each run is a child: this program again.
+//! The test has no harness, since each case runs in a child process, which is this program again.
 
 mod compiler;
 
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use compiler::{STRICT, compile, folder, headers, source, stored, words};
+use compiler::{STRICT, compile, folder, headers, source, split_words, stored};
 use sp_data::folders::DataFolders;
 use sp_data::release::Release;
 use sp_data::snapshots;
@@ -21,10 +21,10 @@ use sp_host::{CheckOutcome, Exports, Host, Op, PLAYED_APIS, Suite, Tensor, Verdi
 use sp_ir::Api;
 use sp_tests::futures::{Expected, FUTURES, Future};
 
-/// What the plugin was built for.
-const BUILT: &str = "2.9";
+/// The release of the headers that before.c is built with.
+const BUILT_FOR: &str = "2.9";
 
-/// What becomes of the plugin elsewhere: releases, the check or test that fails, words of it.
+/// The failures of before.c in other releases: minor releases, the check or test that fails, a part of its text.
 const BEFORE: &[(&[u32], &str, &str)] = &[
     (&[5], "entry_points", "undefined symbol: TF_AssignVariable"),
     (
@@ -55,52 +55,52 @@ const BEFORE: &[(&[u32], &str, &str)] = &[
 ];
 
 fn main() {
-    let place = DataFolders::find(&source("main.rs")).expect("this is a checkout");
+    let folders = DataFolders::find(&source("main.rs")).expect("this is a checkout");
     if let Some(release) = sp_host::child_release() {
-        own_tests(&place, &release, Path::new(""));
-        unreachable!("a child ends with its test");
+        own_tests(&folders, &release, Path::new(""));
+        unreachable!("a child process ends with its test");
     }
-    // SAFETY: no other thread runs yet.
+    // SAFETY: the process has one thread, so no other thread reads the environment.
     unsafe { std::env::set_var("SP_HOST_SECONDS", "10") };
     if compiler::compilers(&["cc"]).is_empty() {
         println!("skipped: this machine has no C compiler (cc)");
         return;
     }
-    let releases = verify::releases(&place, None).expect("there are snapshots");
+    let releases = verify::releases(&folders, None).expect("the snapshots are read");
     let after = after();
     for release in &releases {
-        passes_everything(&place, release, &after);
+        passes_all(&folders, release, &after);
     }
     for future in FUTURES.iter().filter(|it| !it.release.is_empty()) {
-        plays(&place, future, &after);
+        checks_future(&folders, future, &after);
     }
-    match stored(BUILT) {
+    match stored(BUILT_FOR) {
         Some(include) => {
             let before = before(&include);
-            is_right_on_one(&place, &releases, &before);
-            compares_releases(&before, &after);
+            works_with_one_release(&folders, &releases, &before);
+            verify_reports_other_meaning(&before, &after);
         }
-        None => println!("skipped: the headers of {BUILT} are not stored"),
+        None => println!("skipped: the headers of {BUILT_FOR} are not stored"),
     }
-    decides_alone();
+    decides_by_size();
 }
 
-fn is_right_on_one(place: &DataFolders, releases: &[String], before: &Path) {
-    passes_everything(place, BUILT, before);
-    let others = releases.iter().filter(|release| *release != BUILT);
+fn works_with_one_release(folders: &DataFolders, releases: &[String], before: &Path) {
+    passes_all(folders, BUILT_FOR, before);
+    let others = releases.iter().filter(|release| *release != BUILT_FOR);
     for release in others {
-        let rows = rows(place, release, before);
+        let rows = rows(folders, release, before);
         let minor = release.trim_start_matches("2.").parse().expect("a minor");
-        let told = BEFORE.iter().filter(|(minors, ..)| minors.contains(&minor));
+        let failures = BEFORE.iter().filter(|(minors, ..)| minors.contains(&minor));
         assert!(
-            told.clone().count() > 0,
-            "nothing is written down of {release}"
+            failures.clone().count() > 0,
+            "BEFORE has no entry for {release}"
         );
-        for (_, check, words) in told {
+        for (_, check, words) in failures {
             let row = rows
                 .iter()
                 .find(|row| row.check == *check)
-                .expect("it is asked");
+                .expect("the check runs");
             assert_eq!(row.status, Verdict::Fail, "before on {release}: {row}");
             assert!(row.detail.contains(words), "before on {release}: {row}");
             println!("before on {release}: {row}");
@@ -108,15 +108,15 @@ fn is_right_on_one(place: &DataFolders, releases: &[String], before: &Path) {
     }
 }
 
-/// The command finds in what is loaded and runs that it means something else there.
-fn compares_releases(before: &Path, after: &Path) {
+/// `sp-gen verify` reports structs and calls that have another meaning in a release, without running a kernel.
+fn verify_reports_other_meaning(before: &Path, after: &Path) {
     let words = [
         "TP_OptimizerConfigs is filled as in 2.5 to 2.9 (struct_size 88)",
         "`layout_optimizer` is `pin_to_host_optimization`",
         "TF_AssignVariable is called as in 2.6 to 2.9",
         "has `validate_shape` too",
     ];
-    for (release, status, detail) in compared(before) {
+    for (release, status, detail) in release_contracts(before) {
         let minor: u32 = release.trim_start_matches("2.").parse().expect("a minor");
         match minor {
             10..=18 | 22 => {
@@ -130,20 +130,20 @@ fn compares_releases(before: &Path, after: &Path) {
         }
         println!("before on {release}: {status} {detail}");
     }
-    for (release, status, detail) in compared(after) {
+    for (release, status, detail) in release_contracts(after) {
         assert_eq!(status, "pass", "after on {release}: {detail}");
     }
 }
 
-/// Each release, with the status and detail that `sp-gen verify` has of its contract.
-fn compared(plugin: &Path) -> Vec<(String, String, String)> {
-    let ran = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
+/// Returns each release with the status and detail of its row `release_contract` in `sp-gen verify`.
+fn release_contracts(plugin: &Path) -> Vec<(String, String, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_sp-gen"))
         .arg("verify")
         .arg(plugin)
         .args(["--format", "json"])
         .output()
         .expect("the command runs");
-    let report: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = report["rows"].as_array().expect("a list").iter();
     let rows = rows.filter(|row| row["check"] == "release_contract");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
@@ -157,8 +157,8 @@ fn compared(plugin: &Path) -> Vec<(String, String, String)> {
     .collect()
 }
 
-fn passes_everything(place: &DataFolders, release: &str, plugin: &Path) {
-    let rows = rows(place, release, plugin);
+fn passes_all(folders: &DataFolders, release: &str, plugin: &Path) {
+    let rows = rows(folders, release, plugin);
     let bad: Vec<&CheckOutcome> = rows
         .iter()
         .filter(|row| row.status == Verdict::Fail)
@@ -173,31 +173,31 @@ fn passes_everything(place: &DataFolders, release: &str, plugin: &Path) {
     println!("{name} on {release}: {}", sp_host::summary(&rows));
 }
 
-/// Every check of `sp-gen verify`, and our own tests.
-fn rows(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
-    let judged = sp_host::verify(
+/// Runs every check of `sp-gen verify`, and the tests of this file.
+fn rows(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+    let results = sp_host::verify(
         &[release.to_owned()],
         plugin,
         &sp_host::VerifyOptions::default(),
         |_, _| (),
     );
-    let mut rows: Vec<CheckOutcome> = judged.into_iter().map(|(_, row)| row).collect();
-    rows.extend(own_tests(place, release, plugin));
+    let mut rows: Vec<CheckOutcome> = results.into_iter().map(|(_, row)| row).collect();
+    rows.extend(own_tests(folders, release, plugin));
     rows
 }
 
-/// Runs the plugin in a made-up release, unless it cannot notice the change.
-fn plays(place: &DataFolders, future: &Future, plugin: &Path) {
+/// Runs the plugin in a hypothetical release, unless the plugin cannot detect the change.
+fn checks_future(folders: &DataFolders, future: &Future, plugin: &Path) {
     match future.c {
         Expected::Runs | Expected::RunsAndReports(_) => {
-            passes_everything(place, future.release, plugin);
+            passes_all(folders, future.release, plugin);
         }
         Expected::Declines(_) => declines(future.release, plugin),
-        Expected::Unnoticed => println!("{}: not run, since sizes do not show it", future.name),
+        Expected::Unnoticed => println!("{}: not run, since no size shows the change", future.name),
     }
 }
 
-/// A declined host has no devices, and nothing fails.
+/// Checks that the plugin declines the host: there are no devices, and no check fails.
 fn declines(release: &str, plugin: &Path) {
     let rows = sp_host::verify(
         &[release.to_owned()],
@@ -211,14 +211,14 @@ fn declines(release: &str, plugin: &Path) {
         .collect();
     assert!(bad.is_empty(), "{bad:#?}");
     let streams = rows.iter().find(|(_, row)| row.check == "streams");
-    let (release, row) = streams.expect("it is asked");
+    let (release, row) = streams.expect("the check runs");
     assert_eq!(row.status, Verdict::Skip, "{row}");
     println!("after on {release}: {row}");
 }
 
-/// In a child, the test or check that was asked for; else our own tests.
-fn own_tests(place: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
-    let (apis, exports) = (apis(place, release), exports(place, release));
+/// Runs the tests of this file. In a child process, runs the requested test or check.
+fn own_tests(folders: &DataFolders, release: &str, plugin: &Path) -> Vec<CheckOutcome> {
+    let (apis, exports) = (apis(folders, release), exports(folders, release));
     let played = sp_host::PlayedRelease::new(&apis);
     let played = match &exports {
         Some(exports) => played.with_exports(exports),
@@ -242,22 +242,25 @@ fn adds(host: &Host) {
 }
 
 fn optimizes(host: &Host) {
-    let switched = host.graph_switches();
+    let switches = host.graph_switches();
     assert!(
-        switched == [("layout_optimizer".to_owned(), 1)],
-        "switched off is {switched:?}"
+        switches == [("layout_optimizer".to_owned(), 1)],
+        "switches: {switches:?}"
     );
-    // One node: `GraphDef { node { name: "x" op: "Placeholder" } }`.
+    // A graph of one node: `GraphDef { node { name: "x" op: "Placeholder" } }`.
     let node = [&b"\x0a\x01x\x12\x0b"[..], b"Placeholder"].concat();
     let graph = [&[0x0a, node.len() as u8][..], &node].concat();
     assert_eq!(host.optimize(&graph, &["x"]).unwrap(), graph);
 }
 
-/// Where core has no means to it, or none that is known, the plugin has no kernel for it.
+/// The plugin registers this kernel only if the host has TF_AssignVariable with a known signature.
 fn assigns(host: &Host, exports: Option<&Exports>) {
-    let has = exports.is_some_and(|it| it.contains_key("TF_AssignVariable"));
-    assert_eq!(host.kernels().any(|it| it.op == "AssignVariableOp"), has);
-    if has {
+    let is_exported = exports.is_some_and(|it| it.contains_key("TF_AssignVariable"));
+    assert_eq!(
+        host.kernels().any(|it| it.op == "AssignVariableOp"),
+        is_exported
+    );
+    if is_exported {
         let variable = host.variable();
         let inputs = [variable.handle(), floats()];
         host.run(&Op::new("AssignVariableOp"), &inputs).unwrap();
@@ -265,19 +268,19 @@ fn assigns(host: &Host, exports: Option<&Exports>) {
     }
 }
 
-fn exports(place: &DataFolders, release: &str) -> Option<Exports> {
-    let symbols = Symbols::at(place).expect("the symbols are read");
+fn exports(folders: &DataFolders, release: &str) -> Option<Exports> {
+    let symbols = Symbols::at(folders).expect("the symbols are read");
     verify::exports(&symbols, parsed(release))
 }
 
-fn apis(place: &DataFolders, release: &str) -> Vec<Api> {
+fn apis(folders: &DataFolders, release: &str) -> Vec<Api> {
     match FUTURES.iter().find(|it| it.release == release) {
         Some(future) => {
             let is_played = |api: &Api| PLAYED_APIS.contains(&api.name.as_str());
             future.apis().into_iter().filter(is_played).collect()
         }
         None => {
-            snapshots::some(place, parsed(release), &PLAYED_APIS).expect("its snapshots are there")
+            snapshots::some(folders, parsed(release), &PLAYED_APIS).expect("the snapshots are read")
         }
     }
 }
@@ -286,13 +289,13 @@ fn parsed(release: &str) -> Release {
     release.parse().expect("a release")
 }
 
-/// As vendors link theirs: the library that has its functions is among those it needs.
+/// Builds before.c. It names the library with TensorFlow's functions, as most plugins do.
 fn before(include: &Path) -> PathBuf {
     let framework = folder("needed").join("libtensorflow_framework.so.2");
     let soname = "-shared -Wl,-soname,libtensorflow_framework.so.2 -x c /dev/null -o";
-    cc([words(soname), vec![framework.display().to_string()]].concat());
-    let path = folder("made").join("libbefore.so");
-    let options = words("-std=gnu11 -shared -fPIC -O2 -Wl,--no-as-needed");
+    cc([split_words(soname), vec![framework.display().to_string()]].concat());
+    let path = folder("built").join("libbefore.so");
+    let options = split_words("-std=gnu11 -shared -fPIC -O2 -Wl,--no-as-needed");
     let files = [
         format!("-I{}", include.display()),
         source("before.c").display().to_string(),
@@ -303,10 +306,10 @@ fn before(include: &Path) -> PathBuf {
     path
 }
 
-/// With nothing of TensorFlow: neither a header nor a library.
+/// Builds after.c without a header or library of TensorFlow.
 fn after() -> PathBuf {
-    let path = folder("made").join("libafter.so");
-    let options = words("-std=c11 -D_DEFAULT_SOURCE -shared -fPIC -O2 -Wl,--no-undefined");
+    let path = folder("built").join("libafter.so");
+    let options = split_words("-std=c11 -D_DEFAULT_SOURCE -shared -fPIC -O2 -Wl,--no-undefined");
     let files = [
         format!("-I{}", headers().display()),
         source("after.c").display().to_string(),
@@ -320,8 +323,8 @@ fn cc(arguments: Vec<String>) {
     compile("cc", &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
 }
 
-/// A host made by hand, in C and in C++: what its structs' sizes make of it, one process each.
-fn decides_alone() {
+/// Runs hand-written hosts, in C and in C++: the plugin decides by the sizes of their structs.
+fn decides_by_size() {
     for (compiler, options) in [
         ("cc", "-std=c11 -D_DEFAULT_SOURCE -x c"),
         ("c++", "-std=c++17 -x c++"),
@@ -330,14 +333,17 @@ fn decides_alone() {
             println!("skipped: this machine has no {compiler}");
             continue;
         }
-        hosts(&program(compiler, options, "host.c"));
+        checks_hosts(&program(compiler, options, "host.c"));
         for (release, size, declines) in MIN_RELEASES {
-            let options = format!("-DSP_MIN_RELEASE={release} {options}");
+            let options = format!("-DSPGEN_MIN_RELEASE={release} {options}");
             let program = program(compiler, &options, "min_release.c");
-            let ran = Command::new(program).arg(size).output().expect("it runs");
-            let stderr = String::from_utf8_lossy(&ran.stderr);
-            let case = format!("SP_MIN_RELEASE={release}, {size} bytes: {stderr}");
-            assert_eq!(ran.status.code(), Some(i32::from(!declines)), "{case}");
+            let output = Command::new(program)
+                .arg(size)
+                .output()
+                .expect("the host runs");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let case = format!("SPGEN_MIN_RELEASE={release}, {size} bytes: {stderr}");
+            assert_eq!(output.status.code(), Some(i32::from(!declines)), "{case}");
             assert_eq!(
                 stderr.contains("the plugin is for TensorFlow 2."),
                 *declines,
@@ -347,8 +353,8 @@ fn decides_alone() {
     }
 }
 
-/// SP_MIN_RELEASE, the size of SP_Platform (34 up to 2.8, 35 from 2.9 on), and whether the host is declined.
-/// The process has no function of TensorFlow, so a plugin that relies on any must decline it.
+/// SPGEN_MIN_RELEASE, the size of SP_Platform (34 up to 2.8, 35 from 2.9 on), and true if the host is declined.
+/// The process has no function of TensorFlow, so a plugin that requires one must decline the host.
 const MIN_RELEASES: &[(u32, &str, bool)] = &[
     (205, "34", false),
     (209, "34", true),
@@ -358,19 +364,19 @@ const MIN_RELEASES: &[(u32, &str, bool)] = &[
 ];
 
 fn program(compiler: &str, options: &str, file: &str) -> PathBuf {
-    let path = folder("made").join(format!("{file}-{compiler}"));
+    let path = folder("built").join(format!("{file}-{compiler}"));
     let files = [
         format!("-I{}", folder("include").display()),
         source(file).display().to_string(),
         format!("-o{}", path.display()),
     ];
-    let options = words(&format!("-O2 {options}"));
+    let options = split_words(&format!("-O2 {options}"));
     let arguments = [options, STRICT.map(str::to_owned).into(), files.into()].concat();
     compile(compiler, &arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
     path
 }
 
-fn hosts(program: &Path) {
+fn checks_hosts(program: &Path) {
     for (case, line) in [
         ("34", ""),
         ("35", ""),
@@ -380,16 +386,19 @@ fn hosts(program: &Path) {
         ),
         ("0", "its SP_Platform is 0 bytes"),
     ] {
-        let ran = Command::new(program).arg(case).output().expect("it runs");
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{case}: {said}");
+        let output = Command::new(program)
+            .arg(case)
+            .output()
+            .expect("the host runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{case}: {stderr}");
         match line {
-            "" => assert_eq!(said, "", "{case}"),
+            "" => assert_eq!(stderr, "", "{case}"),
             line => assert!(
-                said.lines().count() == 1 && said.contains(line),
-                "{case}: {said}"
+                stderr.lines().count() == 1 && stderr.contains(line),
+                "{case}: {stderr}"
             ),
         }
-        println!("a host by hand with {case} bytes: {}", said.trim());
+        println!("a hand-written host with {case} bytes: {}", stderr.trim());
     }
 }

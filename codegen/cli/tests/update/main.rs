@@ -1,4 +1,4 @@
-//! `sp-gen update` as a whole process, in plugins of this state of sp-gen and of earlier ones.
+//! `sp-gen update` as a process, in plugins of this commit of sp-gen and of earlier ones.
 
 #[path = "../common/folder.rs"]
 mod folder;
@@ -10,7 +10,7 @@ use std::process::Command;
 const LIB: &str = "vendor/sp-runtime/src/lib.rs";
 
 #[test]
-fn a_new_plugin_is_left_as_it_is() {
+fn new_plugin_is_unchanged() {
     let scene = Scene::new();
     let before = scene.files();
     assert!(before.contains_key("vendor/.sp-gen.json"));
@@ -18,7 +18,7 @@ fn a_new_plugin_is_left_as_it_is() {
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     assert!(
         run.stdout
-            .starts_with("vendor/ and Cargo.lock are those of"),
+            .starts_with("vendor/ and Cargo.lock are up to date"),
         "{}",
         run.stdout
     );
@@ -44,10 +44,10 @@ fn check_writes_nothing_and_exits_1() {
 }
 
 #[test]
-fn a_file_that_was_changed_by_hand_stays_and_is_named() {
+fn leaves_edited_file_alone_and_lists_it() {
     let scene = Scene::new();
     let current = scene.read(LIB);
-    scene.write(LIB, "//! Mine.\n");
+    scene.write(LIB, "//! Edited.\n");
     let run = scene.update(&[]);
     assert_eq!(run.status, 1);
     assert!(
@@ -55,18 +55,18 @@ fn a_file_that_was_changed_by_hand_stays_and_is_named() {
         "{}",
         run.stderr
     );
-    assert_eq!(scene.read(LIB), "//! Mine.\n");
+    assert_eq!(scene.read(LIB), "//! Edited.\n");
     assert_eq!(scene.update(&["--force"]).status, 0);
     assert_eq!(scene.read(LIB), current);
 }
 
 #[test]
-fn the_author_hears_of_removed_items_and_of_what_the_release_changes_for_the_plugin() {
+fn prints_uses_of_removed_items_and_release_diff_of_plugin() {
     let scene = Scene::new();
     let older = format!("{}\npub struct FormerlyHere;\n", scene.read(LIB));
     scene.make_older(LIB, &older);
-    scene.write("src/mine.rs", "use sp_runtime::FormerlyHere;\n");
-    scene.edit_listing(|page| page["release"] = "2.6".into());
+    scene.write("src/own.rs", "use sp_runtime::FormerlyHere;\n");
+    scene.edit_listing(|document| document["release"] = "2.6".into());
     scene.write(
         "plugin.c",
         "void SE_InitPlugin(void* params, void* status) {}\n",
@@ -84,9 +84,9 @@ fn the_author_hears_of_removed_items_and_of_what_the_release_changes_for_the_plu
         .status();
     let run = scene.update(&[]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let gone = "src/mine.rs:1: `FormerlyHere` of sp-runtime is gone";
-    assert!(run.stdout.contains(gone), "{}", run.stdout);
-    if !compiled.is_ok_and(|it| it.success()) {
+    let expected = "src/own.rs:1: `FormerlyHere` of sp-runtime was removed";
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
+    if !compiled.is_ok_and(|status| status.success()) {
         return eprintln!("skipped: no C compiler");
     }
     for words in [
@@ -99,20 +99,20 @@ fn the_author_hears_of_removed_items_and_of_what_the_release_changes_for_the_plu
 }
 
 #[test]
-fn a_folder_that_is_no_plugin_is_exit_status_2() {
+fn rejects_folder_that_is_not_a_plugin_and_invalid_lock() {
     let scene = Scene::new();
     let run = scene.update(&["src"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     assert!(
-        run.stderr.contains("sp_gen::update::no_scaffold"),
+        run.stderr.contains("sp_gen::update::no_vendored_crates"),
         "{}",
         run.stderr
     );
-    scene.write("Cargo.lock", "<<<<<<< mine\n");
+    scene.write("Cargo.lock", "<<<<<<< ours\n");
     let before = scene.files();
     let run = scene.update(&[]);
     assert!(
-        run.status == 2 && run.stderr.contains("sp_gen::update::lock"),
+        run.status == 2 && run.stderr.contains("sp_gen::update::invalid_lock"),
         "{}",
         run.stderr
     );
@@ -120,13 +120,13 @@ fn a_folder_that_is_no_plugin_is_exit_status_2() {
 }
 
 #[test]
-fn cargo_accepts_the_updated_lock_as_it_is() {
+fn cargo_accepts_updated_lock() {
     let scene = Scene::new();
     let fresh = scene.read("Cargo.lock");
     if !scene.lock_error().is_empty() {
-        return eprintln!("skipped: cargo has not the crates of a scaffold in its cache");
+        return eprintln!("skipped: cargo's cache does not have the crates of a scaffold");
     }
-    // An sp-runtime that needed one crate less, and one that nobody has.
+    // The lock of an sp-runtime with other dependencies, one of which does not exist.
     let head = "name = \"sp-runtime\"\nversion = \"0.1.0\"\ndependencies = [\n";
     let (before, rest) = fresh.split_once(head).unwrap();
     let (_, rest) = rest.split_once("]\n").unwrap();
@@ -137,8 +137,8 @@ fn cargo_accepts_the_updated_lock_as_it_is() {
     assert_eq!(scene.lock_error(), "");
 }
 
-/// Returns the commits whose scaffolds are updated: this one, and some before it on the main line.
-fn landed() -> Vec<String> {
+/// Returns the commits whose scaffolds are updated: this one, and some of its first-parent ancestors.
+fn tested_commits() -> Vec<String> {
     let all = lines(&git(&["rev-list", "--first-parent", "HEAD"]));
     if all.len() < 25 {
         eprintln!(
@@ -154,16 +154,16 @@ fn landed() -> Vec<String> {
 }
 
 #[test]
-fn a_plugin_of_an_earlier_state_becomes_one_of_this_state() {
+fn update_converts_plugin_of_earlier_commit() {
     let new = Scene::new().files();
-    for commit in landed() {
+    for commit in tested_commits() {
         let scene = Scene::new();
-        scene.take_crates_of(&commit);
-        scene.write("src/device.rs", "// Mine.\n");
+        scene.use_crates_of(&commit);
+        scene.write("src/device.rs", "// Edited.\n");
         let run = scene.update(&[]);
         assert_eq!(run.status, 0, "{commit}: {}", run.stderr);
         let mut updated = scene.files();
-        assert_eq!(updated.remove("src/device.rs").unwrap(), b"// Mine.\n");
+        assert_eq!(updated.remove("src/device.rs").unwrap(), b"// Edited.\n");
         for (path, bytes) in &updated {
             assert!(new.get(path) == Some(bytes), "{commit}: {path}");
         }

@@ -1,4 +1,4 @@
-//! A plugin as `sp-gen new` writes it, with the vendored crates of another state of sp-gen.
+//! A plugin that `sp-gen new` wrote, with the vendored crates of any commit of sp-gen.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use sp_gen::scaffold::listing::{self, Listing};
 
 use crate::folder::{Folder, Run};
 
-/// The checkout.
+/// Returns the checkout's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder that has `myaccel/`.
+/// A temporary folder with the plugin `myaccel/`.
 pub struct Scene {
     folder: Folder,
 }
 
 impl Scene {
-    /// A plugin of this sp-gen.
+    /// Writes a plugin with this sp-gen.
     pub fn new() -> Self {
         let scene = Self {
             folder: Folder::new(),
@@ -32,7 +32,7 @@ impl Scene {
         scene
     }
 
-    /// The plugin's folder.
+    /// Returns the plugin's folder.
     pub fn plugin(&self) -> PathBuf {
         self.folder.path("myaccel")
     }
@@ -53,31 +53,31 @@ impl Scene {
         fs::read_to_string(self.plugin().join(file)).unwrap()
     }
 
-    /// Changes the listing as `edit` does.
+    /// Edits the listing.
     pub fn edit_listing(&self, edit: impl FnOnce(&mut Value)) {
-        let mut page: Value = serde_json::from_str(&self.read(listing::PATH)).unwrap();
-        edit(&mut page);
-        self.write(listing::PATH, page.to_string());
+        let mut document: Value = serde_json::from_str(&self.read(listing::PATH)).unwrap();
+        edit(&mut document);
+        self.write(listing::PATH, document.to_string());
     }
 
-    /// Makes `file` one that an older sp-gen wrote with that text.
+    /// Writes `file` as if an older sp-gen had written it with `text`.
     pub fn make_older(&self, file: &str, text: &str) {
         self.write(file, text);
         let older = Listing::new([(file, text.as_bytes())]);
-        self.edit_listing(|page| page["files"][file] = older.files[file].as_str().into());
+        self.edit_listing(|document| document["files"][file] = older.files[file].as_str().into());
     }
 
-    /// Every file of the plugin but those of git, by path.
+    /// Returns the files of the plugin by path, without those of git.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let (mut files, mut open) = (BTreeMap::new(), vec![self.plugin()]);
-        while let Some(folder) = open.pop() {
+        let (mut files, mut pending) = (BTreeMap::new(), vec![self.plugin()]);
+        while let Some(folder) = pending.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 let path = entry.path();
                 let inside = path.strip_prefix(self.plugin()).unwrap();
                 let inside = inside.display().to_string();
                 match path.is_dir() {
                     true if inside == ".git" => {}
-                    true => open.push(path),
+                    true => pending.push(path),
                     false => {
                         files.insert(inside, fs::read(&path).unwrap());
                     }
@@ -87,9 +87,8 @@ impl Scene {
         files
     }
 
-    /// Puts the crates of a commit in the place of ours, with their listing, as the sp-gen of that commit
-    /// wrote them.
-    pub fn take_crates_of(&self, commit: &str) {
+    /// Replaces the vendored crates by those of a commit, with the listing that the sp-gen of that commit wrote.
+    pub fn use_crates_of(&self, commit: &str) {
         let vendor = self.plugin().join("vendor");
         let mut files = BTreeMap::from([(
             "vendor/Cargo.toml".to_owned(),
@@ -99,7 +98,7 @@ impl Scene {
             fs::remove_dir_all(vendor.join(name)).unwrap();
             for file in lines(&git(&["ls-tree", "-r", "--name-only", commit, folder])) {
                 let inside = file.strip_prefix(&format!("{folder}/")).unwrap();
-                if is_carried(inside) {
+                if is_embedded(inside) {
                     let bytes = git(&["show", &format!("{commit}:{file}")]).unwrap_or_default();
                     files.insert(format!("vendor/{name}/{inside}"), bytes);
                 }
@@ -110,11 +109,10 @@ impl Scene {
         }
         let rows = files.iter();
         let listing = Listing::new(rows.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-        self.write(listing::PATH, listing.print());
+        self.write(listing::PATH, listing.to_json());
     }
 
-    /// Returns what `cargo metadata` says of the plugin's lock, without a network; an empty text if the
-    /// lock is good.
+    /// Returns the error of `cargo metadata --locked --offline`, or an empty text if the lock is valid.
     pub fn lock_error(&self) -> String {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--locked", "--offline", "--format-version", "1"])
@@ -128,13 +126,13 @@ impl Scene {
     }
 }
 
-/// Returns true for what `new` lays down of a crate; of the snapshots that is the newest release only.
-fn is_carried(file: &str) -> bool {
+/// Returns true for the files of a crate that `new` writes, without snapshots.
+fn is_embedded(file: &str) -> bool {
     let parts = ["src/", "tests/", "benches/", "examples/"];
     file == "Cargo.toml" || parts.iter().any(|part| file.starts_with(part))
 }
 
-/// Runs git in the checkout; `None` if it fails.
+/// Runs git in the checkout and returns its output, or `None` if it fails.
 pub fn git(arguments: &[&str]) -> Option<Vec<u8>> {
     let output = Command::new("git")
         .args(arguments)
@@ -142,8 +140,8 @@ pub fn git(arguments: &[&str]) -> Option<Vec<u8>> {
         .output();
     output
         .ok()
-        .filter(|it| it.status.success())
-        .map(|it| it.stdout)
+        .filter(|output| output.status.success())
+        .map(|output| output.stdout)
 }
 
 /// Returns the lines of an output.

@@ -1,77 +1,93 @@
-//! Macros and constants. What is another spelling of something else is no change of its own.
+//! Macros and constants. A different spelling of the same value is not reported.
 
 use sp_ir::{Constant, Item, Value};
 
-use super::Ledger;
-use crate::change::{Kind, Reason};
-use crate::view::View;
+use super::Changes;
+use crate::change::{ChangeKind, UnreportedReason};
+use crate::view::SurfaceView;
 
-/// A constant that both sides have.
-pub fn compare(ledger: &mut Ledger, old: &Constant, new: &Constant) {
+/// The maximum length of a chain of macros that name other macros.
+const DEPTH: usize = 8;
+
+/// Compares a constant of both sides.
+pub fn compare(changes: &mut Changes, old: &Constant, new: &Constant) {
     if old.value == new.value {
         return;
     }
-    let pair = ledger.pair;
+    let pair = changes.pair;
     let kind = match (&old.value, &new.value) {
-        _ if is_version(&ledger.path) => Kind::None(Reason::VersionMacro),
+        _ if is_version(&changes.path) => ChangeKind::Unreported(UnreportedReason::VersionMacro),
         (Value::Int(_), Value::Int(_))
-            if sizes(&pair.old, &ledger.path) && sizes(&pair.new, &ledger.path) =>
+            if is_struct_size(&pair.old, &changes.path)
+                && is_struct_size(&pair.new, &changes.path) =>
         {
-            Kind::None(Reason::Follows)
+            ChangeKind::Unreported(UnreportedReason::Consequence)
         }
-        _ if meaning(&pair.old, &old.value) == meaning(&pair.new, &new.value) => {
-            Kind::None(Reason::Alias)
+        _ if evaluate(&pair.old, &old.value) == evaluate(&pair.new, &new.value) => {
+            ChangeKind::Unreported(UnreportedReason::Alias)
         }
-        _ => Kind::ConstChanged,
+        _ => ChangeKind::ConstChanged,
     };
-    ledger.item(kind);
+    changes.push_item(kind);
 }
 
-/// A constant that one side has, where `other` may say the same in another way.
-pub fn one_sided<'p>(other: &View, name: &str, constant: &Constant, kind: Kind<'p>) -> Kind<'p> {
-    let there = variants(other).find(|(variant, _)| *variant == name);
-    match (there, &constant.value) {
-        (Some((_, value)), Value::Int(mine)) if *mine == value => {
-            Kind::None(Reason::MacroForVariant)
+/// Returns the kind of change for a constant that only one side has: `kind`, unless `other` has an enumerator of that
+/// name and value.
+pub fn one_sided_kind<'p>(
+    other: &SurfaceView,
+    name: &str,
+    constant: &Constant,
+    kind: ChangeKind<'p>,
+) -> ChangeKind<'p> {
+    let mut enumerators = enumerators(other);
+    let enumerator = enumerators.find(|(enumerator, _)| *enumerator == name);
+    match (enumerator, &constant.value) {
+        (Some((_, number)), Value::Int(value)) if *value == number => {
+            ChangeKind::Unreported(UnreportedReason::MacroForEnumerator)
         }
-        (Some(_), Value::Name(_)) => Kind::None(Reason::MacroForVariant),
+        (Some(_), Value::Name(_)) => ChangeKind::Unreported(UnreportedReason::MacroForEnumerator),
         _ => kind,
     }
 }
 
-/// The name of a version macro, whose change the API's version tells.
+/// Returns true for a version macro, which is compared as part of the API's version.
 fn is_version(name: &str) -> bool {
     ["_MAJOR", "_MINOR", "_PATCH"]
         .iter()
-        .any(|part| name.ends_with(part))
+        .any(|suffix| name.ends_with(suffix))
 }
 
-/// Whether the constant is the size of a struct that says so in no other way.
-fn sizes(view: &View, name: &str) -> bool {
+/// Returns true if the constant is the size of a struct, according to its name and value.
+fn is_struct_size(view: &SurfaceView, name: &str) -> bool {
     name.ends_with("_SIZE")
-        && view.items.iter().any(|(item, entry)| match &*entry.item {
-            Item::Struct(one) => view.size_constant(item, one.layout) == Some(name),
-            _ => false,
-        })
+        && view
+            .items
+            .iter()
+            .any(|(struct_name, entry)| match &*entry.item {
+                Item::Struct(item) => view.size_constant(struct_name, item.layout) == Some(name),
+                _ => false,
+            })
 }
 
-/// All values of enumerations with their names.
-pub fn variants<'v>(view: &'v View) -> impl Iterator<Item = (&'v str, i64)> {
+/// Returns the names and numbers of all enumerators.
+fn enumerators<'v>(view: &'v SurfaceView) -> impl Iterator<Item = (&'v str, i64)> {
     let enums = view.items.values().filter_map(|entry| match &*entry.item {
         Item::Enum(item) => Some(&item.variants),
         _ => None,
     });
-    enums.flatten().map(|one| (one.name.as_str(), one.value))
+    enums
+        .flatten()
+        .map(|variant| (variant.name.as_str(), variant.value))
 }
 
-/// The number that a value comes to, or what it says.
-fn meaning(view: &View, value: &Value) -> Value {
+/// Replaces names of enumerators and other constants by their values.
+fn evaluate(view: &SurfaceView, value: &Value) -> Value {
     let mut value = value.clone();
-    for _ in 0..8 {
+    for _ in 0..DEPTH {
         let Value::Name(name) = &value else { break };
-        let number = variants(view)
-            .find(|(variant, _)| variant == name)
-            .map(|(_, value)| value);
+        let number = enumerators(view)
+            .find(|(enumerator, _)| enumerator == name)
+            .map(|(_, number)| number);
         value = match (number, view.item(name)) {
             (Some(number), _) => Value::Int(number),
             (None, Some(Item::Constant(other))) => other.value.clone(),
@@ -81,12 +97,12 @@ fn meaning(view: &View, value: &Value) -> Value {
     value
 }
 
-/// The number that a constant called `name` comes to.
-pub fn number(view: &View, name: &str) -> Option<i64> {
+/// Returns the number of the constant called `name`.
+pub fn number(view: &SurfaceView, name: &str) -> Option<i64> {
     let Item::Constant(constant) = view.item(name)? else {
         return None;
     };
-    match meaning(view, &constant.value) {
+    match evaluate(view, &constant.value) {
         Value::Int(value) => Some(value),
         _ => None,
     }

@@ -1,151 +1,152 @@
-//! Values of an enumeration.
+//! The enumerators of an enumeration.
 
 use std::collections::HashMap;
 
 use sp_ir::{Enum, Variant};
 
-use super::{Ledger, constants};
-use crate::change::{Both, Declared, Kind, Reason, Revalued};
-use crate::likeness::Likeness;
+use super::{Changes, constants};
+use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason, ValueChange};
+use crate::similarity::Similarity;
 
-/// An enumeration that both sides have.
-pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Enum, new: &'p Enum) {
-    match ledger.pair.like(&old.repr, &new.repr) {
-        Likeness::Same => {}
-        like => ledger.item(Kind::EnumRetyped(
-            Both {
-                old: &old.repr,
-                new: &new.repr,
-            },
-            like,
-        )),
-    }
+type VariantsByName<'p> = HashMap<&'p str, &'p Variant>;
+
+/// Compares an enumeration of both sides.
+pub fn compare<'p>(changes: &mut Changes<'_, 'p>, old: &'p Enum, new: &'p Enum) {
+    compare_integer_types(changes, old, new);
     if old.variants == new.variants {
         return;
     }
-    let was: HashMap<&str, &Variant> = old
-        .variants
-        .iter()
-        .map(|it| (it.name.as_str(), it))
-        .collect();
-    let is: HashMap<&str, &Variant> = new
-        .variants
-        .iter()
-        .map(|it| (it.name.as_str(), it))
-        .collect();
-    let gone = old
-        .variants
-        .iter()
-        .filter(|it| !is.contains_key(it.name.as_str()));
-    let mut came: Vec<&Variant> = new
-        .variants
-        .iter()
-        .filter(|it| !was.contains_key(it.name.as_str()))
-        .collect();
-    for variant in gone {
-        went(ledger, variant, &mut came, old, new);
+    let by_name = OldNew { old, new }.map(variants_by_name);
+    let removed = without(&old.variants, &by_name.new);
+    let mut added = without(&new.variants, &by_name.old);
+    for variant in removed {
+        push_removed(changes, variant, &mut added, OldNew { old, new });
     }
-    let revalued = revalued(&was, new);
-    came.retain(|one| !told(ledger, one));
-    if let Some(cause) = pushes(&came, &revalued) {
-        let kind = Kind::VariantInserted(revalued);
-        ledger.part(&cause.name, kind, None, Some(declared(cause, new)));
-        came.retain(|one| one.name != cause.name);
+    added.retain(|variant| !push_former_macro(changes, variant));
+    let revalued = revalued(&by_name.old, new);
+    if let Some(inserted) = inserted(&added, &revalued) {
+        let kind = ChangeKind::VariantInserted(revalued);
+        let declaration = Some(declaration(inserted, new));
+        changes.push_part(&inserted.name, kind, None, declaration);
+        added.retain(|variant| variant.name != inserted.name);
     } else {
-        for one in revalued {
-            let (before, after) = (was[one.name], is[one.name]);
-            let kind = Kind::VariantRevalued(one.value);
-            ledger.part(
-                one.name,
-                kind,
-                Some(declared(before, old)),
-                Some(declared(after, new)),
-            );
+        for change in revalued {
+            let before = declaration(by_name.old[change.name], old);
+            let after = declaration(by_name.new[change.name], new);
+            let kind = ChangeKind::VariantRevalued(change.value);
+            changes.push_part(change.name, kind, Some(before), Some(after));
         }
     }
-    for variant in &came {
-        let kind = Kind::VariantAdded(variant.value);
-        ledger.part(&variant.name, kind, None, Some(declared(variant, new)));
+    for variant in &added {
+        let kind = ChangeKind::VariantAdded(variant.value);
+        let declaration = Some(declaration(variant, new));
+        changes.push_part(&variant.name, kind, None, declaration);
     }
-    let same = |one: &&Variant| {
-        is.get(one.name.as_str())
-            .is_some_and(|it| it.value == one.value)
+    if added.is_empty() && is_reordered(old, new, &by_name.new) {
+        changes.push_unreported(UnreportedReason::Order);
+    }
+}
+
+fn compare_integer_types<'p>(changes: &mut Changes<'_, 'p>, old: &'p Enum, new: &'p Enum) {
+    let similarity = changes.pair.compare_types(&old.repr, &new.repr);
+    if similarity != Similarity::Same {
+        let integers = OldNew { old, new }.map(|item| &item.repr);
+        changes.push_item(ChangeKind::EnumRetyped(integers, similarity));
+    }
+}
+
+fn variants_by_name(item: &Enum) -> VariantsByName<'_> {
+    let variants = item.variants.iter();
+    variants
+        .map(|variant| (variant.name.as_str(), variant))
+        .collect()
+}
+
+/// Returns the variants whose names `other` does not have.
+fn without<'p>(variants: &'p [Variant], other: &VariantsByName) -> Vec<&'p Variant> {
+    let variants = variants.iter();
+    variants
+        .filter(|variant| !other.contains_key(variant.name.as_str()))
+        .collect()
+}
+
+/// Returns true if both sides have the same enumerators in another order.
+fn is_reordered(old: &Enum, new: &Enum, new_by_name: &VariantsByName) -> bool {
+    let is_unchanged = |variant: &Variant| {
+        let new = new_by_name.get(variant.name.as_str());
+        new.is_some_and(|new| new.value == variant.value)
     };
-    if came.is_empty()
-        && old.variants.len() == new.variants.len()
-        && old.variants.iter().all(|it| same(&it))
-    {
-        ledger.none(Reason::Order);
-    }
+    old.variants.len() == new.variants.len() && old.variants.iter().all(is_unchanged)
 }
 
-fn declared<'p>(variant: &'p Variant, of: &'p Enum) -> Declared<'p> {
-    Declared::Variant(&variant.name, variant.value, &of.loc)
+fn declaration<'p>(variant: &'p Variant, item: &'p Enum) -> Declaration<'p> {
+    Declaration::Enumerator(&variant.name, variant.value, &item.loc)
 }
 
-/// A name that went: a macro has it now, or another name has its value, or it is gone.
-fn went<'p>(
-    ledger: &mut Ledger<'_, 'p>,
+/// Adds the change of a removed enumerator: a macro replaces it, another enumerator has its number, or it is absent.
+fn push_removed<'p>(
+    changes: &mut Changes<'_, 'p>,
     variant: &'p Variant,
-    came: &mut Vec<&'p Variant>,
-    old: &'p Enum,
-    new: &'p Enum,
+    added: &mut Vec<&'p Variant>,
+    enums: OldNew<&'p Enum>,
 ) {
-    let before = Some(declared(variant, old));
-    let heir = came.iter().position(|one| one.value == variant.value);
-    let heir = heir.map(|heir| came.remove(heir));
-    let after = heir.map(|heir| declared(heir, new));
-    let still = constants::number(&ledger.pair.new, &variant.name);
-    let was = heir.and_then(|heir| constants::number(&ledger.pair.old, &heir.name));
-    let kind = match (still.or(was), heir) {
-        (Some(value), _) if value == variant.value => Kind::None(Reason::MacroForVariant),
-        (Some(value), _) => Kind::VariantRevalued(Both {
+    let replacement = added.iter().position(|other| other.value == variant.value);
+    let replacement = replacement.map(|index| added.remove(index));
+    let new_macro = constants::number(&changes.pair.new, &variant.name);
+    let old_macro = replacement.and_then(|other| constants::number(&changes.pair.old, &other.name));
+    let kind = match (new_macro.or(old_macro), replacement) {
+        (Some(value), _) if value == variant.value => {
+            ChangeKind::Unreported(UnreportedReason::MacroForEnumerator)
+        }
+        (Some(value), _) => ChangeKind::VariantRevalued(OldNew {
             old: variant.value,
             new: value,
         }),
-        (None, Some(_)) => Kind::VariantRenamed(variant.value),
-        (None, None) => Kind::VariantRemoved(variant.value),
+        (None, Some(_)) => ChangeKind::VariantRenamed(variant.value),
+        (None, None) => ChangeKind::VariantRemoved(variant.value),
     };
-    ledger.part(&variant.name, kind, before, after);
+    let before = Some(declaration(variant, enums.old));
+    let after = replacement.map(|other| declaration(other, enums.new));
+    changes.push_part(&variant.name, kind, before, after);
 }
 
-/// A newcomer that was a macro of the same value.
-fn told(ledger: &mut Ledger, variant: &Variant) -> bool {
-    let told = constants::number(&ledger.pair.old, &variant.name) == Some(variant.value);
-    if told {
-        ledger.part(
-            &variant.name,
-            Kind::None(Reason::MacroForVariant),
-            None,
-            None,
-        );
+/// Adds the change of an added enumerator that replaces a macro of the same value. Returns true for such an enumerator.
+fn push_former_macro(changes: &mut Changes, variant: &Variant) -> bool {
+    let is_macro = constants::number(&changes.pair.old, &variant.name) == Some(variant.value);
+    if is_macro {
+        let kind = ChangeKind::Unreported(UnreportedReason::MacroForEnumerator);
+        changes.push_part(&variant.name, kind, None, None);
     }
-    told
+    is_macro
 }
 
-fn revalued<'p>(was: &HashMap<&str, &'p Variant>, new: &'p Enum) -> Vec<Revalued<'p>> {
-    let both = new.variants.iter().filter_map(|one| {
-        let before = was.get(one.name.as_str())?;
-        let value = Both {
-            old: before.value,
-            new: one.value,
+/// Returns the enumerators whose numbers changed.
+fn revalued<'p>(old: &VariantsByName, new: &'p Enum) -> Vec<ValueChange<'p>> {
+    let changes = new.variants.iter().filter_map(|variant| {
+        let value = OldNew {
+            old: old.get(variant.name.as_str())?.value,
+            new: variant.value,
         };
-        (value.old != value.new).then_some(Revalued {
-            name: &one.name,
+        (value.old != value.new).then_some(ValueChange {
+            name: &variant.name,
             value,
         })
     });
-    both.collect()
+    changes.collect()
 }
 
-/// The newcomer that took the first pushed name's value, where all were pushed on together.
-fn pushes<'p>(came: &[&'p Variant], revalued: &[Revalued]) -> Option<&'p Variant> {
-    let first = revalued.iter().min_by_key(|one| one.value.old)?;
+/// Returns the added enumerator that increased the numbers of all `revalued` ones by the same step.
+fn inserted<'p>(added: &[&'p Variant], revalued: &[ValueChange]) -> Option<&'p Variant> {
+    let first = revalued.iter().min_by_key(|change| change.value.old)?;
     let step = first.value.new - first.value.old;
-    let together = revalued
+    let is_uniform = revalued
         .iter()
-        .all(|one| one.value.new - one.value.old == step && step > 0);
-    let cause = came.iter().find(|one| one.value == first.value.old)?;
-    let newcomers = came.iter().filter(|one| one.value >= first.value.old);
-    (together && newcomers.count() as i64 >= step).then_some(*cause)
+        .all(|change| change.value.new - change.value.old == step && step > 0);
+    let cause = added
+        .iter()
+        .find(|variant| variant.value == first.value.old)?;
+    let inserted = added
+        .iter()
+        .filter(|variant| variant.value >= first.value.old);
+    (is_uniform && inserted.count() as i64 >= step).then_some(*cause)
 }

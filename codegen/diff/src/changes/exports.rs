@@ -1,64 +1,64 @@
-//! Which libraries export what is declared on both sides.
+//! The libraries that export the functions that both sides declare.
+
+use std::collections::BTreeSet;
 
 use sp_ir::{Function, Item, Side};
 
-use super::super::change::{Both, Change, Declared, Kind};
-use crate::pair::Pair;
-use crate::surface::Exports;
+use crate::change::{Change, ChangeKind, Declaration, OldNew};
+use crate::pair::SurfacePair;
 
-/// Compares exports, where both sides' libraries were read.
-pub fn compare<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
-    let (Some(was), Some(is)) = (pair.old.exports, pair.new.exports) else {
+/// Compares the exports if they are known for both sides.
+pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    let (Some(old_exports), Some(new_exports)) = (pair.old.exports, pair.new.exports) else {
         return;
     };
     for name in &pair.new.order {
-        let entry = &pair.new.items[name];
-        let (Item::Function(new), Some(old)) = (&*entry.item, pair.old.items.get(name)) else {
+        let new_entry = &pair.new.items[name];
+        let (Item::Function(new), Some(old_entry)) = (&*new_entry.item, pair.old.items.get(name))
+        else {
             continue;
         };
-        let Item::Function(before) = &*old.item else {
+        let Item::Function(old) = &*old_entry.item else {
             continue;
         };
-        if plugins(new) || plugins(before) || new.inline || before.inline {
+        if !is_exported_by_core(new) || !is_exported_by_core(old) {
             continue;
         }
-        if let Some(kind) = libraries(was, &before.symbol, is, &new.symbol) {
+        let libraries = OldNew {
+            old: old_exports.get(&old.symbol),
+            new: new_exports.get(&new.symbol),
+        };
+        if let Some(kind) = compare_libraries(libraries) {
             found.push(Change {
-                api: entry.api,
+                api: new_entry.api,
                 item: (*name).to_string(),
                 kind,
-                old: Some(Declared::Item(name, &old.item)),
-                new: Some(Declared::Item(name, &entry.item)),
+                old: Some(Declaration::Item(name, &old_entry.item)),
+                new: Some(Declaration::Item(name, &new_entry.item)),
             });
         }
     }
 }
 
-/// Whether the plugin defines it.
-fn plugins(function: &Function) -> bool {
-    function.exported_by.as_ref().map(|it| it.value) == Some(Side::Plugin)
+fn is_exported_by_core(function: &Function) -> bool {
+    let exporter = function.exported_by.as_ref().map(|stated| stated.value);
+    exporter != Some(Side::Plugin) && !function.inline
 }
 
-fn libraries<'p>(was: &Exports, old: &str, is: &Exports, new: &str) -> Option<Kind<'p>> {
-    let none = Default::default();
-    let before = was.get(old).unwrap_or(&none);
-    let after = is.get(new).unwrap_or(&none);
-    let names = |all: &std::collections::BTreeSet<String>| {
-        all.iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ")
+fn compare_libraries<'p>(libraries: OldNew<Option<&BTreeSet<String>>>) -> Option<ChangeKind<'p>> {
+    let none = BTreeSet::new();
+    let OldNew { old, new } = libraries.map(|libraries| libraries.unwrap_or(&none));
+    let names = |libraries: &BTreeSet<String>| {
+        let names: Vec<&str> = libraries.iter().map(String::as_str).collect();
+        names.join(", ")
     };
-    let both = || Both {
-        old: names(before),
-        new: names(after),
-    };
-    match (before.is_empty(), after.is_empty()) {
+    let both = || OldNew { old, new }.map(names);
+    match (old.is_empty(), new.is_empty()) {
         (true, true) => None,
-        (true, false) => Some(Kind::SymbolExported(names(after))),
-        (false, true) => Some(Kind::SymbolDropped(names(before))),
-        _ if before == after => None,
-        _ if !before.is_disjoint(after) => Some(Kind::SymbolShared(both())),
-        _ => Some(Kind::SymbolMoved(both())),
+        (true, false) => Some(ChangeKind::SymbolExported(names(new))),
+        (false, true) => Some(ChangeKind::SymbolDropped(names(old))),
+        _ if old == new => None,
+        _ if !old.is_disjoint(new) => Some(ChangeKind::SymbolShared(both())),
+        _ => Some(ChangeKind::SymbolMoved(both())),
     }
 }

@@ -1,32 +1,34 @@
-//! Facts of the contract. One that only one side states is no change of the contract: nothing says that
-//! it did not hold before. Whether a member must be set is one, since what TensorFlow demands is known by
-//! release. A comment that states something else, or nothing any more, is always reported.
+//! Facts of the contract: who sets, owns and stores a value.
+//!
+//! A fact that only one side states is not a change, since it may have held before. `presence` is an exception, because
+//! the required fields are known for each release. A changed or removed comment is always reported.
 
 use sp_ir::{Direction, Field, Param, Presence, Side, Stated, Struct, Transfer};
 
-use super::Ledger;
-use crate::change::{Both, Declared, Kind, Reason};
+use super::Changes;
+use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason};
 
 type Fact<T> = Option<Stated<T>>;
 
-/// What the two sides state of one fact.
-enum Says<T> {
+/// The result of comparing one fact.
+enum FactChange<T> {
     Same,
-    Stated,
-    /// A comment states something else, or nothing, and the facts do not contradict each other.
-    Commented,
-    Changed(Both<T>),
+    /// Only one side states the fact.
+    StatedOnOneSide,
+    /// A comment states another value, or none, and the facts do not contradict each other.
+    Comment,
+    Value(OldNew<T>),
 }
 
-fn says<T: Clone + PartialEq>(old: &Fact<T>, new: &Fact<T>) -> Says<T> {
+fn compare<T: Clone + PartialEq>(old: &Fact<T>, new: &Fact<T>) -> FactChange<T> {
     match (old, new) {
-        (Some(old), Some(new)) if old.value != new.value => Says::Changed(Both {
+        (Some(old), Some(new)) if old.value != new.value => FactChange::Value(OldNew {
             old: old.value.clone(),
             new: new.value.clone(),
         }),
-        _ if comment(old) != comment(new) => Says::Commented,
-        _ if old.is_some() == new.is_some() => Says::Same,
-        _ => Says::Stated,
+        _ if comment(old) != comment(new) => FactChange::Comment,
+        _ if old.is_some() == new.is_some() => FactChange::Same,
+        _ => FactChange::StatedOnOneSide,
     }
 }
 
@@ -34,145 +36,148 @@ fn comment<T>(fact: &Fact<T>) -> Option<&T> {
     fact.as_ref()?.comment_value()
 }
 
-/// The kind of a difference that is not a change of the contract.
-fn uncontradicted<'p>(is_commented: bool) -> Kind<'p> {
-    match is_commented {
-        true => Kind::CommentChanged,
-        false => Kind::None(Reason::Stated),
+/// Returns the kind of a difference that does not change the contract.
+fn unchanged_value<'p>(comment_changed: bool) -> ChangeKind<'p> {
+    match comment_changed {
+        true => ChangeKind::CommentChanged,
+        false => ChangeKind::Unreported(UnreportedReason::StatedOnOneSide),
     }
 }
 
-fn fact<'p, T: Clone + PartialEq>(
-    ledger: &mut Ledger<'_, 'p>,
+fn push_fact<'p, T: Clone + PartialEq>(
+    changes: &mut Changes<'_, 'p>,
     path: &str,
-    both: Both<&'p Fact<T>>,
-    kind: impl FnOnce(Both<T>) -> Kind<'p>,
-    declared: Both<Declared<'p>>,
+    facts: OldNew<&'p Fact<T>>,
+    kind: impl FnOnce(OldNew<T>) -> ChangeKind<'p>,
 ) {
-    let kind = match says(both.old, both.new) {
-        Says::Same => return,
-        Says::Stated => uncontradicted(false),
-        Says::Commented => uncontradicted(true),
-        Says::Changed(both) => kind(both),
+    let kind = match compare(facts.old, facts.new) {
+        FactChange::Same => return,
+        FactChange::StatedOnOneSide => unchanged_value(false),
+        FactChange::Comment => unchanged_value(true),
+        FactChange::Value(values) => kind(values),
     };
-    ledger.push(path.into(), kind, Some(declared.old), Some(declared.new));
+    let declarations = changes.declarations();
+    let (old, new) = (Some(declarations.old), Some(declarations.new));
+    changes.push(path.into(), kind, old, new);
 }
 
-/// A struct's own facts.
-pub fn structure<'p>(ledger: &mut Ledger<'_, 'p>, both: Both<&'p Struct>) {
-    let declared = Both {
-        old: ledger.old,
-        new: ledger.new,
-    };
-    let path = ledger.path.to_string();
-    let filled = both.map(|one| &one.filled_by);
-    fact(ledger, &path, filled, Kind::FillerChanged, declared);
-    let receiver = both.map(|one| one.receiver.as_ref().map(|it| &it.value));
-    if receiver.old != receiver.new {
-        ledger.item(Kind::ReceiverChanged(receiver));
+/// Compares the facts of a struct itself.
+pub fn compare_struct<'p>(changes: &mut Changes<'_, 'p>, structs: OldNew<&'p Struct>) {
+    let path = changes.path.to_string();
+    let fillers = structs.map(|item| &item.filled_by);
+    push_fact(changes, &path, fillers, ChangeKind::FillerChanged);
+    let receivers = structs.map(|item| item.receiver.as_ref().map(|stated| &stated.value));
+    if receivers.old != receivers.new {
+        changes.push_item(ChangeKind::ReceiverChanged);
     }
 }
 
-/// A member's.
-pub fn field<'p>(ledger: &mut Ledger<'_, 'p>, of: Option<Both<&'p Struct>>, both: Both<&'p Field>) {
-    let path = format!("{}.{}", ledger.path, both.new.name);
-    let declared = both.map(Declared::Field);
-    let mut push = |kind| ledger.push(path.clone(), kind, Some(declared.old), Some(declared.new));
-    let filler = of
-        .and_then(|of| of.new.filler(both.new))
+/// Compares the facts of a member. `structs` is `None` for a union.
+pub fn compare_field<'p>(
+    changes: &mut Changes<'_, 'p>,
+    structs: Option<OldNew<&'p Struct>>,
+    fields: OldNew<&'p Field>,
+) {
+    let path = format!("{}.{}", changes.path, fields.new.name);
+    let declarations = fields.map(Declaration::Field);
+    let mut push = |kind| {
+        let (old, new) = (Some(declarations.old), Some(declarations.new));
+        changes.push(path.clone(), kind, old, new)
+    };
+    let filler = structs
+        .and_then(|structs| structs.new.filler(fields.new))
         .unwrap_or(Side::Plugin);
-    let kinds = (filled(of, both), presence(both, filler));
-    // Both facts may be of the same comment.
+    let kinds = (
+        filler_change(structs, fields),
+        presence_change(fields, filler),
+    );
+    // One comment may state both facts.
     let is_reported = matches!(
         kinds,
-        (Some(Kind::CommentChanged), Some(Kind::CommentChanged))
+        (
+            Some(ChangeKind::CommentChanged),
+            Some(ChangeKind::CommentChanged)
+        )
     );
     let presence = kinds.1.filter(|_| !is_reported);
     kinds.0.into_iter().chain(presence).for_each(&mut push);
-    let neutral = both.map(|one| one.neutral.as_ref().map(|it| it.value.as_str()));
-    if neutral.old != neutral.new {
-        push(Kind::NeutralChanged(neutral));
+    let defaults = fields.map(|field| field.neutral.as_ref().map(|stated| stated.value.as_str()));
+    if defaults.old != defaults.new {
+        push(ChangeKind::DefaultReturnChanged);
     }
 }
 
-/// The change of the side that fills a member, which its direction states too.
-fn filled<'p>(of: Option<Both<&'p Struct>>, both: Both<&'p Field>) -> Option<Kind<'p>> {
-    let by = says(&both.old.filled_by, &both.new.filled_by);
-    let way = says(&both.old.direction, &both.new.direction);
-    if let Says::Changed(sides) = by {
-        return Some(Kind::FillerChanged(sides));
+/// Returns the change of the side that sets a member, which the direction states too.
+fn filler_change<'p>(
+    structs: Option<OldNew<&'p Struct>>,
+    fields: OldNew<&'p Field>,
+) -> Option<ChangeKind<'p>> {
+    let filler = compare(&fields.old.filled_by, &fields.new.filled_by);
+    let direction = compare(&fields.old.direction, &fields.new.direction);
+    if let FactChange::Value(sides) = filler {
+        return Some(ChangeKind::FillerChanged(sides));
     }
-    let is_commented = comment(&both.old.filled_by) != comment(&both.new.filled_by)
-        || comment(&both.old.direction) != comment(&both.new.direction);
-    let turned = of.filter(|_| is_commented).and_then(|of| turned(of, both));
-    match (way, turned, by) {
-        (Says::Changed(ways), ..) => Some(Kind::DirectionChanged(ways)),
-        (_, Some(sides), _) => Some(Kind::FillerChanged(sides)),
-        (Says::Same, None, Says::Same) => None,
-        _ => Some(uncontradicted(is_commented)),
+    let comment_changed = comment(&fields.old.filled_by) != comment(&fields.new.filled_by)
+        || comment(&fields.old.direction) != comment(&fields.new.direction);
+    let derived = structs
+        .filter(|_| comment_changed)
+        .and_then(|structs| derived_filler_change(structs, fields));
+    match (direction, derived, filler) {
+        (FactChange::Value(directions), ..) => Some(ChangeKind::DirectionChanged(directions)),
+        (_, Some(sides), _) => Some(ChangeKind::FillerChanged(sides)),
+        (FactChange::Same, None, FactChange::Same) => None,
+        _ => Some(unchanged_value(comment_changed)),
     }
 }
 
-/// The sides that fill a member of a struct that the same side fills, if they differ.
-fn turned(of: Both<&Struct>, both: Both<&Field>) -> Option<Both<Side>> {
-    let side = |item: &Struct| item.filled_by.as_ref().map(|it| it.value);
-    let sides = Both {
-        old: of.old.filler(both.old)?,
-        new: of.new.filler(both.new)?,
+/// Returns the sides that set a member if they differ although the side that sets the struct is the same.
+fn derived_filler_change(structs: OldNew<&Struct>, fields: OldNew<&Field>) -> Option<OldNew<Side>> {
+    let side = |item: &Struct| item.filled_by.as_ref().map(|stated| stated.value);
+    let sides = OldNew {
+        old: structs.old.filler(fields.old)?,
+        new: structs.new.filler(fields.new)?,
     };
-    (side(of.old) == side(of.new) && sides.old != sides.new).then_some(sides)
+    (side(structs.old) == side(structs.new) && sides.old != sides.new).then_some(sides)
 }
 
-fn presence<'p>(both: Both<&'p Field>, filler: Side) -> Option<Kind<'p>> {
-    let said = both.map(|one| {
-        one.presence
-            .as_ref()
-            .map_or(Presence::Unstated, |it| it.value)
+fn presence_change<'p>(fields: OldNew<&'p Field>, filler: Side) -> Option<ChangeKind<'p>> {
+    let presence = fields.map(|field| {
+        let presence = field.presence.as_ref();
+        presence.map_or(Presence::Unstated, |stated| stated.value)
     });
-    let is_commented = comment(&both.old.presence) != comment(&both.new.presence);
-    match (said.old, said.new) {
-        (old, new) if old == new => is_commented.then_some(Kind::CommentChanged),
-        (_, Presence::Required) => Some(Kind::PresenceTightened(said, filler)),
-        (Presence::Required, _) => Some(Kind::PresenceRelaxed(said, filler)),
-        _ => Some(uncontradicted(is_commented)),
+    let comment_changed = comment(&fields.old.presence) != comment(&fields.new.presence);
+    match (presence.old, presence.new) {
+        (old, new) if old == new => comment_changed.then_some(ChangeKind::CommentChanged),
+        (_, Presence::Required) => Some(ChangeKind::PresenceTightened(presence, filler)),
+        (Presence::Required, _) => Some(ChangeKind::PresenceRelaxed(presence, filler)),
+        _ => Some(unchanged_value(comment_changed)),
     }
 }
 
-/// A parameter's; `caller` gives what goes in.
-pub fn parameter<'p>(ledger: &mut Ledger<'_, 'p>, path: &str, both: Both<&'p Param>, caller: Side) {
-    let declared = Both {
-        old: ledger.old,
-        new: ledger.new,
-    };
-    let ways: Both<&'p Fact<Direction>> = both.map(|one| &one.direction);
-    fact(ledger, path, ways, Kind::DirectionChanged, declared);
-    transfer(ledger, path.into(), both.map(|one| &one.transfer), caller);
-    let scope = both.map(|one| &one.scope);
-    fact(
-        ledger,
-        path,
-        scope,
-        |both| Kind::ScopeChanged(both, caller),
-        declared,
-    );
+/// Compares the facts of a parameter. `caller` passes it.
+pub fn compare_parameter<'p>(
+    changes: &mut Changes<'_, 'p>,
+    path: &str,
+    params: OldNew<&'p Param>,
+    caller: Side,
+) {
+    let directions: OldNew<&'p Fact<Direction>> = params.map(|param| &param.direction);
+    push_fact(changes, path, directions, ChangeKind::DirectionChanged);
+    compare_transfer(changes, path, params.map(|param| &param.transfer), caller);
+    let scopes = params.map(|param| &param.scope);
+    push_fact(changes, path, scopes, |scopes| {
+        ChangeKind::ScopeChanged(scopes, caller)
+    });
 }
 
-/// Whether ownership moves; `giver` has it before the call.
-pub fn transfer<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    path: String,
-    both: Both<&'p Fact<Transfer>>,
+/// Compares ownership transfers. `giver` owns the value before the call.
+pub fn compare_transfer<'p>(
+    changes: &mut Changes<'_, 'p>,
+    path: &str,
+    transfers: OldNew<&'p Fact<Transfer>>,
     giver: Side,
 ) {
-    let declared = Both {
-        old: ledger.old,
-        new: ledger.new,
-    };
-    fact(
-        ledger,
-        &path,
-        both,
-        |both| Kind::TransferChanged(both, giver),
-        declared,
-    );
+    push_fact(changes, path, transfers, |transfers| {
+        ChangeKind::TransferChanged(transfers, giver)
+    });
 }

@@ -2,30 +2,32 @@
 
 use sp_ir::{Function, Side};
 
-use super::{Ledger, parameters};
-use crate::change::{Both, Kind};
+use super::{Changes, parameters};
+use crate::change::{ChangeKind, OldNew};
 
-/// A function that both sides have.
-pub fn compare<'p>(ledger: &mut Ledger<'_, 'p>, old: &'p Function, new: &'p Function) {
-    let exporter = |one: &Function| one.exported_by.as_ref().map_or(Side::Core, |it| it.value);
-    let by = Both {
-        old: exporter(old),
-        new: exporter(new),
-    };
-    if by.old != by.new {
-        ledger.item(Kind::ExporterChanged(by));
+/// Compares a function of both sides.
+pub fn compare<'p>(changes: &mut Changes<'_, 'p>, old: &'p Function, new: &'p Function) {
+    let exporters = OldNew { old, new }.map(exporter);
+    if exporters.old != exporters.new {
+        changes.push_item(ChangeKind::ExporterChanged(exporters));
     }
     match (old.inline, new.inline) {
-        (false, true) => ledger.item(Kind::FunctionInlined),
-        (true, false) => ledger.item(Kind::FunctionOutlined),
+        (false, true) => changes.push_item(ChangeKind::FunctionInlined),
+        (true, false) => changes.push_item(ChangeKind::FunctionOutlined),
         (false, false) if old.symbol != new.symbol => {
-            let symbol = Both {
+            let symbols = OldNew {
                 old: old.symbol.as_str(),
                 new: new.symbol.as_str(),
             };
-            ledger.item(Kind::SymbolRenamed(symbol));
+            changes.push_item(ChangeKind::SymbolRenamed(symbols));
         }
         _ => {}
     }
-    parameters::function(ledger, &old.signature, &new.signature, by.new.other());
+    let caller = exporters.new.other();
+    parameters::compare_function(changes, &old.signature, &new.signature, caller);
+}
+
+fn exporter(function: &Function) -> Side {
+    let exporter = function.exported_by.as_ref();
+    exporter.map_or(Side::Core, |stated| stated.value)
 }

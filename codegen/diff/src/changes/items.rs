@@ -1,185 +1,224 @@
-//! Which items came, went, or are compared with which.
+//! Items: which were added or removed, and which correspond to each other.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use sp_ir::{Item, Type};
 
-use super::{Ledger, constants, enums, functions, parameters, records};
-use crate::change::{Change, Declared, Kind, Reason};
-use crate::likeness::Likeness;
-use crate::pair::Pair;
-use crate::view::View;
+use super::{Changes, constants, enums, functions, parameters, records};
+use crate::change::{Change, ChangeKind, Declaration, UnreportedReason};
+use crate::pair::SurfacePair;
+use crate::similarity::Similarity;
+use crate::view::SurfaceView;
+
+/// An item and its name.
+type NamedItem<'p> = (&'p str, &'p Item);
 
 /// Compares the items that both sides have.
-pub fn compare<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
-    for name in &pair.old.order {
-        let Some((partner, kind)) = partner(pair, name) else {
+pub fn compare<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    for old_name in &pair.old.order {
+        let Some((partner, name_change)) = partner(pair, old_name) else {
             continue;
         };
-        let (was, is) = (&pair.old.items[name], pair.new.items.get_key_value(partner));
-        let Some((new, is)) = is else { continue };
-        let mut ledger = Ledger {
+        let old = &pair.old.items[old_name];
+        let Some((new_name, new)) = pair.new.items.get_key_value(partner) else {
+            continue;
+        };
+        let mut changes = Changes {
             pair,
-            api: is.api,
-            path: Cow::Borrowed(*new),
-            old: Declared::Item(name, &was.item),
-            new: Declared::Item(new, &is.item),
+            api: new.api,
+            path: Cow::Borrowed(*new_name),
+            old: Declaration::Item(old_name, &old.item),
+            new: Declaration::Item(new_name, &new.item),
             found,
         };
-        if let Some(kind) = kind {
-            ledger.item(kind);
+        if let Some(kind) = name_change {
+            changes.push_item(kind);
         }
-        if was.api != is.api {
-            ledger.none(Reason::Rehomed);
+        if old.api != new.api {
+            changes.push_unreported(UnreportedReason::MovedToOtherApi);
         }
-        items(&mut ledger, name, &was.item, new, &is.item);
+        compare_items(&mut changes, (old_name, &old.item), (new_name, &new.item));
     }
 }
 
-/// NEW's name for OLD's item, and what is to be said of the name itself.
-fn partner<'p>(pair: &'p Pair<'p>, name: &str) -> Option<(&'p str, Option<Kind<'p>>)> {
+/// Returns NEW's name for an item of OLD, and the change of the name.
+fn partner<'p>(pair: &'p SurfacePair<'p>, name: &str) -> Option<(&'p str, Option<ChangeKind<'p>>)> {
     if let Some(other) = pair.renamed.get(name) {
-        let nameless = other.contains("__") || name.contains("__");
-        let kind = if nameless {
-            Kind::None(Reason::Nameless)
-        } else {
-            Kind::TypeRenamed
+        let is_anonymous = other.contains("__") || name.contains("__");
+        let kind = match is_anonymous {
+            true => ChangeKind::Unreported(UnreportedReason::Anonymous),
+            false => ChangeKind::TypeRenamed,
         };
         return Some((other, Some(kind)));
     }
     if let Some(other) = pair.aliased.get(name) {
-        return Some((other, Some(Kind::None(Reason::Alias))));
+        let kind = ChangeKind::Unreported(UnreportedReason::Alias);
+        return Some((other, Some(kind)));
     }
-    let (same, entry) = pair.new.items.get_key_value(name)?;
-    // An alias whose thing is compared under its own name has nothing of its own to compare.
+    let (same_name, entry) = pair.new.items.get_key_value(name)?;
     let old_is_alias = matches!(pair.old.item(name), Some(Item::Alias(_)));
     let new_is_alias = matches!(&*entry.item, Item::Alias(_));
-    (old_is_alias == new_is_alias)
-        .then_some((*same, None))
-        .or_else(|| {
-            let told = pair
-                .aliased
-                .iter()
-                .any(|(old, new)| old == name || new == name);
-            (!told).then_some((*same, None))
-        })
+    // The item behind such an alias is compared under its own name.
+    let is_compared_elsewhere = || {
+        let mut aliased = pair.aliased.iter();
+        aliased.any(|(old, new)| old == name || new == name)
+    };
+    (old_is_alias == new_is_alias || !is_compared_elsewhere()).then_some((*same_name, None))
 }
 
-fn items<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p str,
-    one: &'p Item,
-    new: &'p str,
-    two: &'p Item,
+fn compare_items<'p>(
+    changes: &mut Changes<'_, 'p>,
+    (old_name, old): NamedItem<'p>,
+    (new_name, new): NamedItem<'p>,
 ) {
-    match (one, two) {
-        (Item::Struct(one), Item::Struct(two)) => records::structs(ledger, old, one, new, two),
-        (Item::Union(one), Item::Union(two)) => records::unions(ledger, old, one, new, two),
-        (Item::Enum(one), Item::Enum(two)) => enums::compare(ledger, one, two),
-        (Item::Function(one), Item::Function(two)) => functions::compare(ledger, one, two),
-        (Item::Callback(one), Item::Callback(two)) => {
-            let caller = ledger.pair.new.caller(new);
-            parameters::callback(ledger, &one.signature, &two.signature, caller);
+    match (old, new) {
+        (Item::Struct(old), Item::Struct(new)) => {
+            records::compare_structs(changes, (old_name, old), (new_name, new))
         }
-        (Item::Constant(one), Item::Constant(two)) => constants::compare(ledger, one, two),
-        (Item::Handle(one), Item::Handle(two)) => {
-            if one.pointer != two.pointer {
-                ledger.item(Kind::HandleRetyped);
+        (Item::Union(old), Item::Union(new)) => {
+            records::compare_unions(changes, (old_name, old), (new_name, new))
+        }
+        (Item::Enum(old), Item::Enum(new)) => enums::compare(changes, old, new),
+        (Item::Function(old), Item::Function(new)) => functions::compare(changes, old, new),
+        (Item::Callback(old), Item::Callback(new)) => {
+            let caller = changes.pair.new.caller(new_name);
+            parameters::compare_callback(changes, &old.signature, &new.signature, caller);
+        }
+        (Item::Constant(old), Item::Constant(new)) => constants::compare(changes, old, new),
+        (Item::Handle(old), Item::Handle(new)) => {
+            if old.pointer != new.pointer {
+                changes.push_item(ChangeKind::HandleRetyped);
             }
         }
-        (Item::Alias(one), Item::Alias(two)) => match ledger.pair.like(&one.ty, &two.ty) {
-            Likeness::Same if one.ty == two.ty => {}
-            Likeness::Same => ledger.none(Reason::Alias),
-            like => ledger.item(Kind::AliasRetyped(like)),
-        },
-        _ => kinds(ledger, old, one, new, two),
+        (Item::Alias(old), Item::Alias(new)) => {
+            match changes.pair.compare_types(&old.ty, &new.ty) {
+                Similarity::Same if old.ty == new.ty => {}
+                Similarity::Same => changes.push_unreported(UnreportedReason::Alias),
+                similarity => changes.push_item(ChangeKind::AliasRetyped(similarity)),
+            }
+        }
+        _ => compare_kinds(changes, (old_name, old), (new_name, new)),
     }
 }
 
-/// A name that is another kind of thing.
-fn kinds<'p>(ledger: &mut Ledger<'_, 'p>, old: &str, one: &Item, new: &str, two: &Item) {
-    let named = |name: &str, item: &Item| match item {
+/// Adds the change of a name that is another kind of declaration.
+fn compare_kinds<'p>(
+    changes: &mut Changes<'_, 'p>,
+    (old_name, old): NamedItem,
+    (new_name, new): NamedItem,
+) {
+    let as_type = |name: &str, item: &Item| match item {
         Item::Alias(alias) => alias.ty.clone(),
         _ => Type::Named(name.into()),
     };
     let is_type = |item: &Item| !matches!(item, Item::Function(_) | Item::Constant(_));
-    let (was, is) = (named(old, one), named(new, two));
-    let like = match (one, two) {
-        // Who only ever saw the pointer sees no difference.
-        (Item::Handle(hidden), Item::Struct(_) | Item::Union(_))
-        | (Item::Struct(_) | Item::Union(_), Item::Handle(hidden))
-            if !hidden.pointer =>
+    let similarity = match (old, new) {
+        // Code that used the opaque type has only pointers to it.
+        (Item::Handle(handle), Item::Struct(_) | Item::Union(_))
+        | (Item::Struct(_) | Item::Union(_), Item::Handle(handle))
+            if !handle.pointer =>
         {
-            Likeness::Respelled
+            Similarity::Respelled
         }
-        _ if is_type(one) && is_type(two) => ledger.pair.opened(&was, &is),
-        _ => Likeness::Other,
+        _ if is_type(old) && is_type(new) => changes
+            .pair
+            .compare_definitions(&as_type(old_name, old), &as_type(new_name, new)),
+        _ => Similarity::Other,
     };
-    ledger.item(Kind::KindChanged(like));
+    changes.push_item(ChangeKind::KindChanged(similarity));
 }
 
-/// What only one side has: APIs and items.
-pub fn one_sided<'p>(pair: &'p Pair<'p>, found: &mut Vec<Change<'p>>) {
-    let heirs: BTreeSet<&str> = pair
-        .renamed
-        .values()
-        .chain(pair.aliased.values())
-        .map(String::as_str)
-        .collect();
-    let went = |name: &&&str| partner(pair, name).is_none();
-    let came = |name: &&&str| {
-        let stayed = pair.old.items.contains_key(*name)
-            && partner(pair, name).is_some_and(|it| it.0 == **name);
-        !stayed && !heirs.contains(*name)
-    };
-    apis(&pair.new, &pair.old, &Kind::ApiAdded, found);
-    apis(&pair.old, &pair.new, &Kind::ApiRemoved, found);
-    for name in pair.old.order.iter().filter(went) {
-        let [function, constant, ty] =
-            [Kind::FunctionRemoved, Kind::ConstRemoved, Kind::TypeRemoved];
-        let kind = lone(&pair.old, &pair.new, name, [function, constant, ty]);
+/// Adds the APIs and items that only one side has.
+pub fn compare_one_sided<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    push_apis(&pair.new, &pair.old, &ChangeKind::ApiAdded, found);
+    push_apis(&pair.old, &pair.new, &ChangeKind::ApiRemoved, found);
+    push_removed(pair, found);
+    push_added(pair, found);
+}
+
+fn push_removed<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    let names = pair.old.order.iter();
+    for name in names.filter(|name| partner(pair, name).is_none()) {
+        let kinds = OneSidedKinds {
+            function: ChangeKind::FunctionRemoved,
+            constant: ChangeKind::ConstRemoved,
+            ty: ChangeKind::TypeRemoved,
+        };
         let entry = &pair.old.items[name];
-        let old = Some(Declared::Item(name, &entry.item));
         found.push(Change {
             api: entry.api,
             item: (*name).into(),
-            kind,
-            old,
+            kind: one_sided_kind(&pair.old, &pair.new, name, kinds),
+            old: Some(Declaration::Item(name, &entry.item)),
             new: None,
         });
     }
-    for name in pair.new.order.iter().filter(came) {
-        let [function, constant, ty] = [Kind::FunctionAdded, Kind::ConstAdded, Kind::TypeAdded];
-        let kind = lone(&pair.new, &pair.old, name, [function, constant, ty]);
+}
+
+fn push_added<'p>(pair: &'p SurfacePair<'p>, found: &mut Vec<Change<'p>>) {
+    let partners = pair.renamed.values().chain(pair.aliased.values());
+    let partners: BTreeSet<&str> = partners.map(String::as_str).collect();
+    let is_added = |name: &&&str| {
+        let is_unchanged = pair.old.items.contains_key(*name)
+            && partner(pair, name).is_some_and(|(partner, _)| partner == **name);
+        !is_unchanged && !partners.contains(*name)
+    };
+    for name in pair.new.order.iter().filter(is_added) {
+        let kinds = OneSidedKinds {
+            function: ChangeKind::FunctionAdded,
+            constant: ChangeKind::ConstAdded,
+            ty: ChangeKind::TypeAdded,
+        };
         let entry = &pair.new.items[name];
-        let new = Some(Declared::Item(name, &entry.item));
         found.push(Change {
             api: entry.api,
             item: (*name).into(),
-            kind,
+            kind: one_sided_kind(&pair.new, &pair.old, name, kinds),
             old: None,
-            new,
+            new: Some(Declaration::Item(name, &entry.item)),
         });
     }
 }
 
-/// What is to be said of an item that `other` lacks: of a function, a constant or a type.
-fn lone<'p>(view: &View, other: &View, name: &str, kinds: [Kind<'p>; 3]) -> Kind<'p> {
-    let [function, constant, ty] = kinds;
+/// The kinds of change for an added or a removed item.
+struct OneSidedKinds<'p> {
+    function: ChangeKind<'p>,
+    constant: ChangeKind<'p>,
+    ty: ChangeKind<'p>,
+}
+
+/// Returns the kind of change for an item of `view` that `other` does not have.
+fn one_sided_kind<'p>(
+    view: &SurfaceView,
+    other: &SurfaceView,
+    name: &str,
+    kinds: OneSidedKinds<'p>,
+) -> ChangeKind<'p> {
     let entry = &view.items[name];
     match &*entry.item {
-        Item::Alias(_) if other.items.contains_key(name) => Kind::None(Reason::Alias),
-        _ if !other.apis.contains_key(entry.api) => Kind::None(Reason::Follows),
-        Item::Function(_) => function,
-        Item::Constant(one) => constants::one_sided(other, name, one, constant),
-        _ if nameless(name, view) => Kind::None(Reason::Nameless),
-        _ => ty,
+        Item::Alias(_) if other.items.contains_key(name) => {
+            ChangeKind::Unreported(UnreportedReason::Alias)
+        }
+        _ if !other.apis.contains_key(entry.api) => {
+            ChangeKind::Unreported(UnreportedReason::Consequence)
+        }
+        Item::Function(_) => kinds.function,
+        Item::Constant(constant) => {
+            constants::one_sided_kind(other, name, constant, kinds.constant)
+        }
+        _ if is_anonymous(name, view) => ChangeKind::Unreported(UnreportedReason::Anonymous),
+        _ => kinds.ty,
     }
 }
 
-/// The APIs of `view` that `other` lacks.
-fn apis<'p>(view: &'p View, other: &View, kind: &Kind<'p>, found: &mut Vec<Change<'p>>) {
+/// Adds the APIs of `view` that `other` does not have.
+fn push_apis<'p>(
+    view: &'p SurfaceView,
+    other: &SurfaceView,
+    kind: &ChangeKind<'p>,
+    found: &mut Vec<Change<'p>>,
+) {
     let mut names: Vec<&str> = view.apis.keys().copied().collect();
     names.retain(|name| !other.apis.contains_key(name));
     names.sort_unstable();
@@ -192,8 +231,8 @@ fn apis<'p>(view: &'p View, other: &View, kind: &Kind<'p>, found: &mut Vec<Chang
     }));
 }
 
-/// What C leaves nameless is called after what it stands in.
-fn nameless(name: &str, view: &View) -> bool {
-    let parent = name.rsplit_once("__").map(|(parent, _)| parent);
-    parent.is_some_and(|parent| view.item(parent).is_some())
+/// Returns true for an anonymous type of C, which has the name of the enclosing item, `__` and a suffix.
+fn is_anonymous(name: &str, view: &SurfaceView) -> bool {
+    let enclosing = name.rsplit_once("__").map(|(enclosing, _)| enclosing);
+    enclosing.is_some_and(|enclosing| view.item(enclosing).is_some())
 }

@@ -1,63 +1,63 @@
-//! From two sides to all that differs between them: every difference of every fact that the IR has is
-//! one change, or a consequence of one. Docs and places in headers are no facts.
+//! Finds all differences between two sides. Every difference of a fact in the IR is one change, or a consequence of one.
+//! Docs and locations in headers are not compared.
 
 mod constants;
 mod enums;
 mod exports;
 mod facts;
-mod frame;
+mod field_moves;
 mod functions;
 mod items;
 mod parameters;
+mod record_pair;
 mod records;
-mod shift;
 mod sizes;
 
 use std::borrow::Cow;
 
-use super::change::{Both, Change, Declared, Kind, Reason};
-use super::pair::Pair;
+use super::change::{Change, ChangeKind, Declaration, OldNew, UnreportedReason};
+use super::pair::SurfacePair;
 
-/// All changes but those of versions, which the findings of the others decide on.
-pub fn of<'p>(pair: &'p Pair) -> Vec<Change<'p>> {
-    let mut found = of_items(pair);
-    items::one_sided(pair, &mut found);
+/// Returns all changes except those of versions, which depend on the findings about the others.
+pub fn find<'p>(pair: &'p SurfacePair) -> Vec<Change<'p>> {
+    let mut found = find_in_common_items(pair);
+    items::compare_one_sided(pair, &mut found);
     exports::compare(pair, &mut found);
     found
 }
 
-/// Those of items that both sides have.
-pub fn of_items<'p>(pair: &'p Pair) -> Vec<Change<'p>> {
+/// Returns the changes of items that both sides have.
+pub fn find_in_common_items<'p>(pair: &'p SurfacePair) -> Vec<Change<'p>> {
     let mut found = Vec::new();
     items::compare(pair, &mut found);
     found
 }
 
-/// Where changes are gathered: the item at hand and its declarations.
-struct Ledger<'l, 'p> {
-    pair: &'p Pair<'p>,
+/// Collects the changes of one item.
+struct Changes<'l, 'p> {
+    pair: &'p SurfacePair<'p>,
     api: &'p str,
     path: Cow<'p, str>,
-    old: Declared<'p>,
-    new: Declared<'p>,
+    old: Declaration<'p>,
+    new: Declaration<'p>,
     found: &'l mut Vec<Change<'p>>,
 }
 
-impl<'p> Ledger<'_, 'p> {
-    /// A change of the item itself.
-    fn item(&mut self, kind: Kind<'p>) {
+impl<'p> Changes<'_, 'p> {
+    /// Adds a change of the item itself.
+    fn push_item(&mut self, kind: ChangeKind<'p>) {
         let (old, new) = (Some(self.old), Some(self.new));
         let item = self.path.to_string();
         self.push(item, kind, old, new);
     }
 
-    /// A change of a part of it.
-    fn part(
+    /// Adds a change of a member or enumerator.
+    fn push_part(
         &mut self,
         part: &str,
-        kind: Kind<'p>,
-        old: Option<Declared<'p>>,
-        new: Option<Declared<'p>>,
+        kind: ChangeKind<'p>,
+        old: Option<Declaration<'p>>,
+        new: Option<Declaration<'p>>,
     ) {
         let item = format!("{}.{part}", self.path);
         self.push(item, kind, old, new);
@@ -66,9 +66,9 @@ impl<'p> Ledger<'_, 'p> {
     fn push(
         &mut self,
         item: String,
-        kind: Kind<'p>,
-        old: Option<Declared<'p>>,
-        new: Option<Declared<'p>>,
+        kind: ChangeKind<'p>,
+        old: Option<Declaration<'p>>,
+        new: Option<Declaration<'p>>,
     ) {
         let api = self.api;
         self.found.push(Change {
@@ -80,19 +80,26 @@ impl<'p> Ledger<'_, 'p> {
         });
     }
 
-    /// The same for a part under its own path.
-    fn at(&mut self, path: String, both: Both<Declared<'p>>) -> Ledger<'_, 'p> {
-        Ledger {
+    fn push_unreported(&mut self, reason: UnreportedReason) {
+        self.push_item(ChangeKind::Unreported(reason));
+    }
+
+    /// Returns a collector for a part with its own path and declarations.
+    fn for_part(&mut self, path: String, declarations: OldNew<Declaration<'p>>) -> Changes<'_, 'p> {
+        Changes {
             pair: self.pair,
             api: self.api,
             path: Cow::Owned(path),
-            old: both.old,
-            new: both.new,
+            old: declarations.old,
+            new: declarations.new,
             found: &mut *self.found,
         }
     }
 
-    fn none(&mut self, reason: Reason) {
-        self.item(Kind::None(reason));
+    fn declarations(&self) -> OldNew<Declaration<'p>> {
+        OldNew {
+            old: self.old,
+            new: self.new,
+        }
     }
 }

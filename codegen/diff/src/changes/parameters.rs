@@ -1,320 +1,328 @@
-//! What calls pass and return. Parameters are one where they have one name, or, nameless, one type.
+//! Parameters and results of calls. Parameters correspond by name, or by type if one has no name.
 
+use sp_ir::c::spell;
 use sp_ir::{Param, Side, Signature, Type};
 
-use super::{Ledger, facts};
-use crate::change::{Both, Called, Kind, Reason};
-use crate::likeness::Likeness;
-use crate::pair::Pair;
-use sp_ir::c::spell;
+use super::{Changes, facts};
+use crate::change::{CallChange, ChangeKind, OldNew, UnreportedReason};
+use crate::pair::SurfacePair;
+use crate::similarity::Similarity;
 
-/// One difference between two lists of parameters. Numbers count from 0.
-enum Step {
+/// One difference between two parameter lists. Indexes start with 0.
+#[derive(Clone, Copy)]
+enum ParamStep {
     Added(usize),
     Removed(usize),
-    Moved(usize, usize),
-    Kept(usize, usize),
+    Moved(OldNew<usize>),
+    Matched(OldNew<usize>),
 }
 
-/// A function: each difference is a change.
-pub fn function<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p Signature,
-    new: &'p Signature,
+/// The signatures of a call on both sides.
+#[derive(Clone, Copy)]
+struct Call<'p> {
+    signature: OldNew<&'p Signature>,
     caller: Side,
-) {
-    if old == new {
-        return;
+}
+
+impl<'p> Call<'p> {
+    fn change(self, description: String) -> CallChange<'p> {
+        CallChange {
+            signature: self.signature,
+            caller: self.caller,
+            description,
+        }
     }
-    let called = |what: String| Called {
-        signature: Both { old, new },
-        caller,
-        what,
-        by_symbol: true,
-    };
-    for step in steps(&old.params, &new.params) {
+
+    fn params(self, index: OldNew<usize>) -> OldNew<&'p Param> {
+        OldNew {
+            old: &self.signature.old.params[index.old],
+            new: &self.signature.new.params[index.new],
+        }
+    }
+
+    fn steps(self) -> Vec<ParamStep> {
+        compare_params(&self.signature.old.params, &self.signature.new.params)
+    }
+
+    /// Describes an added, removed or moved parameter.
+    fn describe(self, step: ParamStep) -> String {
         match step {
-            Step::Added(at) => {
-                let what = told("added", &new.params[at], at);
-                part(
-                    ledger,
-                    &new.params[at],
-                    at,
-                    Kind::ParameterAdded(called(what)),
-                );
+            ParamStep::Added(index) => {
+                let name = param_name(&self.signature.new.params[index], index);
+                format!("{name} was added as parameter {}", index + 1)
             }
-            Step::Removed(at) => {
-                let what = told("removed", &old.params[at], at);
-                part(
-                    ledger,
-                    &old.params[at],
-                    at,
-                    Kind::ParameterRemoved(called(what)),
-                );
+            ParamStep::Removed(index) => {
+                let name = param_name(&self.signature.old.params[index], index);
+                format!("{name} was removed (parameter {})", index + 1)
             }
-            Step::Moved(from, at) => {
-                let what = format!(
-                    "{} moved from {} to {}",
-                    named(&new.params[at], at),
-                    from + 1,
-                    at + 1
-                );
-                part(
-                    ledger,
-                    &new.params[at],
-                    at,
-                    Kind::ParameterMoved(called(what)),
-                );
+            ParamStep::Moved(index) | ParamStep::Matched(index) => {
+                let name = param_name(&self.signature.new.params[index.new], index.new);
+                let (old, new) = (index.old + 1, index.new + 1);
+                format!("{name} moved from parameter {old} to {new}")
             }
-            Step::Kept(from, at) => kept(
-                ledger,
-                &old.params[from],
-                &new.params[at],
-                at,
-                caller,
-                &called,
-            ),
         }
     }
-    returned(ledger, old, new, caller, &called);
-}
 
-/// A slot or callback: what a binary sees of it is one change.
-pub fn callback<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p Signature,
-    new: &'p Signature,
-    caller: Side,
-) {
-    if old == new {
-        return;
-    }
-    let steps = steps(&old.params, &new.params);
-    let mut words = Vec::new();
-    for step in &steps {
-        match step {
-            Step::Added(at) => words.push(told("added", &new.params[*at], *at)),
-            Step::Removed(at) => words.push(told("removed", &old.params[*at], *at)),
-            Step::Moved(from, at) => {
-                words.push(format!(
-                    "{} moved from {} to {}",
-                    named(&new.params[*at], *at),
-                    from + 1,
-                    at + 1
-                ));
-            }
-            Step::Kept(from, at) => {
-                let (was, is) = (&old.params[*from], &new.params[*at]);
-                if !ledger.pair.like(&was.ty, &is.ty).is_binary() {
-                    words.push(format!(
-                        "{} is {}, before {}",
-                        named(is, *at),
-                        spell(&is.ty),
-                        spell(&was.ty)
-                    ));
-                }
-            }
-        }
-    }
-    if !ledger.pair.like(&old.ret, &new.ret).is_binary() {
-        words.push(format!(
-            "returns {}, before {}",
-            spell(&new.ret),
-            spell(&old.ret)
-        ));
-    }
-    let called = |what: String| Called {
-        signature: Both { old, new },
-        caller,
-        what,
-        by_symbol: false,
-    };
-    if !words.is_empty() {
-        let what = words.join("; ");
-        ledger.item(Kind::CallbackSignature(called(what)));
-    }
-    for step in steps {
-        if let Step::Kept(from, at) = step {
-            let (was, is) = (&old.params[from], &new.params[at]);
-            if ledger.pair.like(&was.ty, &is.ty).is_binary() {
-                kept(ledger, was, is, at, caller, &called);
-            }
-        }
-    }
-    if ledger.pair.like(&old.ret, &new.ret).is_binary() {
-        returned(ledger, old, new, caller, &called);
-    }
-}
-
-fn kept<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p Param,
-    new: &'p Param,
-    at: usize,
-    caller: Side,
-    called: &impl Fn(String) -> Called<'p>,
-) {
-    let what = || {
+    fn describe_retyped(self, index: OldNew<usize>) -> String {
+        let params = self.params(index);
+        let name = param_name(params.new, index.new);
+        let types = params.map(|param| spell(&param.ty));
         format!(
-            "{} is {}, before {}",
-            named(new, at),
-            spell(&new.ty),
-            spell(&old.ty)
+            "the type of {name} changed from {} to {}",
+            types.old, types.new
         )
+    }
+
+    fn describe_result(self) -> String {
+        let types = self.signature.map(|signature| spell(&signature.ret));
+        format!(
+            "the return type changed from {} to {}",
+            types.old, types.new
+        )
+    }
+}
+
+/// Compares a function: each difference is a change.
+pub fn compare_function<'p>(
+    changes: &mut Changes<'_, 'p>,
+    old: &'p Signature,
+    new: &'p Signature,
+    caller: Side,
+) {
+    if old == new {
+        return;
+    }
+    let call = Call {
+        signature: OldNew { old, new },
+        caller,
     };
-    if let Some(kind) = retyped(ledger.pair, &old.ty, &new.ty, || {
-        Kind::ParameterRetyped(called(what()))
-    }) {
-        part(ledger, new, at, kind);
+    for step in call.steps() {
+        let change = || call.change(call.describe(step));
+        match step {
+            ParamStep::Added(index) => {
+                let kind = ChangeKind::ParameterAdded(change());
+                push_param(changes, &new.params[index], index, kind);
+            }
+            ParamStep::Removed(index) => {
+                let kind = ChangeKind::ParameterRemoved(change());
+                push_param(changes, &old.params[index], index, kind);
+            }
+            ParamStep::Moved(index) => {
+                let kind = ChangeKind::ParameterMoved(change());
+                push_param(changes, &new.params[index.new], index.new, kind);
+            }
+            ParamStep::Matched(index) => compare_param(changes, call, index),
+        }
     }
-    if old.name != new.name {
-        let said = old.name.is_empty() || new.name.is_empty();
-        let kind = if said {
-            Kind::None(Reason::Stated)
-        } else {
-            Kind::ParameterRenamed
+    compare_result(changes, call);
+}
+
+/// Compares a function pointer or callback: all that a binary sees of it is one change.
+pub fn compare_callback<'p>(
+    changes: &mut Changes<'_, 'p>,
+    old: &'p Signature,
+    new: &'p Signature,
+    caller: Side,
+) {
+    if old == new {
+        return;
+    }
+    let pair = changes.pair;
+    let call = Call {
+        signature: OldNew { old, new },
+        caller,
+    };
+    let is_compatible = |types: OldNew<&Type>| {
+        pair.compare_types(types.old, types.new)
+            .is_binary_compatible()
+    };
+    let mut descriptions = Vec::new();
+    let mut compatible = Vec::new();
+    for step in call.steps() {
+        match step {
+            ParamStep::Matched(index)
+                if is_compatible(call.params(index).map(|param| &param.ty)) =>
+            {
+                compatible.push(index)
+            }
+            ParamStep::Matched(index) => descriptions.push(call.describe_retyped(index)),
+            step => descriptions.push(call.describe(step)),
+        }
+    }
+    let has_compatible_result = is_compatible(call.signature.map(|signature| &signature.ret));
+    if !has_compatible_result {
+        descriptions.push(call.describe_result());
+    }
+    if !descriptions.is_empty() {
+        let change = call.change(descriptions.join("; "));
+        changes.push_item(ChangeKind::CallbackSignature(change));
+    }
+    for index in compatible {
+        compare_param(changes, call, index);
+    }
+    if has_compatible_result {
+        compare_result(changes, call);
+    }
+}
+
+/// Compares a parameter that both sides have.
+fn compare_param<'p>(changes: &mut Changes<'_, 'p>, call: Call<'p>, index: OldNew<usize>) {
+    let params = call.params(index);
+    let retyped = || ChangeKind::ParameterRetyped(call.change(call.describe_retyped(index)));
+    if let Some(kind) = type_change(changes.pair, params.map(|param| &param.ty), retyped) {
+        push_param(changes, params.new, index.new, kind);
+    }
+    let names = params.map(|param| param.name.as_str());
+    if names.old != names.new {
+        let kind = match names.old.is_empty() || names.new.is_empty() {
+            true => ChangeKind::Unreported(UnreportedReason::StatedOnOneSide),
+            false => ChangeKind::ParameterRenamed(names),
         };
-        part(ledger, new, at, kind);
+        push_param(changes, params.new, index.new, kind);
     }
-    let path = format!("{}({})", ledger.path, named(new, at));
-    facts::parameter(ledger, &path, Both { old, new }, caller);
+    let path = format!("{}({})", changes.path, param_name(params.new, index.new));
+    facts::compare_parameter(changes, &path, params, call.caller);
 }
 
-/// What is said of a type that differs: as `worst` has it, where a binary sees it.
-pub fn retyped<'p>(
-    pair: &Pair,
-    old: &'p Type,
-    new: &'p Type,
-    worst: impl FnOnce() -> Kind<'p>,
-) -> Option<Kind<'p>> {
-    let both = Both { old, new };
-    match pair.like(old, new) {
-        Likeness::Same if bare(old) == bare(new) => None,
-        Likeness::Same => Some(Kind::None(Reason::Alias)),
-        Likeness::Const => Some(Kind::Constness(both)),
-        Likeness::Respelled => Some(Kind::Respelled(both)),
-        _ => Some(worst()),
+/// Returns the kind of change between two types: `incompatible` if binaries see it, or `None` if they are the same.
+pub fn type_change<'p>(
+    pair: &SurfacePair,
+    types: OldNew<&'p Type>,
+    incompatible: impl FnOnce() -> ChangeKind<'p>,
+) -> Option<ChangeKind<'p>> {
+    let spelling = types.map(spell_without_names);
+    match pair.compare_types(types.old, types.new) {
+        Similarity::Same if spelling.old == spelling.new => None,
+        Similarity::Same => Some(ChangeKind::Unreported(UnreportedReason::Alias)),
+        Similarity::Const => Some(ChangeKind::ConstnessChanged(types)),
+        Similarity::Respelled => Some(ChangeKind::TypeRespelled(types)),
+        _ => Some(incompatible()),
     }
 }
 
-/// The type as C spells it, without the names of a callback's parameters.
-fn bare(ty: &Type) -> String {
+/// Spells a type in C, without the names of a callback's parameters.
+fn spell_without_names(ty: &Type) -> String {
     match ty {
         Type::Function(signature) => {
-            let params = signature.params.iter().map(|param| bare(&param.ty));
-            format!(
-                "{}({})",
-                bare(&signature.ret),
-                params.collect::<Vec<_>>().join(",")
-            )
+            let params = signature.params.iter();
+            let params = params.map(|param| spell_without_names(&param.ty));
+            let params = params.collect::<Vec<_>>().join(",");
+            format!("{}({params})", spell_without_names(&signature.ret))
         }
         ty => spell(ty),
     }
 }
 
-fn returned<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p Signature,
-    new: &'p Signature,
-    caller: Side,
-    called: &impl Fn(String) -> Called<'p>,
-) {
-    let what = || format!("returns {}, before {}", spell(&new.ret), spell(&old.ret));
-    if let Some(kind) = retyped(ledger.pair, &old.ret, &new.ret, || {
-        Kind::ReturnRetyped(called(what()))
-    }) {
-        ledger.item(kind);
+fn compare_result<'p>(changes: &mut Changes<'_, 'p>, call: Call<'p>) {
+    let retyped = || ChangeKind::ReturnRetyped(call.change(call.describe_result()));
+    let types = call.signature.map(|signature| &signature.ret);
+    if let Some(kind) = type_change(changes.pair, types, retyped) {
+        changes.push_item(kind);
     }
-    let transfer = Both {
-        old: &old.ret_transfer,
-        new: &new.ret_transfer,
-    };
-    let path = format!("{}()", ledger.path);
-    facts::transfer(ledger, path, transfer, caller.other());
+    let transfers = call.signature.map(|signature| &signature.ret_transfer);
+    let path = format!("{}()", changes.path);
+    facts::compare_transfer(changes, &path, transfers, call.caller.other());
 }
 
-fn part<'p>(ledger: &mut Ledger<'_, 'p>, param: &Param, at: usize, kind: Kind<'p>) {
-    let item = format!("{}({})", ledger.path, named(param, at));
-    let (old, new) = (Some(ledger.old), Some(ledger.new));
-    ledger.push(item, kind, old, new);
+fn push_param<'p>(
+    changes: &mut Changes<'_, 'p>,
+    param: &Param,
+    index: usize,
+    kind: ChangeKind<'p>,
+) {
+    let item = format!("{}({})", changes.path, param_name(param, index));
+    let (old, new) = (Some(changes.old), Some(changes.new));
+    changes.push(item, kind, old, new);
 }
 
-fn told(word: &str, param: &Param, at: usize) -> String {
-    format!("{} {word} at {}", named(param, at), at + 1)
-}
-
-/// The parameter's name, or its type and place.
-fn named(param: &Param, at: usize) -> String {
+/// Returns the parameter's name, or its number and type if it has none.
+fn param_name(param: &Param, index: usize) -> String {
     match param.name.is_empty() {
-        true => format!("#{} {}", at + 1, spell(&param.ty)),
+        true => format!("#{} {}", index + 1, spell(&param.ty)),
         false => param.name.clone(),
     }
 }
 
-/// What became of each parameter: the longest run of common ones is kept, and what stands between
-/// them on both sides is paired.
-fn steps(old: &[Param], new: &[Param]) -> Vec<Step> {
-    let named = |all: &[Param]| all.iter().all(|one| !one.name.is_empty());
-    let by_name = named(old) && named(new);
-    let same = |one: &Param, two: &Param| match by_name {
-        true => one.name == two.name,
-        false => one.ty == two.ty,
+/// Compares two parameter lists. The longest common subsequence matches; the parameters between its elements are
+/// matched in order, unless the other list has them elsewhere.
+fn compare_params(old: &[Param], new: &[Param]) -> Vec<ParamStep> {
+    let have_names = |params: &[Param]| params.iter().all(|param| !param.name.is_empty());
+    let by_name = have_names(old) && have_names(new);
+    let is_same = |old: &Param, new: &Param| match by_name {
+        true => old.name == new.name,
+        false => old.ty == new.ty,
     };
-    let mut pairs = common(old, new, &same);
+    let mut common = longest_common_subsequence(old, new, &is_same);
+    common.push((old.len(), new.len()));
     let mut steps = Vec::new();
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    pairs.push((old.len(), new.len()));
-    let (mut from, mut at) = (0, 0);
-    for (i, j) in pairs {
-        let both = (i - from).min(j - at);
-        let beside =
-            |k: usize| by_name && (elsewhere(&old[from + k], new) || elsewhere(&new[at + k], old));
-        for k in 0..both {
-            match beside(k) {
-                true => (left.push(from + k), right.push(at + k)).0,
-                false => steps.push(Step::Kept(from + k, at + k)),
+    let (mut unmatched_old, mut unmatched_new) = (Vec::new(), Vec::new());
+    let (mut old_start, mut new_start) = (0, 0);
+    for (old_end, new_end) in common {
+        let count = (old_end - old_start).min(new_end - new_start);
+        for offset in 0..count {
+            let index = OldNew {
+                old: old_start + offset,
+                new: new_start + offset,
+            };
+            let is_elsewhere =
+                by_name && (has_name(&old[index.old], new) || has_name(&new[index.new], old));
+            if is_elsewhere {
+                unmatched_old.push(index.old);
+                unmatched_new.push(index.new);
+            } else {
+                steps.push(ParamStep::Matched(index));
             }
         }
-        left.extend(from + both..i);
-        right.extend(at + both..j);
-        if i < old.len() {
-            steps.push(Step::Kept(i, j));
+        unmatched_old.extend(old_start + count..old_end);
+        unmatched_new.extend(new_start + count..new_end);
+        if old_end < old.len() {
+            steps.push(ParamStep::Matched(OldNew {
+                old: old_end,
+                new: new_end,
+            }));
         }
-        (from, at) = (i + 1, j + 1);
+        (old_start, new_start) = (old_end + 1, new_end + 1);
     }
-    for from in left {
-        let found = right.iter().position(|at| same(&old[from], &new[*at]));
-        match found {
-            Some(found) => steps.push(Step::Moved(from, right.remove(found))),
-            None => steps.push(Step::Removed(from)),
-        }
+    for old_index in unmatched_old {
+        let mut candidates = unmatched_new.iter();
+        let found = candidates.position(|new_index| is_same(&old[old_index], &new[*new_index]));
+        steps.push(match found {
+            Some(found) => ParamStep::Moved(OldNew {
+                old: old_index,
+                new: unmatched_new.remove(found),
+            }),
+            None => ParamStep::Removed(old_index),
+        });
     }
-    steps.extend(right.into_iter().map(Step::Added));
+    steps.extend(unmatched_new.into_iter().map(ParamStep::Added));
     steps
 }
 
-fn elsewhere(param: &Param, all: &[Param]) -> bool {
-    all.iter().any(|other| other.name == param.name)
+fn has_name(param: &Param, params: &[Param]) -> bool {
+    params.iter().any(|other| other.name == param.name)
 }
 
-/// The longest common subsequence, as pairs of places.
-pub fn common<T>(old: &[T], new: &[T], same: &impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
-    let (rows, columns) = (old.len(), new.len());
-    let mut best = vec![vec![0_u32; columns + 1]; rows + 1];
-    for i in (0..rows).rev() {
-        for j in (0..columns).rev() {
-            best[i][j] = match same(&old[i], &new[j]) {
-                true => best[i + 1][j + 1] + 1,
-                false => best[i + 1][j].max(best[i][j + 1]),
+/// Returns the longest common subsequence of two lists, as pairs of indexes.
+pub fn longest_common_subsequence<T>(
+    old: &[T],
+    new: &[T],
+    is_same: &impl Fn(&T, &T) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut lengths = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            lengths[i][j] = match is_same(&old[i], &new[j]) {
+                true => lengths[i + 1][j + 1] + 1,
+                false => lengths[i + 1][j].max(lengths[i][j + 1]),
             };
         }
     }
     let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
-    while i < rows && j < columns {
-        if same(&old[i], &new[j]) {
+    while i < old.len() && j < new.len() {
+        if is_same(&old[i], &new[j]) {
             pairs.push((i, j));
             (i, j) = (i + 1, j + 1);
-        } else if best[i + 1][j] >= best[i][j + 1] {
+        } else if lengths[i + 1][j] >= lengths[i][j + 1] {
             i += 1;
         } else {
             j += 1;

@@ -1,168 +1,202 @@
-//! Structs and unions: which member is which, and what became of each by itself. What one member does
-//! to others is found in `shift`.
+//! Structs and unions: which members correspond, and the change of each member by itself. [`field_moves`] finds which
+//! members move others.
 
-use sp_ir::{Field, Item, Stated, Struct, Type, Union};
+use sp_ir::{Field, Item, Side, Stated, Struct, Type, Union};
 
-use super::frame::{As, Frame, Match, named};
-use super::{Ledger, facts, parameters, shift, sizes};
-use crate::change::{Both, Declared, Kind, Reason};
-use crate::likeness::Likeness;
+use super::record_pair::{FieldMatch, MatchKind, RecordPair, match_by_name};
+use super::{Changes, facts, field_moves, parameters, sizes};
+use crate::change::{ChangeKind, Declaration, OldNew, UnreportedReason};
+use crate::pair::SurfacePair;
+use crate::similarity::Similarity;
+use crate::view::SurfaceView;
 
-/// A struct that both sides have.
-pub fn structs<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p str,
-    one: &'p Struct,
-    new: &'p str,
-    two: &'p Struct,
+/// Compares a struct of both sides.
+pub fn compare_structs<'p>(
+    changes: &mut Changes<'_, 'p>,
+    (old_name, old): (&'p str, &'p Struct),
+    (new_name, new): (&'p str, &'p Struct),
 ) {
-    if unchanged(one, two) {
+    if is_unchanged(old, new) {
         return;
     }
-    let both = Both { old: one, new: two };
-    let (was, is) = (&ledger.pair.old, &ledger.pair.new);
-    let mut frame = Frame {
-        name: Both { old, new },
-        structure: Some(both),
-        fields: Both {
-            old: &one.fields,
-            new: &two.fields,
+    let structs = OldNew { old, new };
+    let (old_view, new_view) = (&changes.pair.old, &changes.pair.new);
+    let mut record = RecordPair {
+        name: OldNew {
+            old: old_name,
+            new: new_name,
         },
-        layout: both.map(|it| it.layout),
-        announced: Both {
-            old: was.announced(old, one),
-            new: is.announced(new, two),
+        structure: Some(structs),
+        fields: structs.map(|item| item.fields.as_slice()),
+        layout: structs.map(|item| item.layout),
+        announced: OldNew {
+            old: old_view.announced_size(old_name, old),
+            new: new_view.announced_size(new_name, new),
         },
-        held: was.held.contains_key(old) || is.held.contains_key(new),
-        matches: named(&one.fields, &two.fields),
+        is_used_by_value: old_view.by_value_uses.contains_key(old_name)
+            || new_view.by_value_uses.contains_key(new_name),
+        matches: match_by_name(&old.fields, &new.fields),
     };
-    let grouped = group(ledger, &mut frame);
-    rename(ledger, &mut frame);
-    facts::structure(ledger, both);
-    let follows = members(ledger, &frame);
-    let relaid = shift::compare(ledger, &frame, &grouped);
-    sizes::compare(ledger, &frame, both, relaid || follows);
-    layout(ledger, &frame, relaid || follows);
+    let grouped = find_groups(changes, &mut record);
+    match_by_offset(changes, &mut record);
+    facts::compare_struct(changes, structs);
+    let embedded_grew = compare_fields(changes, &record);
+    let layout_changed = field_moves::compare(changes, &record, &grouped);
+    let is_explained = layout_changed || embedded_grew;
+    sizes::compare(changes, &record, structs, is_explained);
+    compare_layout(changes, &record, is_explained);
 }
 
-/// Whether the two say the same word for word, as most do: then there is nothing to look into.
-fn unchanged(old: &Struct, new: &Struct) -> bool {
-    let field = |(one, two): (&Field, &Field)| {
-        one.name == two.name
-            && (one.offset, one.size) == (two.offset, two.size)
-            && one.ty == two.ty
-            && value(&one.filled_by) == value(&two.filled_by)
-            && value(&one.direction) == value(&two.direction)
-            && value(&one.presence) == value(&two.presence)
-            && value(&one.neutral) == value(&two.neutral)
+/// Returns true if no compared fact differs, which is the case for most structs.
+fn is_unchanged(old: &Struct, new: &Struct) -> bool {
+    let is_same_field = |(old, new): (&Field, &Field)| {
+        old.name == new.name
+            && (old.offset, old.size) == (new.offset, new.size)
+            && old.ty == new.ty
+            && values(&old.filled_by) == values(&new.filled_by)
+            && values(&old.direction) == values(&new.direction)
+            && values(&old.presence) == values(&new.presence)
+            && values(&old.neutral) == values(&new.neutral)
     };
     old.fields.len() == new.fields.len()
         && (old.layout, &old.struct_size) == (new.layout, &new.struct_size)
-        && value(&old.filled_by) == value(&new.filled_by)
-        && value(&old.receiver) == value(&new.receiver)
-        && old.fields.iter().zip(&new.fields).all(field)
+        && values(&old.filled_by) == values(&new.filled_by)
+        && values(&old.receiver) == values(&new.receiver)
+        && old.fields.iter().zip(&new.fields).all(is_same_field)
 }
 
-/// The value of a fact, and the value that a comment states.
-fn value<T>(fact: &Option<Stated<T>>) -> Option<(&T, Option<&T>)> {
+/// Returns the value of a fact, and the value that a comment states.
+fn values<T>(fact: &Option<Stated<T>>) -> Option<(&T, Option<&T>)> {
     let fact = fact.as_ref()?;
     Some((&fact.value, fact.comment_value()))
 }
 
-/// A union that both sides have.
-pub fn unions<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    old: &'p str,
-    one: &'p Union,
-    new: &'p str,
-    two: &'p Union,
+/// Compares a union of both sides.
+pub fn compare_unions<'p>(
+    changes: &mut Changes<'_, 'p>,
+    (old_name, old): (&'p str, &'p Union),
+    (new_name, new): (&'p str, &'p Union),
 ) {
-    let mut frame = Frame {
-        name: Both { old, new },
+    let unions = OldNew { old, new };
+    let mut record = RecordPair {
+        name: OldNew {
+            old: old_name,
+            new: new_name,
+        },
         structure: None,
-        fields: Both {
-            old: &one.fields,
-            new: &two.fields,
-        },
-        layout: Both {
-            old: one.layout,
-            new: two.layout,
-        },
-        announced: Both {
+        fields: unions.map(|item| item.fields.as_slice()),
+        layout: unions.map(|item| item.layout),
+        announced: OldNew {
             old: None,
             new: None,
         },
-        held: true,
-        matches: named(&one.fields, &two.fields),
+        is_used_by_value: true,
+        matches: match_by_name(&old.fields, &new.fields),
     };
-    rename(ledger, &mut frame);
-    let follows = members(ledger, &frame);
-    let lone = frame.lone();
-    for at in &lone.new {
-        let field = &two.fields[*at];
-        let kind = Kind::UnionMemberAdded(frame.relaid(vec![field], &[]));
-        ledger.part(&field.name, kind, None, Some(Declared::Field(field)));
+    match_by_offset(changes, &mut record);
+    let embedded_grew = compare_fields(changes, &record);
+    let unmatched = record.unmatched();
+    for index in &unmatched.new {
+        let field = &new.fields[*index];
+        let kind = ChangeKind::UnionMemberAdded(record.layout_change(vec![field], &[]));
+        changes.push_part(&field.name, kind, None, Some(Declaration::Field(field)));
     }
-    for at in &lone.old {
-        let field = &one.fields[*at];
-        let kind = Kind::UnionMemberRemoved(frame.relaid(vec![field], &[]));
-        ledger.part(&field.name, kind, Some(Declared::Field(field)), None);
+    for index in &unmatched.old {
+        let field = &old.fields[*index];
+        let kind = ChangeKind::UnionMemberRemoved(record.layout_change(vec![field], &[]));
+        changes.push_part(&field.name, kind, Some(Declaration::Field(field)), None);
     }
-    let retyped = frame.matches.iter().any(|it| {
-        let both = frame.both(it);
-        both.old.size != both.new.size
+    let is_resized = record.matches.iter().any(|field_match| {
+        let fields = record.fields_of(field_match);
+        fields.old.size != fields.new.size
     });
-    let told = !lone.new.is_empty() || !lone.old.is_empty() || retyped || follows;
-    layout(ledger, &frame, told);
-    let order = |it: &[Field]| it.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
-    let mut orders = (order(&one.fields), order(&two.fields));
-    if orders.0 != orders.1 {
-        orders.0.sort();
-        orders.1.sort();
-        if orders.0 == orders.1 {
-            ledger.none(Reason::Order);
-        }
+    let is_explained =
+        !unmatched.new.is_empty() || !unmatched.old.is_empty() || is_resized || embedded_grew;
+    compare_layout(changes, &record, is_explained);
+    if is_reordered(&old.fields, &new.fields) {
+        changes.push_unreported(UnreportedReason::Order);
     }
 }
 
-/// Members that stand in a struct of their own now, or did, without having moved.
-fn group<'p>(ledger: &mut Ledger<'_, 'p>, frame: &mut Frame<'p>) -> Both<Vec<usize>> {
-    let lone = frame.lone();
-    let mut grouped = Both {
+/// Returns true if both sides have the same names in another order.
+fn is_reordered(old: &[Field], new: &[Field]) -> bool {
+    let names = |fields: &[Field]| -> Vec<String> {
+        fields.iter().map(|field| field.name.clone()).collect()
+    };
+    let (mut old, mut new) = (names(old), names(new));
+    if old == new {
+        return false;
+    }
+    old.sort();
+    new.sort();
+    old == new
+}
+
+/// Finds members that moved into or out of an embedded struct and kept their offsets. Returns their indexes.
+fn find_groups<'p>(
+    changes: &mut Changes<'_, 'p>,
+    record: &mut RecordPair<'p>,
+) -> OldNew<Vec<usize>> {
+    let unmatched = record.unmatched();
+    let mut grouped = OldNew {
         old: Vec::new(),
         new: Vec::new(),
     };
-    let pair = ledger.pair;
-    for &at in &lone.new {
-        let field = &frame.fields.new[at];
-        if let Some(inner) = opened(&pair.new, field) {
-            let parts = stands(pair, frame.fields.old, &lone.old, field, inner, false);
-            if let Some(parts) = parts {
-                let names = parts.iter().map(|it| frame.fields.old[*it].name.clone());
-                let kind = Kind::FieldsGrouped(names.collect());
-                ledger.part(&field.name, kind, None, Some(Declared::Field(field)));
-                grouped.old.extend(parts);
-                grouped.new.push(at);
-            }
+    let pair = changes.pair;
+    for &index in &unmatched.new {
+        let group = &record.fields.new[index];
+        let compare = |field: &Field, part: &Field| pair.compare_types(&field.ty, &part.ty);
+        let candidates = (record.fields.old, unmatched.old.as_slice());
+        if let Some(parts) = group_parts(&pair.new, group, candidates, compare) {
+            let kind = ChangeKind::FieldsGrouped(names(record.fields.old, &parts));
+            changes.push_part(&group.name, kind, None, Some(Declaration::Field(group)));
+            grouped.old.extend(parts);
+            grouped.new.push(index);
         }
     }
-    for &at in &lone.old {
-        let field = &frame.fields.old[at];
-        if let Some(inner) = opened(&pair.old, field) {
-            let parts = stands(pair, frame.fields.new, &lone.new, field, inner, true);
-            if let Some(parts) = parts {
-                let names = parts.iter().map(|it| frame.fields.new[*it].name.clone());
-                let kind = Kind::FieldsGrouped(names.collect());
-                ledger.part(&field.name, kind, Some(Declared::Field(field)), None);
-                grouped.new.extend(parts);
-                grouped.old.push(at);
-            }
+    for &index in &unmatched.old {
+        let group = &record.fields.old[index];
+        let compare = |field: &Field, part: &Field| pair.compare_types(&part.ty, &field.ty);
+        let candidates = (record.fields.new, unmatched.new.as_slice());
+        if let Some(parts) = group_parts(&pair.old, group, candidates, compare) {
+            let kind = ChangeKind::FieldsGrouped(names(record.fields.new, &parts));
+            changes.push_part(&group.name, kind, Some(Declaration::Field(group)), None);
+            grouped.new.extend(parts);
+            grouped.old.push(index);
         }
     }
     grouped
 }
 
-fn opened<'v>(view: &'v crate::view::View, field: &Field) -> Option<&'v [Field]> {
+fn names(fields: &[Field], indexes: &[usize]) -> Vec<String> {
+    let fields = indexes.iter().map(|index| &fields[*index]);
+    fields.map(|field| field.name.clone()).collect()
+}
+
+/// Returns the indexes of the other side's members that correspond to the members of the embedded struct `group`, or
+/// `None` if some do not. `candidates` are the other side's fields and the indexes of the unmatched ones.
+fn group_parts(
+    view: &SurfaceView,
+    group: &Field,
+    (fields, unmatched): (&[Field], &[usize]),
+    compare: impl Fn(&Field, &Field) -> Similarity,
+) -> Option<Vec<usize>> {
+    let embedded = struct_fields(view, group)?;
+    let range = group.offset..group.offset + group.size;
+    let parts = unmatched.iter().copied();
+    let parts: Vec<usize> = parts
+        .filter(|index| range.contains(&fields[*index].offset))
+        .collect();
+    let fits = |(index, part): (&usize, &Field)| {
+        let field = &fields[*index];
+        (field.offset, field.size) == (group.offset + part.offset, part.size)
+            && compare(field, part).is_binary_compatible()
+    };
+    (!parts.is_empty() && parts.len() == embedded.len() && parts.iter().zip(embedded).all(fits))
+        .then_some(parts)
+}
+
+fn struct_fields<'v>(view: &'v SurfaceView, field: &Field) -> Option<&'v [Field]> {
     match view.resolve(&field.ty) {
         Type::Named(name) => match view.item(name) {
             Some(Item::Struct(item)) => Some(&item.fields),
@@ -172,153 +206,154 @@ fn opened<'v>(view: &'v crate::view::View, field: &Field) -> Option<&'v [Field]>
     }
 }
 
-/// The members that stand where `inner`'s do within `field`, if all do.
-fn stands(
-    pair: &crate::pair::Pair,
-    fields: &[Field],
-    lone: &[usize],
-    field: &Field,
-    inner: &[Field],
-    old: bool,
-) -> Option<Vec<usize>> {
-    let span = field.offset..field.offset + field.size;
-    let within = lone
+/// Matches the remaining members that have the same offset: as the same member renamed, or as another one.
+fn match_by_offset(changes: &mut Changes, record: &mut RecordPair) {
+    let unmatched = record.unmatched();
+    let mut free = unmatched.new;
+    let count_before = |index: usize, side: fn(&FieldMatch) -> usize| {
+        let matches = record.matches.iter();
+        matches.filter(|other| side(other) < index).count()
+    };
+    let new_positions: Vec<(usize, usize)> = free
         .iter()
-        .copied()
-        .filter(|at| span.contains(&fields[*at].offset));
-    let parts: Vec<usize> = within.collect();
-    let like = |one: &Field, two: &Field| match old {
-        true => pair.like(&two.ty, &one.ty),
-        false => pair.like(&one.ty, &two.ty),
-    };
-    let fits = |(at, leaf): (&usize, &Field)| {
-        let one = &fields[*at];
-        (one.offset, one.size) == (field.offset + leaf.offset, leaf.size)
-            && like(one, leaf).is_binary()
-    };
-    (!parts.is_empty() && parts.len() == inner.len() && parts.iter().zip(inner).all(fits))
-        .then_some(parts)
-}
-
-/// Who stands where another stood: the same under another name, or another.
-fn rename(ledger: &mut Ledger, frame: &mut Frame) {
-    let lone = frame.lone();
-    let mut free = lone.new;
-    let before = |at: usize, of: fn(&Match) -> usize| {
-        frame.matches.iter().filter(|one| of(one) < at).count()
-    };
-    let known: Vec<(usize, usize)> = free
-        .iter()
-        .map(|at| (*at, before(*at, |one| one.at.new)))
+        .map(|index| (*index, count_before(*index, |other| other.index.new)))
         .collect();
-    let places: Vec<usize> = lone
+    let old_positions: Vec<usize> = unmatched
         .old
         .iter()
-        .map(|at| before(*at, |one| one.at.old))
+        .map(|index| count_before(*index, |other| other.index.old))
         .collect();
-    let is_union = frame.structure.is_none();
-    for (at, place) in lone.old.into_iter().zip(places) {
-        let old = &frame.fields.old[at];
-        let heir = free.iter().position(|it| {
-            let new = &frame.fields.new[*it];
-            (is_union || known.contains(&(*it, place)))
+    let is_union = record.structure.is_none();
+    for (old_index, position) in unmatched.old.into_iter().zip(old_positions) {
+        let old = &record.fields.old[old_index];
+        let found = free.iter().position(|new_index| {
+            let new = &record.fields.new[*new_index];
+            (is_union || new_positions.contains(&(*new_index, position)))
                 && (old.offset, old.size) == (new.offset, new.size)
-                && (!is_union || ledger.pair.like(&old.ty, &new.ty) == Likeness::Same)
+                && (!is_union || is_same_type(changes.pair, old, new))
         });
-        let Some(heir) = heir else { continue };
-        let new = &frame.fields.new[free[heir]];
-        let pair = ledger.pair;
-        let is_slot =
-            pair.old.signature(&old.ty).is_some() || pair.new.signature(&new.ty).is_some();
-        let alike = !is_slot && pair.like(&old.ty, &new.ty).is_binary();
-        let by = if alike { As::Renamed } else { As::Replaced };
-        let at = Both {
-            old: at,
-            new: free.remove(heir),
+        let Some(found) = found else { continue };
+        let index = OldNew {
+            old: old_index,
+            new: free.remove(found),
         };
-        frame.matches.push(Match { at, by });
+        let kind = match_kind(changes.pair, record.fields_at(index));
+        record.matches.push(FieldMatch { index, kind });
     }
-    frame.matches.sort_by_key(|one| one.at.old);
+    record
+        .matches
+        .sort_by_key(|field_match| field_match.index.old);
 }
 
-/// What became of each member by itself. Says whether one follows from what it holds by value.
-fn members<'p>(ledger: &mut Ledger<'_, 'p>, frame: &Frame<'p>) -> bool {
-    let mut follows = false;
-    for one in &frame.matches {
-        let both = frame.both(one);
-        let declared = both.map(Declared::Field);
-        let (old, new) = (Some(declared.old), Some(declared.new));
-        match one.by {
-            As::Replaced => {
-                let fields = vec![both.old, both.new];
-                let kind = Kind::FieldReplaced(frame.relaid(fields, &[]));
-                ledger.part(&both.old.name, kind, old, new);
+fn is_same_type(pair: &SurfacePair, old: &Field, new: &Field) -> bool {
+    pair.compare_types(&old.ty, &new.ty) == Similarity::Same
+}
+
+/// Returns how two members at the same offset correspond. A function pointer of another name is another function.
+fn match_kind(pair: &SurfacePair, fields: OldNew<&Field>) -> MatchKind {
+    let OldNew { old, new } = fields.map(|field| &field.ty);
+    let is_function = pair.old.signature(old).is_some() || pair.new.signature(new).is_some();
+    match !is_function && pair.compare_types(old, new).is_binary_compatible() {
+        true => MatchKind::Renamed,
+        false => MatchKind::Replaced,
+    }
+}
+
+/// Compares each member by itself. Returns true if a member has another size because of the struct that it embeds.
+fn compare_fields<'p>(changes: &mut Changes<'_, 'p>, record: &RecordPair<'p>) -> bool {
+    let mut embedded_grew = false;
+    for field_match in &record.matches {
+        let fields = record.fields_of(field_match);
+        let declarations = fields.map(Declaration::Field);
+        let (old, new) = (Some(declarations.old), Some(declarations.new));
+        let name = &fields.old.name;
+        match field_match.kind {
+            MatchKind::Replaced => {
+                let layout = record.layout_change(vec![fields.old, fields.new], &[]);
+                changes.push_part(name, ChangeKind::FieldReplaced(layout), old, new);
                 continue;
             }
-            As::Renamed => ledger.part(&both.old.name, Kind::FieldRenamed, old, new),
-            As::Itself => {}
+            MatchKind::Renamed => changes.push_part(name, ChangeKind::FieldRenamed, old, new),
+            MatchKind::SameName => {}
         }
-        facts::field(ledger, frame.structure, both);
-        let pair = ledger.pair;
-        let slot = (
-            pair.old.signature(&both.old.ty),
-            pair.new.signature(&both.new.ty),
-        );
-        let is_one = matches!((&both.old.ty, &both.new.ty),
-            (Type::Named(old), Type::Named(new)) if pair.is_partner(old, new));
-        match slot {
-            (Some(_), Some(_)) if is_one => {}
-            (Some(was), Some(is)) => {
-                let filler = frame.structure.and_then(|of| of.new.filler(both.new));
-                let caller = filler.map_or(sp_ir::Side::Core, sp_ir::Side::other);
-                let path = format!("{}.{}", ledger.path, both.new.name);
-                parameters::callback(&mut ledger.at(path, declared), was, is, caller);
-            }
-            _ if one.by == As::Renamed => {}
-            _ => follows |= !retyped(ledger, frame, one, both) && both.old.size != both.new.size,
-        }
+        facts::compare_field(changes, record.structure, fields);
+        embedded_grew |= compare_type(changes, record, field_match, fields);
     }
-    follows
+    embedded_grew
 }
 
-/// Whether the member's own type differs; then what it moves is its doing, and told with it.
-fn retyped<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    frame: &Frame<'p>,
-    one: &Match,
-    both: Both<&'p Field>,
+/// Compares the types of a member. Returns true if only the size of the embedded struct differs.
+fn compare_type<'p>(
+    changes: &mut Changes<'_, 'p>,
+    record: &RecordPair<'p>,
+    field_match: &FieldMatch,
+    fields: OldNew<&'p Field>,
 ) -> bool {
-    let like = ledger.pair.like(&both.old.ty, &both.new.ty);
-    let (old, new) = (
-        Some(Declared::Field(both.old)),
-        Some(Declared::Field(both.new)),
+    let pair = changes.pair;
+    let signatures = (
+        pair.old.signature(&fields.old.ty),
+        pair.new.signature(&fields.new.ty),
     );
-    if both.old.size != both.new.size && like == Likeness::Same {
-        ledger.part(&both.new.name, Kind::None(Reason::Follows), old, new);
+    let is_same_callback = matches!((&fields.old.ty, &fields.new.ty),
+        (Type::Named(old), Type::Named(new)) if pair.is_partner(old, new));
+    match signatures {
+        (Some(_), Some(_)) if is_same_callback => false,
+        (Some(old), Some(new)) => {
+            let structs = record.structure;
+            let filler = structs.and_then(|structs| structs.new.filler(fields.new));
+            let caller = filler.map_or(Side::Core, Side::other);
+            let path = format!("{}.{}", changes.path, fields.new.name);
+            let mut changes = changes.for_part(path, fields.map(Declaration::Field));
+            parameters::compare_callback(&mut changes, old, new, caller);
+            false
+        }
+        _ if field_match.kind == MatchKind::Renamed => false,
+        _ => {
+            !push_retyped(changes, record, field_match, fields)
+                && fields.old.size != fields.new.size
+        }
+    }
+}
+
+/// Adds the change of a member's own type. Returns false if there is none.
+fn push_retyped<'p>(
+    changes: &mut Changes<'_, 'p>,
+    record: &RecordPair<'p>,
+    field_match: &FieldMatch,
+    fields: OldNew<&'p Field>,
+) -> bool {
+    let similarity = changes.pair.compare_types(&fields.old.ty, &fields.new.ty);
+    let declarations = fields.map(Declaration::Field);
+    let (old, new) = (Some(declarations.old), Some(declarations.new));
+    if fields.old.size != fields.new.size && similarity == Similarity::Same {
+        let kind = ChangeKind::Unreported(UnreportedReason::Consequence);
+        changes.push_part(&fields.new.name, kind, old, new);
         return false;
     }
-    let worst = || {
-        let moved = shift::moved_by(frame, one);
-        Kind::FieldRetyped(frame.relaid(vec![both.old, both.new], &moved), like)
+    let retyped = || {
+        let moved = field_moves::moved_by(record, field_match);
+        let layout = record.layout_change(vec![fields.old, fields.new], &moved);
+        ChangeKind::FieldRetyped(layout, similarity)
     };
-    match parameters::retyped(ledger.pair, &both.old.ty, &both.new.ty, worst) {
-        Some(kind) => ledger.part(&both.new.name, kind, old, new),
+    let types = fields.map(|field| &field.ty);
+    match parameters::type_change(changes.pair, types, retyped) {
+        Some(kind) => changes.push_part(&fields.new.name, kind, old, new),
         None => return false,
     }
     true
 }
 
-/// `sizeof` and `alignof`, where nothing else explains them.
-fn layout<'p>(ledger: &mut Ledger<'_, 'p>, frame: &Frame<'p>, told: bool) {
-    let (size, align) = (
-        frame.layout.map(|it| it.size),
-        frame.layout.map(|it| it.align),
-    );
-    if told || (size.old == size.new && align.old == align.new) {
+/// Adds the change of `sizeof` and `alignof` if no other change explains it.
+fn compare_layout<'p>(changes: &mut Changes<'_, 'p>, record: &RecordPair<'p>, is_explained: bool) {
+    let size = record.layout.map(|layout| layout.size);
+    let alignment = record.layout.map(|layout| layout.align);
+    if is_explained {
         return;
     }
-    match size.old != size.new {
-        true => ledger.item(Kind::Resized(frame.relaid(Vec::new(), &[]))),
-        false => ledger.item(Kind::Realigned(align)),
+    if size.old != size.new {
+        let layout = record.layout_change(Vec::new(), &[]);
+        changes.push_item(ChangeKind::StructResized(layout));
+    } else if alignment.old != alignment.new {
+        changes.push_item(ChangeKind::StructRealigned(alignment));
     }
 }

@@ -1,69 +1,66 @@
-//! What the size macro says, beyond what the members that came and went explain.
+//! The size macro of a struct, as far as added and removed members do not explain its change.
 
 use sp_ir::{Field, Struct};
 
-use super::Ledger;
-use super::frame::Frame;
-use crate::change::{Both, Kind, Reason};
+use super::Changes;
+use super::record_pair::RecordPair;
+use crate::change::{ChangeKind, OldNew, UnreportedReason};
 
-/// The size macro of a struct that both sides have. `came` are the members that came or went.
+/// Compares the size macros of a struct. `is_explained` is true if another change of the struct changes the size.
 pub fn compare<'p>(
-    ledger: &mut Ledger<'_, 'p>,
-    frame: &Frame<'p>,
-    both: Both<&'p Struct>,
-    relaid_at_all: bool,
+    changes: &mut Changes<'_, 'p>,
+    record: &RecordPair<'p>,
+    structs: OldNew<&'p Struct>,
+    is_explained: bool,
 ) {
-    match (&both.old.struct_size, &both.new.struct_size) {
+    match (&structs.old.struct_size, &structs.new.struct_size) {
         (None, None) => {}
-        (None, Some(size)) => ledger.item(Kind::SizeAdded(size)),
-        (Some(size), None) => ledger.item(Kind::SizeDropped(size)),
+        (None, Some(size)) => changes.push_item(ChangeKind::SizeAdded(size)),
+        (Some(size), None) => changes.push_item(ChangeKind::SizeDropped(size)),
         (Some(old), Some(new)) => {
-            let size = Both { old, new };
+            let size = OldNew { old, new };
             if old.symbol != new.symbol {
-                ledger.item(Kind::SizeRenamed(size));
+                changes.push_item(ChangeKind::SizeRenamed(size));
             }
-            let uncovered = Both {
-                old: beyond(&both.old.fields, old.value),
-                new: beyond(&both.new.fields, new.value),
+            let uncovered = OldNew {
+                old: uncovered(&structs.old.fields, old.value),
+                new: uncovered(&structs.new.fields, new.value),
             };
-            let lost = still(&uncovered.new, &both.old.fields, old.value);
-            let found = still(&uncovered.old, &both.new.fields, new.value);
+            let lost = covered_by(&uncovered.new, &structs.old.fields, old.value);
+            let gained = covered_by(&uncovered.old, &structs.new.fields, new.value);
             if !lost.is_empty() {
-                let relaid = frame.relaid(lost, &[]);
-                ledger.item(Kind::SizeShrunk(size, relaid));
-            } else if !found.is_empty() {
-                let relaid = frame.relaid(found, &[]);
-                ledger.item(Kind::SizeCorrected(size, relaid));
-            } else if old.value != new.value && !relaid_at_all {
-                let relaid = frame.relaid(Vec::new(), &[]);
-                let shrunk = new.value < old.value;
-                let kind = if shrunk {
-                    Kind::SizeShrunk
-                } else {
-                    Kind::SizeCorrected
-                };
-                ledger.item(kind(size, relaid));
+                let layout = record.layout_change(lost, &[]);
+                changes.push_item(ChangeKind::SizeShrunk(size, layout));
+            } else if !gained.is_empty() {
+                let layout = record.layout_change(gained, &[]);
+                changes.push_item(ChangeKind::SizeCorrected(size, layout));
+            } else if old.value != new.value && !is_explained {
+                let layout = record.layout_change(Vec::new(), &[]);
+                changes.push_item(match new.value < old.value {
+                    true => ChangeKind::SizeShrunk(size, layout),
+                    false => ChangeKind::SizeCorrected(size, layout),
+                });
             } else if old.value != new.value || old.last_field != new.last_field {
-                ledger.none(Reason::Follows);
+                changes.push_unreported(UnreportedReason::Consequence);
             }
         }
     }
 }
 
-/// Those of `fields` that the other side has within its size.
-fn still<'p>(fields: &[&'p Field], other: &[Field], size: u64) -> Vec<&'p Field> {
-    let there = |one: &&&'p Field| {
+/// Returns those of `fields` that are in `other` and that the other side's `size` covers.
+fn covered_by<'p>(fields: &[&'p Field], other: &[Field], size: u64) -> Vec<&'p Field> {
+    let is_covered = |field: &&&'p Field| {
         other
             .iter()
-            .any(|it| it.name == one.name && it.offset + it.size <= size)
+            .any(|other| other.name == field.name && other.offset + other.size <= size)
     };
-    fields.iter().filter(there).copied().collect()
+    fields.iter().filter(is_covered).copied().collect()
 }
 
-/// The members that a size leaves out.
-fn beyond(fields: &[Field], size: u64) -> Vec<&Field> {
+/// Returns the members that `size` does not cover.
+fn uncovered(fields: &[Field], size: u64) -> Vec<&Field> {
     fields
         .iter()
-        .filter(|one| one.offset + one.size > size)
+        .filter(|field| field.offset + field.size > size)
         .collect()
 }

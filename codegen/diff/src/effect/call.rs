@@ -1,70 +1,74 @@
-//! Calls whose two ends see different signatures.
+//! Effects of calls whose caller and callee have different signatures.
 
 use sp_ir::{Side, Signature, Type};
 
-use super::{Meeting, plain};
-use crate::change::Called;
+use super::{PluginOnHost, uniform};
+use crate::change::CallChange;
 use crate::finding::{Effect, Outcome};
-use crate::pair::Pair;
+use crate::pair::SurfacePair;
 
-/// A call whose signature differs.
-pub fn called(pair: &Pair, meeting: Meeting, called: &Called) -> Effect {
-    let (plugin, host) = meeting.sort(called.signature);
-    let (caller, callee) = match called.caller {
-        Side::Plugin => (plugin, host),
-        Side::Core => (host, plugin),
+/// Returns the effect of a call whose signature changed.
+pub fn changed_call(pair: &SurfacePair, case: PluginOnHost, call: &CallChange) -> Effect {
+    let (plugin, host) = case.plugin_and_host(call.signature);
+    let (caller, callee, caller_name, callee_name) = match call.caller {
+        Side::Plugin => (plugin, host, "the plugin", "the host"),
+        Side::Core => (host, plugin, "the host", "the plugin"),
     };
-    let (who, whom) = match called.caller {
-        Side::Plugin => ("the plugin", "the host"),
-        Side::Core => ("the host", "the plugin"),
-    };
-    let caller_is_old = meeting.plugin_is_old == (called.caller == Side::Plugin);
-    let like = |caller: &Type, callee: &Type| match caller_is_old {
-        true => pair.like(caller, callee),
-        false => pair.like(callee, caller),
+    let caller_is_old = case.plugin_is_old == (call.caller == Side::Plugin);
+    let compare = |caller: &Type, callee: &Type| match caller_is_old {
+        true => pair.compare_types(caller, callee),
+        false => pair.compare_types(callee, caller),
     };
     let fits = caller.params.len() >= callee.params.len()
         && callee
             .params
             .iter()
             .zip(&caller.params)
-            .all(|(one, two)| like(&two.ty, &one.ty).is_binary());
-    if !fits || crossed(caller, callee) {
+            .all(|(expected, passed)| compare(&passed.ty, &expected.ty).is_binary_compatible());
+    if !fits || is_reordered(caller, callee) {
         let why = format!(
-            "{who} passes {}, {whom} expects {}",
+            "{caller_name} passes {}, {callee_name} expects {}",
             arguments(caller),
             arguments(callee)
         );
-        return plain(Outcome::WrongArguments, why);
+        return uniform(Outcome::WrongArguments, why);
     }
-    let returned = like(&caller.ret, &callee.ret);
-    if !returned.is_binary() && caller.ret != Type::Void {
-        let why = format!("{who} takes what comes back for another type than {whom} returns");
-        return plain(Outcome::MisreadsValue, why);
+    if !compare(&caller.ret, &callee.ret).is_binary_compatible() && caller.ret != Type::Void {
+        let why =
+            format!("{caller_name} reads the result as another type than {callee_name} returns");
+        return uniform(Outcome::MisreadsValue, why);
     }
     match caller.params.len() > callee.params.len() {
-        true => plain(
+        true => uniform(
             Outcome::WorksWithout,
-            format!("{who} passes more than {whom} looks at, at the end"),
+            format!(
+                "{caller_name} passes additional arguments at the end, which {callee_name} ignores"
+            ),
         ),
-        false => plain(Outcome::Works, format!("{whom} finds all that it expects")),
+        false => uniform(
+            Outcome::Works,
+            format!("{callee_name} gets all arguments that it expects"),
+        ),
     }
 }
 
-/// Whether a parameter stands at another place of the two, as their names tell.
-fn crossed(caller: &Signature, callee: &Signature) -> bool {
-    let mut both = callee.params.iter().zip(&caller.params);
-    both.any(|(one, two)| {
-        let elsewhere = |all: &Signature, name: &str| all.params.iter().any(|it| it.name == name);
-        let differ = one.name != two.name && !one.name.is_empty() && !two.name.is_empty();
-        differ && (elsewhere(caller, &one.name) || elsewhere(callee, &two.name))
+/// Returns true if a parameter has another position in the other signature, according to the names.
+fn is_reordered(caller: &Signature, callee: &Signature) -> bool {
+    let mut params = callee.params.iter().zip(&caller.params);
+    params.any(|(expected, passed)| {
+        let contains = |signature: &Signature, name: &str| {
+            signature.params.iter().any(|param| param.name == name)
+        };
+        let differ =
+            expected.name != passed.name && !expected.name.is_empty() && !passed.name.is_empty();
+        differ && (contains(caller, &expected.name) || contains(callee, &passed.name))
     })
 }
 
 fn arguments(signature: &Signature) -> String {
     match signature.params.len() {
-        0 => "nothing".into(),
+        0 => "no arguments".into(),
         1 => "1 argument".into(),
-        many => format!("{many} arguments"),
+        count => format!("{count} arguments"),
     }
 }

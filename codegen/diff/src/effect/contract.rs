@@ -1,124 +1,121 @@
-//! What no bytes say: who sets, frees and keeps what.
+//! Effects of facts that no type shows: who sets, frees and stores a value.
 
 use sp_ir::{Direction, Presence, Scope, Side, Transfer};
 
-use super::{Meeting, plain};
-use crate::change::Both;
+use super::{PluginOnHost, uniform};
+use crate::change::OldNew;
 use crate::finding::{Effect, Outcome};
 
-/// A side by its name.
-pub fn side(side: Side) -> &'static str {
+/// Returns the name of a side.
+pub fn side_name(side: Side) -> &'static str {
     match side {
         Side::Core => "core",
         Side::Plugin => "the plugin",
     }
 }
 
-/// A struct or member that each leaves to the other, or both set.
-pub fn filler_changed(meeting: Meeting, by: Both<Side>) -> Effect {
-    let (mine, theirs) = meeting.sort(by);
-    match (mine, theirs) {
-        (Side::Core, Side::Plugin) => plain(
-            Outcome::MisreadsValue,
-            "the plugin and the host each wait for the other to set it",
-        ),
-        _ => plain(
-            Outcome::MisreadsValue,
-            "the plugin and the host both set it",
-        ),
-    }
+/// Returns the effect of a struct or member that each side expects the other to set, or that both set.
+pub fn changed_filler(case: PluginOnHost, fillers: OldNew<Side>) -> Effect {
+    let why = match case.plugin_and_host(fillers) {
+        (Side::Core, Side::Plugin) => "the plugin and the host each expect the other to set it",
+        _ => "the plugin and the host both set it",
+    };
+    uniform(Outcome::MisreadsValue, why)
 }
 
-/// A value that goes one way to the plugin and another to the host.
-pub fn direction(meeting: Meeting, way: Both<Direction>) -> Effect {
-    let (mine, theirs) = meeting.sort(way);
-    match (mine, theirs) {
-        (Direction::InOut, _) | (_, Direction::InOut) => plain(
-            Outcome::MisreadsValue,
-            "one side sets a value that the other does not look for",
-        ),
-        _ => plain(
-            Outcome::MisreadsValue,
-            "each side waits for the other to set it",
-        ),
-    }
+/// Returns the effect of a parameter with different directions.
+pub fn changed_direction(case: PluginOnHost, directions: OldNew<Direction>) -> Effect {
+    let why = match case.plugin_and_host(directions) {
+        (Direction::InOut, _) | (_, Direction::InOut) => {
+            "one side sets a value that the other ignores"
+        }
+        _ => "each side expects the other to set it",
+    };
+    uniform(Outcome::MisreadsValue, why)
 }
 
-/// A function that the other side defines.
-pub fn exporter(meeting: Meeting, by: Both<Side>, name: &str) -> Effect {
-    let (mine, theirs) = meeting.sort(by);
-    match (mine, theirs) {
+/// Returns the effect of a function that the other side defines.
+pub fn changed_exporter(case: PluginOnHost, exporters: OldNew<Side>, name: &str) -> Effect {
+    match case.plugin_and_host(exporters) {
         (Side::Core, Side::Plugin) => Effect {
             outcome: Outcome::FailsToLoad,
             guarded: Outcome::MissesFunction,
-            why: format!("the plugin looks for {name} in the host, and the host in the plugin"),
+            why: format!(
+                "the plugin expects {name} in the host, and the host expects it in the plugin"
+            ),
         },
-        _ => plain(
+        _ => uniform(
             Outcome::WorksWithout,
-            format!("the plugin's {name} is not called"),
+            format!("{name} of the plugin is not called"),
         ),
     }
 }
 
-/// Whether a member must be set.
-pub fn presence(meeting: Meeting, said: Both<Presence>, filler: Side) -> Effect {
-    let (mine, theirs) = meeting.sort(said);
-    let demands = |one| one == Presence::Required;
-    match filler {
-        Side::Plugin if demands(theirs) && !demands(mine) => plain(
-            Outcome::Refused,
-            "a plugin that leaves it empty, as it may, is refused",
+/// Returns the effect of a member that only one side requires. `filler` sets it.
+pub fn changed_presence(case: PluginOnHost, presence: OldNew<Presence>, filler: Side) -> Effect {
+    let is_required = presence_is_required(case, presence);
+    match (filler, is_required) {
+        (Side::Plugin, (false, true)) => uniform(
+            Outcome::Rejected,
+            "the host rejects a plugin that leaves it null",
         ),
-        Side::Core if demands(mine) && !demands(theirs) => plain(
+        (Side::Core, (true, false)) => uniform(
             Outcome::MisreadsValue,
-            "the plugin counts on what the host may leave empty",
+            "the plugin requires a value that the host may leave null",
         ),
-        _ => plain(Outcome::Works, "what one side sets, the other may have set"),
+        _ => uniform(
+            Outcome::Works,
+            "the side that sets it does so, or the other accepts null",
+        ),
     }
 }
 
-/// Who frees what; `giver` has it before the call.
-pub fn transfer(meeting: Meeting, said: Both<Transfer>, giver: Side) -> Effect {
-    let (mine, theirs) = meeting.sort(said);
-    let (gives, takes) = match giver {
-        Side::Plugin => (mine, theirs),
-        Side::Core => (theirs, mine),
-    };
-    match (gives, takes) {
-        (Transfer::None, Transfer::Full) => plain(Outcome::CorruptsMemory, "both sides free it"),
+/// Returns whether the plugin's side and the host's side require the member.
+fn presence_is_required(case: PluginOnHost, presence: OldNew<Presence>) -> (bool, bool) {
+    case.plugin_and_host(presence.map(|presence| presence == Presence::Required))
+}
+
+/// Returns the effect of a changed ownership transfer. `giver` owns the value before the call.
+pub fn changed_transfer(case: PluginOnHost, transfers: OldNew<Transfer>, giver: Side) -> Effect {
+    match giver_and_receiver(case, transfers, giver) {
+        (Transfer::None, Transfer::Full) => uniform(Outcome::CorruptsMemory, "both sides free it"),
         (Transfer::Full, Transfer::None) => {
-            plain(Outcome::Works, "neither side frees it: it leaks")
+            uniform(Outcome::Works, "no side frees it, so it leaks")
         }
-        _ => plain(Outcome::Works, "one side frees it"),
+        _ => uniform(Outcome::Works, "exactly one side frees it"),
     }
 }
 
-/// How long a callee keeps what it is given.
-pub fn scope(meeting: Meeting, said: Both<Scope>, giver: Side) -> Effect {
-    let (mine, theirs) = meeting.sort(said);
-    let (gives, keeps) = match giver {
-        Side::Plugin => (mine, theirs),
-        Side::Core => (theirs, mine),
-    };
-    match (gives, keeps) {
-        (Scope::Call, Scope::Stored) => plain(
+/// Returns the effect of a value that the callee stores for a longer or shorter time.
+pub fn changed_scope(case: PluginOnHost, scopes: OldNew<Scope>, giver: Side) -> Effect {
+    match giver_and_receiver(case, scopes, giver) {
+        (Scope::Call, Scope::Stored) => uniform(
             Outcome::CorruptsMemory,
-            "it is used after the giver has ended it",
+            "it is used after its owner has freed it",
         ),
-        _ => plain(Outcome::Works, "it lives as long as it is used"),
+        _ => uniform(Outcome::Works, "it is valid as long as it is used"),
     }
 }
 
-/// A value that one side may send and the other does not know, or knows as another.
-pub fn value(knows: bool) -> Effect {
-    match knows {
-        true => plain(
+/// Returns the value of the side that passes an argument and of the side that receives it, in this order.
+fn giver_and_receiver<T>(case: PluginOnHost, values: OldNew<T>, giver: Side) -> (T, T) {
+    let (plugin, host) = case.plugin_and_host(values);
+    match giver {
+        Side::Plugin => (plugin, host),
+        Side::Core => (host, plugin),
+    }
+}
+
+/// Returns the effect of an enumerator that one side does not have, or has with another number.
+pub fn unknown_enumerator(plugin_has_it: bool) -> Effect {
+    match plugin_has_it {
+        true => uniform(
             Outcome::MisreadsValue,
-            "the plugin may send a value that the host does not know as that",
+            "the plugin may send a number that the host does not know",
         ),
-        false => plain(
+        false => uniform(
             Outcome::WorksWithout,
-            "the plugin neither sends the value nor knows it when it comes",
+            "the plugin does not send the number, and does not know it if the host sends it",
         ),
     }
 }

@@ -1,338 +1,341 @@
-//! Structs whose bytes lie otherwise.
+//! Effects of structs and unions whose layouts differ.
 
 use sp_ir::{Field, Presence, Side, StructSize, Type};
 
-use super::{Meeting, plain};
-use crate::change::{Both, DataFolders, Relaid};
+use super::{PluginOnHost, uniform};
+use crate::change::{LayoutChange, LayoutRow, OldNew};
 use crate::finding::{Effect, Outcome};
-use crate::likeness::Likeness;
-use crate::view::{View, fields};
-use crate::words::list;
+use crate::phrases::join_names;
+use crate::similarity::Similarity;
+use crate::view::{SurfaceView, fields};
 
-/// The worst so far, and why; and what the host refuses, which comes before any call.
-struct Worst {
-    outcome: Outcome,
-    guarded: Outcome,
-    why: String,
-    empty: Vec<String>,
+/// The worst effect of the rows so far, and the members that the host requires and the plugin does not set.
+///
+/// The host rejects the plugin before it calls it, so those members decide unless memory is corrupted earlier.
+struct WorstEffect {
+    effect: Effect,
+    missing: Vec<String>,
 }
 
-impl Worst {
-    fn meet(&mut self, outcome: Outcome, guarded: Outcome, why: impl FnOnce() -> String) {
-        if outcome > self.outcome {
-            (self.outcome, self.why) = (outcome, why());
+impl WorstEffect {
+    fn add(&mut self, outcome: Outcome, guarded: Outcome, why: impl FnOnce() -> String) {
+        if outcome > self.effect.outcome {
+            (self.effect.outcome, self.effect.why) = (outcome, why());
         }
-        self.guarded = self.guarded.max(guarded);
+        self.effect.guarded = self.effect.guarded.max(guarded);
     }
 
-    fn effect(mut self) -> Effect {
-        if !self.empty.is_empty() && self.outcome != Outcome::CorruptsMemory {
-            self.outcome = Outcome::Refused;
-            self.guarded = Outcome::Refused;
-            let names: Vec<&str> = self.empty.iter().map(String::as_str).collect();
-            self.why = format!(
-                "the host demands {}, which the plugin leaves empty",
-                list(&names)
-            );
+    fn finish(self) -> Effect {
+        if self.missing.is_empty() || self.effect.outcome == Outcome::CorruptsMemory {
+            return self.effect;
         }
-        Effect {
-            outcome: self.outcome,
-            guarded: self.guarded,
-            why: self.why,
-        }
+        let names: Vec<&str> = self.missing.iter().map(String::as_str).collect();
+        let names = join_names(&names);
+        let why = format!("the host requires {names}, which the plugin does not set");
+        uniform(Outcome::Rejected, why)
     }
 }
 
-/// A struct whose bytes lie otherwise.
-pub fn relaid(meeting: Meeting, told: &Relaid) -> Effect {
-    let (plugin_name, host_name) = meeting.sort(told.name);
-    let (plugin_size, host_size) = meeting.sort(told.size);
-    let (said, announced) = meeting.sort(told.announced);
-    let stood = Standing {
-        memory: meeting.host.memory.side(host_name),
-        slack: plugin_size != host_size && slack(meeting, plugin_name, host_name),
+/// Returns the effect of a struct whose layout changed.
+pub fn changed_layout(case: PluginOnHost, layout: &LayoutChange) -> Effect {
+    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
+    let (plugin_size, host_size) = case.plugin_and_host(layout.size);
+    let (plugin_announced, host_announced) = case.plugin_and_host(layout.announced);
+    let comparison = StructComparison {
+        case,
+        layout,
+        allocator: case.host.memory.side(host_name),
+        has_slack: plugin_size != host_size && has_slack(case, plugin_name, host_name),
         plugin_size,
         host_size,
-        said,
-        announced,
+        plugin_announced,
+        host_announced,
         name: host_name,
     };
-    let mut worst = Worst {
-        outcome: Outcome::WorksWithout,
-        guarded: Outcome::WorksWithout,
-        why: format!(
-            "no member that both know moved in {host_name}; what only one side knows stays unused"
-        ),
-        empty: Vec::new(),
+    let why = format!(
+        "all members of {host_name} that both sides have kept their offsets; the others are not used"
+    );
+    let mut worst = WorstEffect {
+        effect: uniform(Outcome::WorksWithout, why),
+        missing: Vec::new(),
     };
-    for row in told.rows.iter().filter(|row| !row.same) {
-        let (plugin, host) = meeting.sort(row.member);
-        stood.row(meeting, told, row, plugin, host, &mut worst);
+    for row in layout.rows.iter().filter(|row| !row.same) {
+        comparison.add_row(row, &mut worst);
     }
-    if let Some(how) = displaced(meeting, plugin_name, host_name, (plugin_size, host_size)) {
-        worst.meet(Outcome::ReadsWrongMember, Outcome::ReadsWrongMember, || {
-            format!("{host_name} takes {plugin_size} bytes to the plugin and {host_size} to the host, {how}")
+    let sizes = (plugin_size, host_size);
+    if let Some(use_text) = by_value_use(case, plugin_name, host_name, sizes) {
+        worst.add(Outcome::ReadsWrongMember, Outcome::ReadsWrongMember, || {
+            format!(
+                "{host_name} has {plugin_size} bytes in the plugin and {host_size} in the host, and {use_text}"
+            )
         });
     }
-    worst.effect()
+    worst.finish()
 }
 
-/// Whether a struct of another size moves what stands behind it, and how.
-fn displaced(meeting: Meeting, mine: &str, theirs: &str, size: (u64, u64)) -> Option<String> {
-    let (plugin, host) = (meeting.plugin.held.get(mine), meeting.host.held.get(theirs));
-    if size.0 == size.1 {
+/// Returns the by-value use through which a struct of another size moves what follows it, or `None`.
+fn by_value_use(
+    case: PluginOnHost,
+    plugin_name: &str,
+    host_name: &str,
+    (plugin_size, host_size): (u64, u64),
+) -> Option<String> {
+    let plugin_uses = case.plugin.by_value_uses.get(plugin_name);
+    let host_uses = case.host.by_value_uses.get(host_name);
+    if plugin_size == host_size {
         return None;
     }
-    if plugin.is_some_and(|held| held.strided) || host.is_some_and(|held| held.strided) {
-        return Some("and is passed by value or comes in arrays".into());
+    let mut uses = plugin_uses.into_iter().chain(host_uses);
+    if uses.any(|uses| uses.needs_fixed_size) {
+        return Some("is passed by value or is an array element".into());
     }
-    let holder = plugin?.within.iter().find(|holder| {
-        let fields =
-            |view: &View, name: &str| view.item(name).and_then(fields).map(<[Field]>::to_vec);
-        let (Some(one), Some(two)) = (fields(meeting.plugin, holder), fields(meeting.host, holder))
-        else {
-            return false;
-        };
-        let moved = |field: &Field| {
-            two.iter()
-                .any(|it| it.name == field.name && it.offset != field.offset)
-        };
-        one.iter().any(moved)
-    })?;
-    Some(format!("and {holder} holds it by value"))
+    let enclosing = plugin_uses?.embedded_in.iter();
+    let mut moved = enclosing.filter(|name| has_moved_field(case, name));
+    moved.next().map(|name| format!("{name} embeds it"))
 }
 
-/// Whether it only ever stands within what is as large on both sides.
-fn slack(meeting: Meeting, mine: &str, theirs: &str) -> bool {
-    let Some(held) = meeting.host.held.get(theirs) else {
+/// Returns true if a member of the struct has different offsets on the two sides.
+fn has_moved_field(case: PluginOnHost, name: &str) -> bool {
+    let plugin = case.plugin.item(name).and_then(fields);
+    let host = case.host.item(name).and_then(fields);
+    let (Some(plugin), Some(host)) = (plugin, host) else {
         return false;
     };
-    let size = |view: &View, name: &str| view.size(&Type::Named(name.into()));
-    let as_large = |holder: &String| size(meeting.plugin, holder) == size(meeting.host, holder);
-    !held.strided
-        && !held.within.is_empty()
-        && held.within.iter().all(as_large)
-        && !meeting.plugin.memory.is_told(mine)
-        && !meeting.host.memory.is_told(theirs)
+    let mut offsets = plugin.iter().map(|field| (&field.name, field.offset));
+    offsets.any(|(name, offset)| {
+        let mut host = host.iter();
+        host.any(|field| field.name == *name && field.offset != offset)
+    })
 }
 
-struct Standing<'s> {
-    memory: Side,
-    slack: bool,
+/// Returns true if the struct is only ever embedded in structs that have the same size on both sides.
+fn has_slack(case: PluginOnHost, plugin_name: &str, host_name: &str) -> bool {
+    let Some(uses) = case.host.by_value_uses.get(host_name) else {
+        return false;
+    };
+    let size = |view: &SurfaceView, name: &str| view.size(&Type::Named(name.into()));
+    let has_same_size = |name: &String| size(case.plugin, name) == size(case.host, name);
+    !uses.needs_fixed_size
+        && !uses.embedded_in.is_empty()
+        && uses.embedded_in.iter().all(has_same_size)
+        && !case.plugin.memory.is_allocated_alone(plugin_name)
+        && !case.host.memory.is_allocated_alone(host_name)
+}
+
+/// The two layouts of one struct, for the comparison of their rows.
+struct StructComparison<'s> {
+    case: PluginOnHost<'s>,
+    layout: &'s LayoutChange<'s>,
+    allocator: Side,
+    has_slack: bool,
     plugin_size: u64,
     host_size: u64,
-    /// What the plugin writes into `struct_size`, and what the host does.
-    said: Option<u64>,
-    announced: Option<u64>,
+    /// The `struct_size` that the plugin writes.
+    plugin_announced: Option<u64>,
+    /// The `struct_size` that the host writes.
+    host_announced: Option<u64>,
     name: &'s str,
 }
 
-impl Standing<'_> {
-    fn row(
-        &self,
-        meeting: Meeting,
-        told: &Relaid,
-        row: &DataFolders,
-        plugin: Option<&Field>,
-        host: Option<&Field>,
-        worst: &mut Worst,
-    ) {
-        match (plugin, host) {
-            (Some(mine), Some(theirs)) => self.other(meeting, row.offset, mine, theirs, worst),
-            (Some(mine), None) => self.extra(meeting, told, row.offset, mine, worst),
-            (None, Some(theirs)) => self.missing(meeting, told, row.offset, theirs, worst),
+impl StructComparison<'_> {
+    fn add_row(&self, row: &LayoutRow, worst: &mut WorstEffect) {
+        match self.case.plugin_and_host(row.member) {
+            (Some(plugin), Some(host)) => self.add_conflict(row.offset, plugin, host, worst),
+            (Some(plugin), None) => self.add_plugin_only(row.offset, plugin, worst),
+            (None, Some(host)) => self.add_host_only(row.offset, host, worst),
             (None, None) => {}
         }
     }
 
-    /// A member of the plugin's where the host has none.
-    fn extra(&self, meeting: Meeting, told: &Relaid, at: u64, mine: &Field, worst: &mut Worst) {
-        if at < self.host_size || self.slack || self.memory == Side::Plugin {
+    /// Adds the effect of a member that only the plugin has at this offset.
+    fn add_plugin_only(&self, offset: u64, field: &Field, worst: &mut WorstEffect) {
+        if offset < self.host_size || self.has_slack || self.allocator == Side::Plugin {
             return;
         }
-        let (outcome, verb) = match filler(meeting, told, mine, true) {
+        let (outcome, verb) = match self.filler(field, true) {
             Side::Plugin => (Outcome::CorruptsMemory, "writes"),
-            Side::Core if meeting.plugin.signature(&mine.ty).is_some() => {
+            Side::Core if self.case.plugin.signature(&field.ty).is_some() => {
                 (Outcome::WrongFunction, "calls")
             }
             Side::Core => (Outcome::ReadsWrongMember, "reads"),
         };
-        let guarded = self.announced.map_or(outcome, |_| Outcome::WorksWithout);
-        worst.meet(outcome, guarded, || {
+        let guarded = match self.host_announced {
+            Some(_) => Outcome::WorksWithout,
+            None => outcome,
+        };
+        worst.add(outcome, guarded, || {
             format!(
-                "the plugin {verb} {} at {at}, behind the {} bytes of {} that the host provides",
-                mine.name, self.host_size, self.name
+                "the plugin {verb} {} at offset {offset}, past the end of the host's {} ({} bytes)",
+                field.name, self.name, self.host_size
             )
         });
     }
 
-    fn other(&self, meeting: Meeting, at: u64, mine: &Field, theirs: &Field, worst: &mut Worst) {
-        let slot = meeting.plugin.signature(&mine.ty).is_some()
-            && meeting.host.signature(&theirs.ty).is_some();
-        let outcome = if slot {
-            Outcome::WrongFunction
-        } else {
-            Outcome::ReadsWrongMember
+    /// Adds the effect of different members at the same offset.
+    fn add_conflict(&self, offset: u64, plugin: &Field, host: &Field, worst: &mut WorstEffect) {
+        let are_functions = self.case.plugin.signature(&plugin.ty).is_some()
+            && self.case.host.signature(&host.ty).is_some();
+        let outcome = match are_functions {
+            true => Outcome::WrongFunction,
+            false => Outcome::ReadsWrongMember,
         };
-        let seen = self
-            .announced
-            .is_none_or(|size| mine.offset + mine.size <= size);
-        let guarded = if seen { outcome } else { Outcome::WorksWithout };
-        worst.meet(outcome, guarded, || match slot {
-            true => format!(
-                "the host has {} at {at}, where the plugin has {}",
-                theirs.name, mine.name
-            ),
-            false => format!(
-                "at {at} the plugin means {}, the host {}",
-                mine.name, theirs.name
-            ),
+        let is_covered = self
+            .host_announced
+            .is_none_or(|size| plugin.offset + plugin.size <= size);
+        let guarded = match is_covered {
+            true => outcome,
+            false => Outcome::WorksWithout,
+        };
+        worst.add(outcome, guarded, || {
+            format!(
+                "the host has {} at offset {offset}, where the plugin has {}",
+                host.name, plugin.name
+            )
         });
     }
 
-    /// A member of the host's where the plugin has none.
-    fn missing(&self, meeting: Meeting, told: &Relaid, at: u64, theirs: &Field, worst: &mut Worst) {
-        let filler = filler(meeting, told, theirs, false);
-        let required = theirs.presence.as_ref().map(|it| it.value) == Some(Presence::Required);
-        if required && filler == Side::Plugin {
-            worst.empty.push(theirs.name.clone());
+    /// Adds the effect of a member that only the host has at this offset.
+    fn add_host_only(&self, offset: u64, field: &Field, worst: &mut WorstEffect) {
+        let filler = self.filler(field, false);
+        let presence = field.presence.as_ref().map(|stated| stated.value);
+        if presence == Some(Presence::Required) && filler == Side::Plugin {
+            worst.missing.push(field.name.clone());
         }
-        let beyond = at >= self.plugin_size && !self.slack;
-        let told_by_size = self.said.is_some_and(|size| at >= size);
-        // Core clears what it provides; what the plugin provides, nobody does.
-        if (self.memory == Side::Core && !self.slack) || told_by_size {
+        let is_past_end = offset >= self.plugin_size && !self.has_slack;
+        let is_covered = self.plugin_announced.is_none_or(|size| offset < size);
+        // Core sets the memory that it allocates to zero. No side does so for the plugin's memory.
+        if (self.allocator == Side::Core && !self.has_slack) || !is_covered {
             return;
         }
-        let outcome = match (beyond, filler) {
+        let outcome = match (is_past_end, filler) {
             (false, Side::Core) => return,
             (true, Side::Core) => Outcome::CorruptsMemory,
-            (true, Side::Plugin) if meeting.host.signature(&theirs.ty).is_some() => {
+            (true, Side::Plugin) if self.case.host.signature(&field.ty).is_some() => {
                 Outcome::WrongFunction
             }
             (true, Side::Plugin) => Outcome::ReadsWrongMember,
             (false, Side::Plugin) => Outcome::MisreadsValue,
         };
-        worst.meet(outcome, outcome, || match beyond {
+        worst.add(outcome, outcome, || match is_past_end {
             true => format!(
-                "the host reaches for {} at {at}, behind the {} bytes that the plugin has",
-                theirs.name, self.plugin_size
+                "the host accesses {} at offset {offset}, past the end of the plugin's struct ({} bytes)",
+                field.name, self.plugin_size
             ),
             false => format!(
-                "the host reads {} from bytes at {at} that the plugin never sets",
-                theirs.name
+                "the host reads {} at offset {offset}, which the plugin does not set",
+                field.name
             ),
         });
     }
+
+    /// Returns the side that sets a member. If no fact states it, the plugin, because that has the worse effect.
+    fn filler(&self, field: &Field, is_plugins_field: bool) -> Side {
+        let (plugin_name, host_name) = self.case.plugin_and_host(self.layout.name);
+        let structs = self
+            .layout
+            .structure
+            .map(|structs| self.case.plugin_and_host(structs));
+        let (view, name, item) = match is_plugins_field {
+            true => (
+                self.case.plugin,
+                plugin_name,
+                structs.map(|(plugin, _)| plugin),
+            ),
+            false => (self.case.host, host_name, structs.map(|(_, host)| host)),
+        };
+        let stated = item.and_then(|item| item.filler(field));
+        stated.or_else(|| view.filler(name)).unwrap_or(Side::Plugin)
+    }
 }
 
-/// Which side fills a member; where nothing says, the plugin, since that harms more.
-fn filler(meeting: Meeting, told: &Relaid, field: &Field, plugins: bool) -> Side {
-    let (plugin_name, host_name) = meeting.sort(told.name);
-    let said = told.structure.and_then(|both| {
-        let (plugin, host) = meeting.sort(both);
-        if plugins {
-            plugin.filler(field)
-        } else {
-            host.filler(field)
-        }
-    });
-    let (view, name) = if plugins {
-        (meeting.plugin, plugin_name)
-    } else {
-        (meeting.host, host_name)
-    };
-    said.or_else(|| view.filler(name)).unwrap_or(Side::Plugin)
-}
-
-/// A member whose type differs.
-pub fn retyped(meeting: Meeting, told: &Relaid, like: Likeness) -> Effect {
-    let mut effect = relaid(meeting, told);
-    let here = match like {
-        like if like.is_binary() => Outcome::Works,
-        Likeness::Signature => Outcome::WrongArguments,
-        _ if told
+/// Returns the effect of a member whose type changed.
+pub fn retyped_field(case: PluginOnHost, layout: &LayoutChange, similarity: Similarity) -> Effect {
+    let mut effect = changed_layout(case, layout);
+    let sizes_are_equal = || {
+        layout
             .fields
             .windows(2)
-            .all(|pair| pair[0].size == pair[1].size) =>
-        {
-            Outcome::MisreadsValue
-        }
+            .all(|pair| pair[0].size == pair[1].size)
+    };
+    let outcome = match similarity {
+        similarity if similarity.is_binary_compatible() => Outcome::Works,
+        Similarity::Signature => Outcome::WrongArguments,
+        _ if sizes_are_equal() => Outcome::MisreadsValue,
         _ => Outcome::ReadsWrongMember,
     };
-    let name = told
-        .names()
-        .first()
-        .copied()
-        .unwrap_or_default()
-        .to_string();
-    if here > effect.outcome {
+    let name = layout.field_names().first().copied().unwrap_or_default();
+    if outcome > effect.outcome {
         effect.why = format!("{name} is read as another type than it was written");
     }
-    effect.outcome = effect.outcome.max(here);
-    effect.guarded = effect.guarded.max(here);
+    effect.outcome = effect.outcome.max(outcome);
+    effect.guarded = effect.guarded.max(outcome);
     effect
 }
 
-/// A struct or union whose size moves what lies around it; `how` is what [`displaced`] says.
-fn misplaced(name: &str, how: &str) -> Effect {
-    plain(
-        Outcome::ReadsWrongMember,
-        format!("{name} is of another size, {how}"),
-    )
+/// Returns the effect of a struct or union whose by-value use makes its size matter.
+fn wrong_size(name: &str, use_text: &str) -> Effect {
+    let why = format!("{name} has different sizes in plugin and host, and {use_text}");
+    uniform(Outcome::ReadsWrongMember, why)
 }
 
-/// A union's member that one side lacks; `knows` says whether the plugin has it.
-pub fn union(meeting: Meeting, told: &Relaid, knows: bool) -> Effect {
-    let (mine, theirs) = meeting.sort(told.name);
-    let size = meeting.sort(told.size);
-    match displaced(meeting, mine, theirs, size) {
-        Some(how) => misplaced(mine, &how),
-        None if size.0 > size.1 => plain(
+/// Returns the effect of a union member that only one side has.
+pub fn changed_union(case: PluginOnHost, layout: &LayoutChange, plugin_has_it: bool) -> Effect {
+    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
+    let sizes = case.plugin_and_host(layout.size);
+    match by_value_use(case, plugin_name, host_name, sizes) {
+        Some(use_text) => wrong_size(plugin_name, &use_text),
+        None if sizes.0 > sizes.1 => uniform(
             Outcome::CorruptsMemory,
-            "the plugin's union is longer than the host's",
+            "the plugin's union is larger than the host's",
         ),
-        None if knows => plain(
+        None if plugin_has_it => uniform(
             Outcome::MisreadsValue,
-            "the plugin may store a member that the host does not know",
+            "the plugin may store a member that the host does not have",
         ),
-        None => plain(
+        None => uniform(
             Outcome::WorksWithout,
-            "the plugin neither stores the member nor knows it when it comes",
+            "the plugin does not store the member, and does not know it if the host stores it",
         ),
     }
 }
 
-/// A size that covers more of the same struct on one side; `names` are the members in question.
-pub fn sized(meeting: Meeting, said: Both<&StructSize>, names: &[&str]) -> Effect {
-    let (mine, theirs) = meeting.sort(said);
-    let why = match mine.value.cmp(&theirs.value) {
-        std::cmp::Ordering::Equal => return plain(Outcome::Works, "both say the same size"),
-        std::cmp::Ordering::Less => "the plugin says a size",
-        std::cmp::Ordering::Greater => "the host says a size",
+/// Returns the effect of a size macro that covers more members on one side. `names` are these members.
+pub fn changed_struct_size(
+    case: PluginOnHost,
+    sizes: OldNew<&StructSize>,
+    names: &[&str],
+) -> Effect {
+    let (plugin, host) = case.plugin_and_host(sizes);
+    let side = match plugin.value.cmp(&host.value) {
+        std::cmp::Ordering::Equal => {
+            return uniform(Outcome::Works, "both sides write the same size");
+        }
+        std::cmp::Ordering::Less => "the plugin",
+        std::cmp::Ordering::Greater => "the host",
     };
     Effect {
         outcome: Outcome::Works,
         guarded: Outcome::WorksWithout,
         why: format!(
-            "{why} that leaves out {}, which are there",
+            "{side} writes a struct_size that does not cover {}, although the members exist",
             names.join(", ")
         ),
     }
 }
 
-/// A struct that is longer for no member's sake.
-pub fn resized(meeting: Meeting, told: &Relaid) -> Effect {
-    let (mine, theirs) = meeting.sort(told.name);
-    let size = meeting.sort(told.size);
-    match displaced(meeting, mine, theirs, size) {
-        Some(how) => misplaced(mine, &how),
-        None => plain(Outcome::Works, format!("no member of {mine} moved")),
+/// Returns the effect of a struct whose size changed although no member explains it.
+pub fn changed_sizeof(case: PluginOnHost, layout: &LayoutChange) -> Effect {
+    let (plugin_name, host_name) = case.plugin_and_host(layout.name);
+    let sizes = case.plugin_and_host(layout.size);
+    match by_value_use(case, plugin_name, host_name, sizes) {
+        Some(use_text) => wrong_size(plugin_name, &use_text),
+        None => uniform(Outcome::Works, format!("no member of {plugin_name} moved")),
     }
 }
 
-/// A struct that is aligned otherwise.
-pub fn aligned(meeting: Meeting, align: Both<u64>) -> Effect {
-    let (mine, theirs) = meeting.sort(align);
-    let why = format!("the plugin aligns it to {mine}, the host to {theirs}");
-    plain(Outcome::ReadsWrongMember, why)
+/// Returns the effect of a type with different alignments.
+pub fn changed_alignment(case: PluginOnHost, alignments: OldNew<u64>) -> Effect {
+    let (plugin, host) = case.plugin_and_host(alignments);
+    let why = format!("the plugin aligns it to {plugin} bytes, the host to {host}");
+    uniform(Outcome::ReadsWrongMember, why)
 }

@@ -1,53 +1,65 @@
-//! What becomes of a plugin on a host. Each function takes what the plugin was built with and what the
-//! host has, and is asked once a direction; so a diff and its reverse cannot disagree.
+//! Effects of a change on a plugin. Each function compares the side that the plugin was built with and the side of the
+//! host. It is called once for each direction, so a diff and its reverse give the same effects.
 
 mod call;
 mod contract;
 mod layout;
 mod symbol;
 
-pub use call::called;
-pub use contract::{direction, exporter, filler_changed, presence, scope, side, transfer, value};
-pub use layout::{aligned, relaid, resized, retyped, sized, union};
-pub use symbol::{api, exported, function, inlined, libraries, renamed};
+pub use call::changed_call;
+pub use contract::{
+    changed_direction, changed_exporter, changed_filler, changed_presence, changed_scope,
+    changed_transfer, side_name, unknown_enumerator,
+};
+pub use layout::{
+    changed_alignment, changed_layout, changed_sizeof, changed_struct_size, changed_union,
+    retyped_field,
+};
+pub use symbol::{
+    changed_libraries, exported_symbol, inlined_function, missing_api, missing_function,
+    renamed_symbol,
+};
 
-use super::change::Both;
+use super::change::OldNew;
 use super::finding::{Directions, Effect, Outcome};
-use super::likeness::Likeness;
-use super::pair::Pair;
-use super::view::View;
+use super::pair::SurfacePair;
+use super::similarity::Similarity;
+use super::view::SurfaceView;
 
-/// A plugin's side and a host's.
+/// A plugin that was built with one side and is loaded by a host of the other.
 #[derive(Clone, Copy)]
-pub struct Meeting<'m> {
-    /// What the plugin was built with.
-    pub plugin: &'m View<'m>,
-    /// What it runs on.
-    pub host: &'m View<'m>,
-    /// Whether the plugin was built with OLD.
+pub struct PluginOnHost<'m> {
+    /// The side that the plugin was built with.
+    pub plugin: &'m SurfaceView<'m>,
+    /// The side of the host.
+    pub host: &'m SurfaceView<'m>,
+    /// True if the plugin was built with OLD.
     pub plugin_is_old: bool,
 }
 
-impl Meeting<'_> {
-    /// The plugin's and the host's of two things.
-    pub fn sort<T>(&self, both: Both<T>) -> (T, T) {
+impl PluginOnHost<'_> {
+    /// Returns the plugin's value and the host's value, in this order.
+    pub fn plugin_and_host<T>(&self, values: OldNew<T>) -> (T, T) {
         match self.plugin_is_old {
-            true => (both.old, both.new),
-            false => (both.new, both.old),
+            true => (values.old, values.new),
+            false => (values.new, values.old),
         }
     }
 }
 
-/// Asks for both directions.
-pub fn both<'p>(pair: &'p Pair<'p>, effect: impl Fn(Meeting<'p>) -> Effect) -> Directions {
+/// Evaluates `effect` for a plugin of OLD on a host of NEW, and for the reverse.
+pub fn in_both_directions<'p>(
+    pair: &'p SurfacePair<'p>,
+    effect: impl Fn(PluginOnHost<'p>) -> Effect,
+) -> Directions {
     let (old, new) = (&pair.old, &pair.new);
     Directions {
-        old_on_new: effect(Meeting {
+        old_on_new: effect(PluginOnHost {
             plugin: old,
             host: new,
             plugin_is_old: true,
         }),
-        new_on_old: effect(Meeting {
+        new_on_old: effect(PluginOnHost {
             plugin: new,
             host: old,
             plugin_is_old: false,
@@ -55,8 +67,8 @@ pub fn both<'p>(pair: &'p Pair<'p>, effect: impl Fn(Meeting<'p>) -> Effect) -> D
     }
 }
 
-/// The same outcome for all plugins.
-pub fn plain(outcome: Outcome, why: impl Into<String>) -> Effect {
+/// Returns an effect with the same outcome for guarded and other plugins.
+pub fn uniform(outcome: Outcome, why: impl Into<String>) -> Effect {
     Effect {
         outcome,
         guarded: outcome,
@@ -64,27 +76,27 @@ pub fn plain(outcome: Outcome, why: impl Into<String>) -> Effect {
     }
 }
 
-/// Nothing happens, in either direction.
-pub fn works(why: &str) -> Directions {
+/// Returns the effect "works" in both directions, because of `why`.
+pub fn harmless(why: &str) -> Directions {
     Directions {
-        old_on_new: plain(Outcome::Works, why),
-        new_on_old: plain(Outcome::Works, why),
+        old_on_new: uniform(Outcome::Works, why),
+        new_on_old: uniform(Outcome::Works, why),
     }
 }
 
-/// A name that stands for another type, on either side alike.
-pub fn reread(like: Likeness, item: &str) -> Directions {
-    let outcome = match like {
-        like if like.is_binary() => return works("the same bytes are passed"),
-        Likeness::Signature => Outcome::WrongArguments,
-        Likeness::Reread => Outcome::MisreadsValue,
+/// Returns the effect of a name that stands for another type.
+pub fn reinterpreted(similarity: Similarity, item: &str) -> Directions {
+    let outcome = match similarity {
+        similarity if similarity.is_binary_compatible() => {
+            return harmless("the same bytes are passed");
+        }
+        Similarity::Signature => Outcome::WrongArguments,
+        Similarity::Reinterpreted => Outcome::MisreadsValue,
         _ => Outcome::ReadsWrongMember,
     };
     let effect = || {
-        plain(
-            outcome,
-            format!("{item} is one thing to the plugin and another to the host"),
-        )
+        let why = format!("{item} is one type in the plugin and another in the host");
+        uniform(outcome, why)
     };
     Directions {
         old_on_new: effect(),

@@ -1,45 +1,50 @@
-//! Functions that a plugin takes from the host, or the host from the plugin.
+//! Effects of functions that one of plugin and host calls in the other.
 
 use sp_ir::{Function, Item, Side};
 
-use super::{Meeting, plain};
-use crate::change::{Both, Change, Declared};
+use super::{PluginOnHost, uniform};
+use crate::change::{Change, Declaration, OldNew};
 use crate::finding::{Effect, Outcome};
-use crate::view::View;
+use crate::view::SurfaceView;
 
-/// A function that one of the two may lack. `symbol` is how a library would export it.
-pub fn function(meeting: Meeting, name: &str, symbol: &str, by: Side, inline: bool) -> Effect {
-    let declared = |view: &View| matches!(view.item(name), Some(sp_ir::Item::Function(_)));
-    if inline {
-        return plain(
+/// Returns the effect of a function that only one side declares.
+pub fn missing_function(case: PluginOnHost, name: &str, function: &Function) -> Effect {
+    let is_declared = |view: &SurfaceView| matches!(view.item(name), Some(Item::Function(_)));
+    if function.inline {
+        return uniform(
             Outcome::Works,
-            "its body is in the header, and so in the plugin",
+            "the header contains the body, so the plugin does too",
         );
     }
-    if by == Side::Plugin {
-        let why = match declared(meeting.host) {
-            true => format!("the host looks for {name} in the plugin, and goes on without it"),
-            false => format!("the host never looks for {name}"),
+    if exporter(function) == Side::Plugin {
+        let why = match is_declared(case.host) {
+            true => format!("the host looks for {name} in the plugin, and continues without it"),
+            false => format!("the host does not call {name}"),
         };
-        return plain(Outcome::WorksWithout, why);
+        return uniform(Outcome::WorksWithout, why);
     }
-    if !declared(meeting.plugin) {
-        return plain(
+    match is_declared(case.plugin) {
+        true => exported_symbol(case, &function.symbol, is_declared(case.host)),
+        false => uniform(
             Outcome::WorksWithout,
-            format!("the plugin knows nothing of {name}"),
-        );
+            format!("the plugin does not use {name}"),
+        ),
     }
-    exported(meeting, symbol, declared(meeting.host))
 }
 
-/// A symbol that a plugin needs; without knowledge of exports, a host has what it declares.
-pub fn exported(meeting: Meeting, symbol: &str, declared: bool) -> Effect {
-    let there = meeting
-        .host
-        .exports
-        .map(|exports| exports.get(symbol).is_some_and(|all| !all.is_empty()));
-    match there.unwrap_or(declared) {
-        true => plain(Outcome::Works, format!("the host exports {symbol}")),
+fn exporter(function: &Function) -> Side {
+    let exporter = function.exported_by.as_ref();
+    exporter.map_or(Side::Core, |stated| stated.value)
+}
+
+/// Returns the effect of a symbol that the plugin needs. If the host's exports are unknown, `declared` decides.
+pub fn exported_symbol(case: PluginOnHost, symbol: &str, declared: bool) -> Effect {
+    let exported = case.host.exports.map(|exports| {
+        let libraries = exports.get(symbol);
+        libraries.is_some_and(|libraries| !libraries.is_empty())
+    });
+    match exported.unwrap_or(declared) {
+        true => uniform(Outcome::Works, format!("the host exports {symbol}")),
         false => Effect {
             outcome: Outcome::FailsToLoad,
             guarded: Outcome::MissesFunction,
@@ -48,75 +53,71 @@ pub fn exported(meeting: Meeting, symbol: &str, declared: bool) -> Effect {
     }
 }
 
-/// A symbol whose libraries differ.
-pub fn libraries(meeting: Meeting, symbol: &str) -> Effect {
-    let of = |view: &View| {
-        view.exports
-            .and_then(|all| all.get(symbol))
-            .cloned()
-            .unwrap_or_default()
+/// Returns the effect of a symbol that other libraries export.
+pub fn changed_libraries(case: PluginOnHost, symbol: &str) -> Effect {
+    let libraries = |view: &SurfaceView| {
+        let exports = view.exports.and_then(|exports| exports.get(symbol));
+        exports.cloned().unwrap_or_default()
     };
-    let (mine, theirs) = (of(meeting.plugin), of(meeting.host));
-    if !mine.is_disjoint(&theirs) {
-        return plain(
+    let (plugin, host) = (libraries(case.plugin), libraries(case.host));
+    if !plugin.is_disjoint(&host) {
+        return uniform(
             Outcome::Works,
-            format!("a library that had {symbol} has it still"),
+            format!("a library that exported {symbol} still exports it"),
         );
     }
     Effect {
         outcome: Outcome::FailsToLoad,
         guarded: Outcome::Works,
         why: format!(
-            "a plugin linked to the library that had {symbol} finds it only if that library brings the other along"
+            "a plugin linked to the library that exported {symbol} finds it only if that library depends on the other one"
         ),
     }
 }
 
-/// A whole API; `functions` says whether core defines any for it.
-pub fn api(meeting: Meeting, name: &str, functions: bool) -> Effect {
-    let (mine, theirs) = (
-        meeting.plugin.apis.contains_key(name),
-        meeting.host.apis.contains_key(name),
-    );
-    match (mine, theirs, functions) {
+/// Returns the effect of an API that only one side has. `has_functions` is true if core defines functions of it.
+pub fn missing_api(case: PluginOnHost, name: &str, has_functions: bool) -> Effect {
+    let plugin_has_it = case.plugin.apis.contains_key(name);
+    let host_has_it = case.host.apis.contains_key(name);
+    match (plugin_has_it, host_has_it, has_functions) {
         (true, false, true) => Effect {
             outcome: Outcome::FailsToLoad,
             guarded: Outcome::MissesFunction,
-            why: format!("the host has no functions of {name}"),
+            why: format!("the host does not have the functions of {name}"),
         },
-        (true, false, false) => plain(
+        (true, false, false) => uniform(
             Outcome::WorksWithout,
-            format!("the host never asks for {name}"),
+            format!("the host does not use {name}"),
         ),
-        _ => plain(
+        _ => uniform(
             Outcome::WorksWithout,
-            format!("the plugin knows nothing of {name}"),
+            format!("the plugin does not use {name}"),
         ),
     }
 }
 
-/// A function whose body one side's header holds.
-pub fn inlined(meeting: Meeting, change: &Change) -> Effect {
-    let (Some(old), Some(new)) = (function_of(change.old), function_of(change.new)) else {
-        return plain(Outcome::Works, "it is no function");
+/// Returns the effect of a function that is inline on one side.
+pub fn inlined_function(case: PluginOnHost, change: &Change) -> Effect {
+    let (Some(old), Some(new)) = (as_function(change.old), as_function(change.new)) else {
+        return uniform(Outcome::Works, "it is not a function");
     };
-    let (mine, theirs) = meeting.sort(Both { old, new });
-    match (mine.inline, theirs.inline) {
-        (false, true) => exported(meeting, &mine.symbol, false),
-        (true, _) => plain(Outcome::Works, "the plugin brings its body along"),
-        (false, false) => plain(Outcome::Works, "it is exported as before"),
+    let (plugin, host) = case.plugin_and_host(OldNew { old, new });
+    match (plugin.inline, host.inline) {
+        (false, true) => exported_symbol(case, &plugin.symbol, false),
+        (true, _) => uniform(Outcome::Works, "the plugin contains the body"),
+        (false, false) => uniform(Outcome::Works, "it is exported as before"),
     }
 }
 
-fn function_of<'p>(declared: Option<Declared<'p>>) -> Option<&'p Function> {
-    match declared {
-        Some(Declared::Item(_, Item::Function(function))) => Some(function),
+fn as_function<'p>(declaration: Option<Declaration<'p>>) -> Option<&'p Function> {
+    match declaration {
+        Some(Declaration::Item(_, Item::Function(function))) => Some(function),
         _ => None,
     }
 }
 
-/// A function under two symbols.
-pub fn renamed(meeting: Meeting, said: Both<&str>) -> Effect {
-    let (mine, _) = meeting.sort(said);
-    exported(meeting, mine, false)
+/// Returns the effect of a function with different symbols.
+pub fn renamed_symbol(case: PluginOnHost, symbols: OldNew<&str>) -> Effect {
+    let (plugin, _) = case.plugin_and_host(symbols);
+    exported_symbol(case, plugin, false)
 }

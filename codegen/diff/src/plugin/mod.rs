@@ -1,9 +1,9 @@
-//! Which part of TensorFlow's APIs a plugin uses, read from its library: the entry points that it
-//! exports, the functions that it imports, and those whose names it carries to look them up.
+//! The part of TensorFlow's APIs that a plugin uses, read from its library: the entry points that it exports, the
+//! functions that it imports, and the function names in its data, which it may look up at run time.
 //!
-//! It may find too much, never too little: a name in the plugin's data counts as used.
+//! The result may contain too much, never too little: every function name in the plugin's data counts as used.
 
-mod reach;
+mod reachable;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,105 +15,106 @@ use sp_ir::Api;
 use thiserror::Error;
 
 use crate::Finding;
-use reach::{Known, reach};
+use reachable::{FunctionIndex, reachable_names};
 use sp_library::binary::LibraryError;
 use sp_library::names::Names;
 
-/// What a plugin uses.
+/// The functions and APIs that a plugin uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Usage {
-    /// Its library.
+pub struct PluginUsage {
+    /// The plugin's library.
     pub path: PathBuf,
     /// The entry points that it exports: `SE_InitPlugin`.
     pub entry_points: BTreeSet<String>,
-    /// The functions that the dynamic linker finds for it.
+    /// The functions that the dynamic linker resolves.
     pub imports: BTreeSet<String>,
-    /// The functions that it has the names of, and looks up itself.
+    /// The functions that the library contains only the names of, and may look up.
     pub lookups: BTreeSet<String>,
-    /// The APIs of all of these.
+    /// The APIs of these functions.
     pub apis: BTreeSet<String>,
-    /// The APIs that it imports functions of.
+    /// The APIs of the imported functions.
     #[serde(skip)]
     imported_apis: BTreeSet<String>,
-    /// Functions, and every type that they lead to.
+    /// The names of the functions and of every type that they use.
     #[serde(skip)]
-    reached: BTreeSet<String>,
+    reachable: BTreeSet<String>,
 }
 
-/// A plugin's library that says nothing of what it uses.
+/// A plugin whose use of the APIs cannot be determined.
 #[derive(Debug, Error, Diagnostic)]
 pub enum PluginError {
-    /// It cannot be read.
-    #[error("the plugin {} cannot be read: {source}", path.display())]
+    /// The library cannot be read.
+    #[error("plugin {} cannot be read: {source}", path.display())]
     #[diagnostic(code(sp_gen::plugin::unreadable))]
     Unreadable {
         /// The library.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// It is no library.
+    /// The file is not a library.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Library(#[from] LibraryError),
-    /// It has to do with TensorFlow in no way that can be seen.
-    #[error("{} exports no entry point and names no function of TensorFlow's C APIs", path.display())]
+    /// The library does not use TensorFlow's C APIs.
+    #[error("plugin {} exports no entry point and uses no function of TensorFlow's C APIs", path.display())]
     #[diagnostic(
         code(sp_gen::plugin::unrelated),
-        help("a plugin exports one or more of: {entry_points}")
+        help("a plugin exports at least one of: {entry_points}")
     )]
     Unrelated {
         /// The library.
         path: PathBuf,
-        /// What it could export.
+        /// The entry points of the APIs.
         entry_points: String,
     },
 }
 
-impl Usage {
-    /// What the plugin at `path` uses of `apis`, which may be of several releases.
+impl PluginUsage {
+    /// Reads which functions of `apis` the plugin at `path` uses. The APIs may be of several releases.
     ///
     /// # Errors
-    /// Where it is no ELF library, or uses nothing of them.
-    pub fn of<'a>(
+    /// Returns an error if the file is not a library, or uses none of the APIs.
+    pub fn read<'a>(
         path: &Path,
         apis: impl Iterator<Item = &'a Api> + Clone,
     ) -> Result<Self, PluginError> {
-        let known = Known::of(apis.clone());
+        let functions = FunctionIndex::new(apis.clone());
         let bytes = std::fs::read(path).map_err(|source| PluginError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
-        let wanted = |name: &str| known.is_entry_point(name).is_some();
-        let names = Names::read(&path.display().to_string(), bytes, &wanted)?;
-        let usage = Self::from(path, &known, &names, apis);
+        let is_known = |name: &str| functions.is_entry_point(name).is_some();
+        let names = Names::read(&path.display().to_string(), bytes, &is_known)?;
+        let usage = Self::from_names(path, &functions, &names, apis);
         match usage.apis.is_empty() {
             true => Err(PluginError::Unrelated {
                 path: path.to_owned(),
-                entry_points: known.entry_points().collect::<Vec<_>>().join(", "),
+                entry_points: functions.entry_points().collect::<Vec<_>>().join(", "),
             }),
             false => Ok(usage),
         }
     }
 
-    fn from<'a>(
+    fn from_names<'a>(
         path: &Path,
-        known: &Known,
+        functions: &FunctionIndex,
         names: &Names,
         apis: impl Iterator<Item = &'a Api> + Clone,
     ) -> Self {
-        let of = |names: &BTreeSet<String>, entry: bool| -> BTreeSet<String> {
-            let is = |name: &&String| known.is_entry_point(name) == Some(entry);
-            names.iter().filter(is).cloned().collect()
+        let select = |names: &BTreeSet<String>, is_entry_point: bool| -> BTreeSet<String> {
+            let matches = |name: &&String| functions.is_entry_point(name) == Some(is_entry_point);
+            names.iter().filter(matches).cloned().collect()
         };
-        let (entry_points, imports) = (of(&names.exported, true), of(&names.imported, false));
-        let lookups: BTreeSet<String> = of(&names.carried, false)
+        let entry_points = select(&names.exported, true);
+        let imports = select(&names.imported, false);
+        let lookups: BTreeSet<String> = select(&names.carried, false)
             .difference(&imports)
             .cloned()
             .collect();
         let all = [&entry_points, &imports, &lookups].into_iter().flatten();
-        let reached = reach(all.clone().cloned().collect(), apis);
-        let apis_of = |name| known.apis(name).map(String::from);
+        let reachable = reachable_names(all.clone().cloned().collect(), apis);
+        let apis_of = |name| functions.apis(name).map(String::from);
         let apis = all.flat_map(|name| apis_of(name)).collect();
         let imported_apis = imports.iter().flat_map(|name| apis_of(name)).collect();
         Self {
@@ -123,12 +124,11 @@ impl Usage {
             lookups,
             apis,
             imported_apis,
-            reached,
+            reachable,
         }
     }
 
-    /// Returns the finding as it concerns the plugin: what the plugin does not import cannot keep its library
-    /// from loading.
+    /// Returns the finding with its effect on this plugin: a function that it does not import cannot prevent loading.
     pub fn judge(&self, finding: Finding) -> Finding {
         let item = finding.owner();
         let is_imported = self.imports.contains(item)
@@ -139,14 +139,14 @@ impl Usage {
         }
     }
 
-    /// Whether a finding concerns the plugin.
+    /// Returns true if a finding concerns an item that the plugin uses.
     pub fn concerns(&self, finding: &Finding) -> bool {
         let item = finding.owner();
-        self.reached.contains(item) || (item == finding.api && self.apis.contains(item))
+        self.reachable.contains(item) || (item == finding.api && self.apis.contains(item))
     }
 }
 
-impl fmt::Display for Usage {
+impl fmt::Display for PluginUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
         let entry_points = match self.entry_points.is_empty() {
@@ -155,7 +155,7 @@ impl fmt::Display for Usage {
         };
         write!(
             f,
-            "only what {} uses: it exports {entry_points}, imports {} and looks up {} functions, of {}",
+            "only the part that {} uses: it exports {entry_points}, imports {} functions and looks up {}, of {}",
             self.path.display(),
             self.imports.len(),
             self.lookups.len(),

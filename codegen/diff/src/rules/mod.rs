@@ -1,246 +1,93 @@
-//! The rules: one file each, with what it is about and when it speaks. The files, this list and the
-//! pairs of headers under `tests/abi` are one-to-one.
+//! Rules: which finding a change gives. [`judge`] matches every kind of change to one rule, the catalog has the text of
+//! each rule, and the other modules have the messages.
 
-mod alias_retyped;
-mod api_added;
-mod api_removed;
-mod callback_signature_changed;
-mod comment_changed;
-mod const_added;
-mod const_changed;
-mod const_removed;
-mod constness_changed;
-mod direction_changed;
-mod enum_retyped;
-mod exporter_changed;
-mod field_appended;
-mod field_inserted;
-mod field_moved;
-mod field_removed;
-mod field_renamed;
-mod field_replaced;
-mod field_retyped;
-mod fields_grouped;
-mod filler_changed;
-mod function_added;
-mod function_inlined;
-mod function_outlined;
-mod function_removed;
-mod handle_retyped;
-mod held_struct_grown;
-mod kind_changed;
-mod neutral_changed;
-mod padding_filled;
-mod parameter_added;
-mod parameter_moved;
-mod parameter_removed;
-mod parameter_renamed;
-mod parameter_retyped;
-mod presence_relaxed;
-mod presence_tightened;
-mod receiver_changed;
-mod required_field_appended;
-mod return_retyped;
-mod scope_changed;
-mod struct_realigned;
-mod struct_resized;
-mod struct_size_added;
-mod struct_size_corrected;
-mod struct_size_dropped;
-mod struct_size_outdated;
-mod struct_size_renamed;
-mod struct_size_shrunk;
-mod symbol_dropped;
-mod symbol_exported;
-mod symbol_moved;
-mod symbol_renamed;
-mod symbol_shared;
-mod transfer_changed;
-mod type_added;
-mod type_removed;
-mod type_renamed;
-mod type_respelled;
-mod union_member_added;
-mod union_member_removed;
-mod unsized_struct_grown;
-mod variant_added;
-mod variant_inserted;
-mod variant_removed;
-mod variant_renamed;
-mod variant_revalued;
-mod version_changed;
-mod version_unbumped;
+mod apis;
+mod calls;
+mod catalog;
+mod contract;
+mod functions;
+mod layout;
+mod types;
+mod values;
 
-use sp_ir::StructSize;
-
-use super::change::{Both, Called, Change, Declared, Relaid};
-use super::effect;
-use super::finding::{Bump, Directions, Finding, Impact, Shown, Slot};
-use super::pair::Pair;
 use sp_ir::c;
 
-/// What a rule is, for `sp-gen explain` and for reports; and how it judges.
+pub use catalog::RULES;
+
+use super::change::{Change, ChangeKind, Declaration, LayoutChange};
+use super::effect;
+use super::finding::{Bump, DeclarationText, Directions, Finding, Impact};
+use super::pair::SurfacePair;
+
+/// A rule: its weight, and its text for reports and `sp-gen explain`.
+#[derive(Debug)]
 pub struct Rule {
-    /// The stable id, `noun_past_participle`.
+    /// The stable id.
     pub id: &'static str,
-    /// How much its findings weigh at most; a finding may weigh less where it says why.
+    /// The highest impact of its findings. A finding may have a lower one.
     pub impact: Impact,
-    /// The bump that it asks for at most.
+    /// The largest version bump that its findings require.
     pub bump: Bump,
-    /// One line.
-    pub summary: &'static str,
-    /// What happens to which plugins, and what to do. Paragraphs.
-    pub explanation: &'static str,
-    /// Where the convention that it rests on is written down, as a place in a header or document.
+    /// Paragraphs. The first is the summary; the others state which plugins are affected, and what to do.
+    pub text: &'static str,
+    /// The document that defines what the rule relies on.
     pub reference: &'static str,
-    /// Its finding about a change, where that is its business.
-    pub judge: fn(&Pair, &Change) -> Option<Finding>,
-}
-
-/// All rules, sorted by id.
-pub const RULES: &[&Rule] = &[
-    &alias_retyped::RULE,
-    &api_added::RULE,
-    &api_removed::RULE,
-    &callback_signature_changed::RULE,
-    &comment_changed::RULE,
-    &const_added::RULE,
-    &const_changed::RULE,
-    &const_removed::RULE,
-    &constness_changed::RULE,
-    &direction_changed::RULE,
-    &enum_retyped::RULE,
-    &exporter_changed::RULE,
-    &field_appended::RULE,
-    &field_inserted::RULE,
-    &field_moved::RULE,
-    &field_removed::RULE,
-    &field_renamed::RULE,
-    &field_replaced::RULE,
-    &field_retyped::RULE,
-    &fields_grouped::RULE,
-    &filler_changed::RULE,
-    &function_added::RULE,
-    &function_inlined::RULE,
-    &function_outlined::RULE,
-    &function_removed::RULE,
-    &handle_retyped::RULE,
-    &held_struct_grown::RULE,
-    &kind_changed::RULE,
-    &neutral_changed::RULE,
-    &padding_filled::RULE,
-    &parameter_added::RULE,
-    &parameter_moved::RULE,
-    &parameter_removed::RULE,
-    &parameter_renamed::RULE,
-    &parameter_retyped::RULE,
-    &presence_relaxed::RULE,
-    &presence_tightened::RULE,
-    &receiver_changed::RULE,
-    &required_field_appended::RULE,
-    &return_retyped::RULE,
-    &scope_changed::RULE,
-    &struct_realigned::RULE,
-    &struct_resized::RULE,
-    &struct_size_added::RULE,
-    &struct_size_corrected::RULE,
-    &struct_size_dropped::RULE,
-    &struct_size_outdated::RULE,
-    &struct_size_renamed::RULE,
-    &struct_size_shrunk::RULE,
-    &symbol_dropped::RULE,
-    &symbol_exported::RULE,
-    &symbol_moved::RULE,
-    &symbol_renamed::RULE,
-    &symbol_shared::RULE,
-    &transfer_changed::RULE,
-    &type_added::RULE,
-    &type_removed::RULE,
-    &type_renamed::RULE,
-    &type_respelled::RULE,
-    &union_member_added::RULE,
-    &union_member_removed::RULE,
-    &unsized_struct_grown::RULE,
-    &variant_added::RULE,
-    &variant_inserted::RULE,
-    &variant_removed::RULE,
-    &variant_renamed::RULE,
-    &variant_revalued::RULE,
-    &version_changed::RULE,
-    &version_unbumped::RULE,
-];
-
-/// What a rule says of one change, beside what it always says.
-pub struct Said {
-    /// The change in one line.
-    pub message: String,
-    /// What becomes of plugins.
-    pub directions: Directions,
-    /// The bytes concerned.
-    pub bytes: Vec<Slot>,
-    /// What an author does about it.
-    pub remedy: String,
-}
-
-impl Said {
-    /// Of a function that is called otherwise than before.
-    fn of_call(pair: &Pair, called: &Called) -> Self {
-        Self {
-            message: called.what.clone(),
-            directions: effect::both(pair, |meeting| effect::called(pair, meeting, called)),
-            bytes: Vec::new(),
-            remedy: "call it as the running release declares it; sp-abi has a form for each epoch"
-                .into(),
-        }
-    }
-
-    /// Of a struct whose members lie otherwise than before.
-    fn of_layout(pair: &Pair, told: &Relaid, message: String, remedy: &str) -> Self {
-        Self {
-            message,
-            directions: effect::both(pair, |meeting| effect::relaid(meeting, told)),
-            bytes: told.slots(),
-            remedy: remedy.into(),
-        }
-    }
-
-    /// Of a size that covers more or less of the same struct than before.
-    fn of_size(pair: &Pair, said: Both<&StructSize>, told: &Relaid, remedy: &str) -> Self {
-        Self {
-            message: format!(
-                "{} is {}, before {}",
-                said.new.symbol, said.new.value, said.old.value
-            ),
-            directions: effect::both(pair, |meeting| effect::sized(meeting, said, &told.names())),
-            bytes: told.slots(),
-            remedy: remedy.into(),
-        }
-    }
 }
 
 impl Rule {
-    fn finding(&self, change: &Change, said: Said) -> Finding {
+    /// Returns the first paragraph of the text, which is one line.
+    pub fn summary(&self) -> &'static str {
+        let end = self.text.find("\n\n").unwrap_or(self.text.len());
+        self.text[..end].trim()
+    }
+
+    /// Returns the paragraphs after the summary, each on one line.
+    pub fn explanation(&self) -> String {
+        let paragraphs = self.text.split("\n\n").skip(1);
+        let lines = paragraphs.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn finding(
+        &self,
+        change: &Change,
+        message: String,
+        directions: Directions,
+        remedy: &str,
+    ) -> Finding {
         Finding {
             rule: self.id,
             api: change.api.into(),
             item: change.item.clone(),
             impact: self.impact,
             bump: self.bump,
-            message: said.message,
-            directions: said.directions,
-            bytes: said.bytes,
-            before: change.old.map(|one| one.shown()),
-            after: change.new.map(|one| one.shown()),
-            remedy: said.remedy,
+            message,
+            directions,
+            bytes: Vec::new(),
+            before: change.old.map(|declaration| declaration.text()),
+            after: change.new.map(|declaration| declaration.text()),
+            remedy: remedy.into(),
             target: None,
         }
+    }
+
+    /// Returns the finding about a change that affects no binary, because of `why`.
+    fn harmless(&self, change: &Change, message: String, why: &str, remedy: &str) -> Finding {
+        self.finding(change, message, effect::harmless(why), remedy)
     }
 }
 
 impl Finding {
-    /// The same of less weight, `where_so`.
-    fn lighter(self, where_so: bool, impact: Impact) -> Self {
-        match where_so {
+    fn with_bytes(self, layout: &LayoutChange) -> Self {
+        Self {
+            bytes: layout.byte_ranges(),
+            ..self
+        }
+    }
+
+    /// Returns the finding with the lower `impact` if `condition` holds.
+    fn reduce_if(self, condition: bool, impact: Impact) -> Self {
+        match condition {
             true => Self {
                 impact,
                 bump: self.bump.min(Bump::Minor),
@@ -251,28 +98,126 @@ impl Finding {
     }
 }
 
-/// The finding about a change; nothing for what is no change.
-pub fn judge(pair: &Pair, change: &Change) -> Option<Finding> {
-    RULES.iter().find_map(|rule| (rule.judge)(pair, change))
+/// Returns the finding about a change, or `None` if the change is not reported.
+pub fn judge(pair: &SurfacePair, change: &Change) -> Option<Finding> {
+    use ChangeKind as K;
+    Some(match &change.kind {
+        K::ApiAdded => apis::added(pair, change),
+        K::ApiRemoved => apis::removed(pair, change),
+        K::Version { versions, required } => apis::version(change, *versions, *required),
+        K::TypeAdded => types::added(change),
+        K::TypeRemoved => types::removed(change),
+        K::TypeRenamed => types::renamed(change),
+        K::KindChanged(similarity) => types::kind_changed(change, *similarity),
+        K::AliasRetyped(similarity) => types::alias_retyped(change, *similarity),
+        K::HandleRetyped => types::handle_retyped(change),
+        K::ConstnessChanged(types) => types::constness_changed(change, *types),
+        K::TypeRespelled(types) => types::respelled(change, *types),
+        K::EnumRetyped(integers, similarity) => types::enum_retyped(change, *integers, *similarity),
+        K::ConstAdded => values::constant_added(change),
+        K::ConstRemoved => values::constant_removed(change),
+        K::ConstChanged => values::constant_changed(change),
+        K::VariantAdded(value) => values::enumerator_added(pair, change, *value),
+        K::VariantRemoved(value) => values::enumerator_removed(pair, change, *value),
+        K::VariantRenamed(value) => values::enumerator_renamed(change, *value),
+        K::VariantInserted(moved) => values::enumerators_inserted(pair, change, moved),
+        K::VariantRevalued(value) => values::enumerator_revalued(pair, change, *value),
+        K::FunctionAdded => functions::added(pair, change),
+        K::FunctionRemoved => functions::removed(pair, change),
+        K::FunctionInlined => functions::inlined(pair, change),
+        K::FunctionOutlined => functions::outlined(pair, change),
+        K::ExporterChanged(sides) => functions::exporter_changed(pair, change, *sides),
+        K::SymbolRenamed(symbols) => functions::symbol_renamed(pair, change, *symbols),
+        K::SymbolMoved(libraries) => functions::symbol_moved(pair, change, libraries),
+        K::SymbolShared(libraries) => functions::symbol_shared(pair, change, libraries),
+        K::SymbolDropped(libraries) => functions::symbol_dropped(pair, change, libraries),
+        K::SymbolExported(libraries) => functions::symbol_exported(pair, change, libraries),
+        K::ParameterAdded(call) => {
+            calls::function_changed(&catalog::PARAMETER_ADDED, pair, change, call)
+        }
+        K::ParameterRemoved(call) => {
+            calls::function_changed(&catalog::PARAMETER_REMOVED, pair, change, call)
+        }
+        K::ParameterMoved(call) => {
+            calls::function_changed(&catalog::PARAMETER_MOVED, pair, change, call)
+        }
+        K::ParameterRetyped(call) => {
+            calls::function_changed(&catalog::PARAMETER_RETYPED, pair, change, call)
+        }
+        K::ReturnRetyped(call) => {
+            calls::function_changed(&catalog::RETURN_RETYPED, pair, change, call)
+        }
+        K::ParameterRenamed(names) => calls::parameter_renamed(change, *names),
+        K::CallbackSignature(call) => calls::callback_changed(pair, change, call),
+        K::FieldInserted(layout) => layout::inserted(pair, change, layout),
+        K::FieldAppended(layout) => layout::appended(pair, change, layout),
+        K::RequiredAppended(layout) => layout::required_appended(pair, change, layout),
+        K::SizeOutdated(layout) => layout::size_outdated(pair, change, layout),
+        K::PaddingFilled(layout) => layout::padding_filled(pair, change, layout),
+        K::UnsizedGrown(layout) => layout::unsized_grown(pair, change, layout),
+        K::EmbeddedGrown(layout) => layout::embedded_grown(pair, change, layout),
+        K::FieldRemoved(layout) => layout::removed(pair, change, layout),
+        K::FieldReplaced(layout) => layout::replaced(pair, change, layout),
+        K::FieldMoved(layout) => layout::moved(pair, change, layout),
+        K::FieldRenamed => layout::renamed(change),
+        K::FieldRetyped(layout, similarity) => layout::retyped(pair, change, layout, *similarity),
+        K::FieldsGrouped(names) => layout::grouped(change, names),
+        K::UnionMemberAdded(layout) => layout::union_member_added(pair, change, layout),
+        K::UnionMemberRemoved(layout) => layout::union_member_removed(pair, change, layout),
+        K::SizeShrunk(sizes, layout) => layout::size_shrunk(pair, change, *sizes, layout),
+        K::SizeCorrected(sizes, layout) => layout::size_corrected(pair, change, *sizes, layout),
+        K::SizeAdded(size) => layout::size_added(change, size),
+        K::SizeDropped(size) => layout::size_dropped(change, size),
+        K::SizeRenamed(sizes) => layout::size_renamed(change, *sizes),
+        K::StructResized(layout) => layout::resized(pair, change, layout),
+        K::StructRealigned(alignment) => layout::realigned(pair, change, *alignment),
+        K::FillerChanged(sides) => contract::filler_changed(pair, change, *sides),
+        K::DirectionChanged(directions) => contract::direction_changed(pair, change, *directions),
+        K::PresenceTightened(presence, filler) => {
+            contract::presence_tightened(pair, change, *presence, *filler)
+        }
+        K::PresenceRelaxed(presence, filler) => {
+            contract::presence_relaxed(pair, change, *presence, *filler)
+        }
+        K::TransferChanged(transfers, giver) => {
+            contract::transfer_changed(pair, change, *transfers, *giver)
+        }
+        K::ScopeChanged(scopes, giver) => contract::scope_changed(pair, change, *scopes, *giver),
+        K::ReceiverChanged => contract::receiver_changed(change),
+        K::CommentChanged => contract::comment_changed(change),
+        K::DefaultReturnChanged => contract::default_return_changed(change),
+        K::Unreported(_) => return None,
+    })
 }
 
-impl<'p> Declared<'p> {
-    /// What it is called.
+impl<'p> Change<'p> {
+    /// Returns the name of OLD's declaration, or "" if there is none.
+    fn old_name(&self) -> &'p str {
+        self.old.map_or("", |declaration| declaration.name())
+    }
+
+    /// Returns the name of NEW's declaration, or "" if there is none.
+    fn new_name(&self) -> &'p str {
+        self.new.map_or("", |declaration| declaration.name())
+    }
+}
+
+impl<'p> Declaration<'p> {
     fn name(&self) -> &'p str {
         match self {
-            Self::Item(name, _) | Self::Variant(name, ..) => name,
+            Self::Item(name, _) | Self::Enumerator(name, ..) => name,
             Self::Field(field) => &field.name,
         }
     }
 
-    /// In C, on one line.
-    fn shown(&self) -> Shown {
+    /// Returns the declaration in C, on one line, and its location.
+    fn text(&self) -> DeclarationText {
         let (text, loc) = match self {
-            Self::Variant(name, value, loc) => (format!("{name} = {value}"), *loc),
+            Self::Enumerator(name, value, loc) => (format!("{name} = {value}"), *loc),
             Self::Field(field) => (c::member(&field.name, &field.ty), &field.loc),
             Self::Item(name, item) => (c::item(name, item), item.loc()),
         };
-        Shown {
+        DeclarationText {
             text,
             loc: loc.clone(),
         }

@@ -15,16 +15,16 @@ fn step(text: &str) -> Option<(Release, Release)> {
 }
 
 #[test]
-fn an_entry_gives_its_reason() {
+fn returns_reason_of_matching_entry() {
     let findings = sample::diff().findings;
     let list = parse(&entry("item = \"SP_StreamExecutor.mem_zero\"")).unwrap();
     let reasons = list.reasons(&findings, step("2.6..2.7")).unwrap();
-    let said: Vec<&str> = reasons.iter().flatten().map(String::as_str).collect();
-    assert_eq!((said, reasons.len()), (vec!["seen"], findings.len()));
+    let texts: Vec<&str> = reasons.iter().flatten().map(String::as_str).collect();
+    assert_eq!((texts, reasons.len()), (vec!["seen"], findings.len()));
 }
 
 #[test]
-fn an_entry_for_other_releases_rests() {
+fn ignores_entry_for_other_releases() {
     let findings = sample::diff().findings;
     let list = parse(&entry("item = \"SP_Gone\"\nreleases = \"2.6..2.7\"")).unwrap();
     for other in ["2.7..2.8", "2.5..2.6", "2.7..2.6"] {
@@ -36,7 +36,7 @@ fn an_entry_for_other_releases_rests() {
 }
 
 #[test]
-fn an_entry_that_matches_nothing_is_pointed_at() {
+fn rejects_entry_without_finding_and_shows_its_location() {
     let text = entry("item = \"SP_StreamExecutor.mem_zero\"\napi = \"kernels\"")
         + &entry("item = \"SP_Gone\"");
     let findings = sample::diff().findings;
@@ -45,7 +45,7 @@ fn an_entry_that_matches_nothing_is_pointed_at() {
         panic!("{error}");
     };
     assert!(
-        error.to_string().starts_with("2 entries in sp-gen.toml"),
+        error.to_string() == "sp-gen.toml: 2 entries match no finding",
         "{error}"
     );
     let second = text.rfind("[[suppress]]").unwrap();
@@ -53,8 +53,8 @@ fn an_entry_that_matches_nothing_is_pointed_at() {
 }
 
 #[test]
-fn what_is_malformed_is_pointed_at() {
-    for (text, said) in [
+fn rejects_malformed_file_and_shows_location() {
+    for (text, expected) in [
         ("[[suppress]]\nrule = \"a\"\nitem = \"b\"", "reason"),
         (
             "[[suppress]]\nrule = \"a\"\nitem = \"b\"\nreason = \" \"",
@@ -62,7 +62,7 @@ fn what_is_malformed_is_pointed_at() {
         ),
         (
             &entry("item = \"a\"\nreleases = \"2.7..2.6\"")[..],
-            "no step",
+            "invalid releases",
         ),
         (&entry("item = \"a\"\nwhy = \"b\"")[..], "why"),
         ("[[suppres]]", "suppres"),
@@ -75,12 +75,12 @@ fn what_is_malformed_is_pointed_at() {
         else {
             panic!("{error}");
         };
-        assert!(message.contains(said) && places.len() == 1, "{message}");
+        assert!(message.contains(expected) && places.len() == 1, "{message}");
     }
 }
 
 #[test]
-fn the_nearest_file_above_is_found() {
+fn finds_nearest_file_above_folder() {
     let scratch = tempfile::tempdir().unwrap();
     let below = scratch.path().join("a/b");
     fs::create_dir_all(&below).unwrap();

@@ -1,70 +1,84 @@
-//! Whose memory a struct stands in. The headers seldom say; how it travels does: what comes back from
-//! a call is the callee's, what is passed by pointer is the caller's, and what a table's filler puts
-//! into a pointer is the filler's, unless it is there to be filled by the other side.
+//! The side that allocates each struct, the side that calls each callback, and by-value uses.
+//!
+//! Headers seldom state who allocates a struct, so it is derived from how a pointer to it is passed. A callee
+//! allocates what it returns, a caller what it passes, and the side that sets a pointer member its target. If the other
+//! side is to set the target's members, the allocator of the enclosing struct allocates the target too.
 
 use std::collections::BTreeSet;
 
 use sp_ir::{Item, Param, Side, Signature, Struct, Type};
 
-use super::{View, fields};
-use crate::names::Names;
+use super::{SurfaceView, fields};
+use crate::name_map::NameMap;
 
-/// The side whose memory each struct stands in, by the struct's name.
+/// The side that allocates each struct, by the struct's name.
 #[derive(Debug, Default)]
-pub struct Memory(Names<String, (Weight, Side)>);
+pub struct MemoryOwners(NameMap<String, (Evidence, Side)>);
 
-/// How good a reason is.
+/// The evidence for an allocator, from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Weight {
+enum Evidence {
+    /// A note states who sets the members.
     Filled,
+    /// A member points to the struct.
     Pointed,
+    /// A pointer to the struct is passed as an argument.
     Passed,
+    /// A pointer to the struct is returned.
     Returned,
 }
 
-impl Memory {
-    /// The side that gives the memory; core's where nothing tells.
+impl MemoryOwners {
+    /// Returns the side that allocates the struct; core if there is no evidence.
     pub fn side(&self, name: &str) -> Side {
         self.0.get(name).map_or(Side::Core, |(_, side)| *side)
     }
 
-    /// Reads it off all that a side declares: first off calls, since what a struct points to is
-    /// judged by whose the struct is.
-    pub fn of(view: &View) -> Self {
-        let mut memory = Self::default();
+    /// Returns true if there is evidence that the struct is allocated alone, not only embedded.
+    pub fn is_allocated_alone(&self, name: &str) -> bool {
+        self.0
+            .get(name)
+            .is_some_and(|(evidence, _)| *evidence > Evidence::Filled)
+    }
+
+    /// Derives the owners from all declarations of a side.
+    ///
+    /// Calls come first, because the owner of a pointer's target depends on the owner of the enclosing struct.
+    pub fn new(view: &SurfaceView) -> Self {
+        let mut owners = Self::default();
         for (name, entry) in &view.items {
             match &*entry.item {
                 Item::Function(item) => {
-                    let callee = item.exported_by.as_ref().map_or(Side::Core, |it| it.value);
-                    memory.called(view, &item.signature, callee);
+                    let exporter = item.exported_by.as_ref();
+                    let callee = exporter.map_or(Side::Core, |stated| stated.value);
+                    owners.add_call(view, &item.signature, callee);
                 }
-                Item::Struct(item) => {
-                    if let Some(said) = &item.filled_by {
-                        memory.vote(name, Weight::Filled, said.value);
-                    }
-                    for field in &item.fields {
-                        if let (Some(signature), Some(callee)) =
-                            (view.signature(&field.ty), item.filler(field))
-                        {
-                            memory.called(view, signature, callee);
-                        }
-                    }
-                }
+                Item::Struct(item) => owners.add_struct(view, name, item),
                 _ => {}
             }
         }
-        let pointed = memory.pointed(view);
-        for (name, side) in pointed {
-            memory.vote(&name, Weight::Pointed, side);
+        for (name, side) in owners.pointer_targets(view) {
+            owners.add(&name, Evidence::Pointed, side);
         }
-        memory.inherit(view);
-        memory
+        owners.add_embedded(view);
+        owners
     }
 
-    /// What members point to: the filler's; or, where there is a struct to be filled in, the side's
-    /// whose memory has the pointer.
-    fn pointed(&self, view: &View) -> Vec<(String, Side)> {
-        let mut found = Vec::new();
+    fn add_struct(&mut self, view: &SurfaceView, name: &str, item: &Struct) {
+        if let Some(stated) = &item.filled_by {
+            self.add(name, Evidence::Filled, stated.value);
+        }
+        for field in &item.fields {
+            if let (Some(signature), Some(callee)) = (view.signature(&field.ty), item.filler(field))
+            {
+                self.add_call(view, signature, callee);
+            }
+        }
+    }
+
+    /// Returns the owners of the structs that members point to.
+    fn pointer_targets(&self, view: &SurfaceView) -> Vec<(String, Side)> {
+        let mut targets = Vec::new();
         for (name, entry) in &view.items {
             let Item::Struct(item) = &*entry.item else {
                 continue;
@@ -73,74 +87,67 @@ impl Memory {
                 let Some((target, mutable)) = pointee(&field.ty) else {
                     continue;
                 };
-                let Some(inner) = view.structure(target) else {
+                let Some(target_struct) = view.structure(target) else {
                     continue;
                 };
-                let to_fill = mutable && inner.struct_size.is_some() && filled_by_plugin(inner);
-                let side = match to_fill {
+                let is_to_be_filled = mutable
+                    && target_struct.struct_size.is_some()
+                    && is_filled_by_plugin(target_struct);
+                let side = match is_to_be_filled {
                     true => Some(self.side(name)),
                     false => item.filler(field),
                 };
-                found.extend(side.map(|side| (target.to_string(), side)));
+                targets.extend(side.map(|side| (target.to_string(), side)));
             }
         }
-        found
+        targets
     }
 
-    /// What is held by value stands where its holder does.
-    fn inherit(&mut self, view: &View) {
-        for (name, held) in view.held.iter() {
-            let holder = held
-                .within
-                .iter()
-                .find_map(|holder| self.0.get(holder).copied());
-            if let (Some((_, side)), false) = (holder, self.0.contains_key(name)) {
-                self.vote(name, Weight::Filled, side);
+    /// Gives embedded structs without other evidence the owner of the enclosing struct.
+    fn add_embedded(&mut self, view: &SurfaceView) {
+        for (name, uses) in view.by_value_uses.iter() {
+            let mut enclosing = uses.embedded_in.iter();
+            let owner = enclosing.find_map(|name| self.0.get(name).copied());
+            if let (Some((_, side)), false) = (owner, self.0.contains_key(name)) {
+                self.add(name, Evidence::Filled, side);
             }
         }
     }
 
-    /// Whether anything tells of memory of its own.
-    pub fn is_told(&self, name: &str) -> bool {
-        self.0
-            .get(name)
-            .is_some_and(|(weight, _)| *weight > Weight::Filled)
-    }
-
-    fn called(&mut self, view: &View, signature: &Signature, callee: Side) {
+    fn add_call(&mut self, view: &SurfaceView, signature: &Signature, callee: Side) {
         if let Some((name, _)) = pointee(&signature.ret) {
-            self.vote(name, Weight::Returned, callee);
+            self.add(name, Evidence::Returned, callee);
         }
-        let params = signature.params.iter();
-        for name in params
-            .filter_map(|param| pointee(&param.ty))
-            .map(|(name, _)| name)
-        {
+        let pointees = signature
+            .params
+            .iter()
+            .filter_map(|param| pointee(&param.ty));
+        for (name, _) in pointees {
             if view.structure(name).is_some() {
-                self.vote(name, Weight::Passed, callee.other());
+                self.add(name, Evidence::Passed, callee.other());
             }
         }
     }
 
-    /// The best reason counts; of equal ones core's, whose memory is the more dangerous to misjudge.
-    fn vote(&mut self, name: &str, weight: Weight, side: Side) {
-        let vote = (weight, side);
-        let worth = |(weight, side): (Weight, Side)| (weight, side == Side::Core);
+    /// Records an owner. The strongest evidence counts; of equal evidence that for core, since a wrong access to core's
+    /// memory is the worse error.
+    fn add(&mut self, name: &str, evidence: Evidence, side: Side) {
+        let rank = |(evidence, side): (Evidence, Side)| (evidence, side == Side::Core);
         match self.0.get_mut(name) {
-            Some(standing) if worth(*standing) < worth(vote) => *standing = vote,
+            Some(owner) if rank(*owner) < rank((evidence, side)) => *owner = (evidence, side),
             Some(_) => {}
-            None => drop(self.0.insert(name.into(), vote)),
+            None => drop(self.0.insert(name.into(), (evidence, side))),
         }
     }
 }
 
-fn filled_by_plugin(item: &Struct) -> bool {
-    item.filled_by.as_ref().map(|said| said.value) == Some(Side::Plugin)
+fn is_filled_by_plugin(item: &Struct) -> bool {
+    item.filled_by.as_ref().map(|stated| stated.value) == Some(Side::Plugin)
 }
 
-/// The side that calls each callback, as the tables that hold it say.
-pub fn callers(view: &View) -> Names<String, Side> {
-    let mut callers = Names::default();
+/// Returns the side that calls each callback, according to the structs that contain it.
+pub fn callers(view: &SurfaceView) -> NameMap<String, Side> {
+    let mut callers = NameMap::default();
     for entry in view.items.values() {
         let Item::Struct(item) = &*entry.item else {
             continue;
@@ -156,7 +163,7 @@ pub fn callers(view: &View) -> Names<String, Side> {
     callers
 }
 
-/// The name behind one pointer, and whether it may be written through it.
+/// Returns the name behind one pointer, and true if the pointer is to non-const.
 fn pointee(ty: &Type) -> Option<(&str, bool)> {
     match ty {
         Type::Pointer { pointee, mutable } => match &**pointee {
@@ -167,87 +174,87 @@ fn pointee(ty: &Type) -> Option<(&str, bool)> {
     }
 }
 
-/// How others have a struct or union by value.
+/// The by-value uses of a struct or union.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct ByValueUses {
     /// The structs and unions that have it as a member.
-    pub within: BTreeSet<String>,
-    /// Whether it is passed by value, or comes in arrays: then its size counts for itself.
-    pub strided: bool,
+    pub embedded_in: BTreeSet<String>,
+    /// True if it is passed by value or is an array element, so that its own size matters.
+    pub needs_fixed_size: bool,
 }
 
-/// What others hold, pass or count out by value, by its name.
-pub fn held(view: &View) -> Names<String, Held> {
-    let mut held = Names::default();
+type UsesByName = NameMap<String, ByValueUses>;
+
+/// The name and type of a member or parameter.
+type NamedType<'t> = (&'t str, &'t Type);
+
+/// Returns the by-value uses of all structs and unions.
+pub fn by_value_uses(view: &SurfaceView) -> UsesByName {
+    let mut uses = NameMap::default();
     for (name, entry) in &view.items {
-        for (index, field) in fields(&entry.item).unwrap_or_default().iter().enumerate() {
-            let all = fields(&entry.item).unwrap_or_default();
-            if let Some(inner) = by_value(view, &field.ty) {
-                note(&mut held, inner).within.insert((*name).to_string());
+        let fields = fields(&entry.item).unwrap_or_default();
+        for field in fields {
+            if let Some(embedded) = by_value(view, &field.ty) {
+                let embedded_in = &mut entry_of(&mut uses, embedded).embedded_in;
+                embedded_in.insert((*name).to_string());
             }
-            let beside =
-                |at: Option<usize>| at.and_then(|at| all.get(at)).map(|it| (&*it.name, &it.ty));
-            strided(
-                &field.ty,
-                [beside(index.checked_sub(1)), beside(Some(index + 1))],
-                &mut held,
-            );
             if let Type::Function(signature) = &field.ty {
-                passed(view, signature, &mut held);
+                add_signature(view, signature, &mut uses);
             }
         }
+        let named_types = fields.iter().map(|field| (&*field.name, &field.ty));
+        add_arrays(&named_types.collect::<Vec<_>>(), &mut uses);
         match &*entry.item {
-            Item::Function(item) => passed(view, &item.signature, &mut held),
-            Item::Callback(item) => passed(view, &item.signature, &mut held),
+            Item::Function(item) => add_signature(view, &item.signature, &mut uses),
+            Item::Callback(item) => add_signature(view, &item.signature, &mut uses),
             _ => {}
         }
     }
-    held
+    uses
 }
 
-fn note<'h>(held: &'h mut Names<String, Held>, name: &str) -> &'h mut Held {
-    held.entry(name.into()).or_default()
+fn entry_of<'u>(uses: &'u mut UsesByName, name: &str) -> &'u mut ByValueUses {
+    uses.entry(name.into()).or_default()
 }
 
-fn passed(view: &View, signature: &Signature, held: &mut Names<String, Held>) {
+fn add_signature(view: &SurfaceView, signature: &Signature, uses: &mut UsesByName) {
     let params: &[Param] = &signature.params;
     for ty in params.iter().map(|param| &param.ty).chain([&signature.ret]) {
         if let Some(name) = by_value(view, ty) {
-            note(held, name).strided = true;
+            entry_of(uses, name).needs_fixed_size = true;
         }
     }
-    for (index, param) in params.iter().enumerate() {
-        let beside = |at: Option<usize>| {
-            at.and_then(|at| params.get(at))
-                .map(|it| (&*it.name, &it.ty))
-        };
-        strided(
-            &param.ty,
-            [beside(index.checked_sub(1)), beside(Some(index + 1))],
-            held,
-        );
-    }
+    let named_types = params.iter().map(|param| (&*param.name, &param.ty));
+    add_arrays(&named_types.collect::<Vec<_>>(), uses);
 }
 
-fn by_value<'t>(view: &View, ty: &'t Type) -> Option<&'t str> {
+fn by_value<'t>(view: &SurfaceView, ty: &'t Type) -> Option<&'t str> {
     match ty {
         Type::Named(name) => view.item(name).and_then(fields).map(|_| name.as_str()),
         _ => None,
     }
 }
 
-/// An array; or a pointer beside a number called `num_..`, which points to the first of that many.
-fn strided(ty: &Type, beside: [Option<(&str, &Type)>; 2], held: &mut Names<String, Held>) {
-    if let Type::Array { elem, .. } = ty {
-        if let Some(name) = elem.named() {
-            note(held, name).strided = true;
+/// Adds the elements of arrays, and of pointers next to a number called `num_..`.
+fn add_arrays(members: &[NamedType], uses: &mut UsesByName) {
+    for (index, (_, ty)) in members.iter().enumerate() {
+        if let Type::Array { elem, .. } = ty {
+            if let Some(name) = elem.named() {
+                entry_of(uses, name).needs_fixed_size = true;
+            }
+            continue;
         }
-        return;
+        let Some((name, _)) = pointee(ty) else {
+            continue;
+        };
+        let previous = index.checked_sub(1).and_then(|index| members.get(index));
+        let mut neighbors = previous.into_iter().chain(members.get(index + 1));
+        if neighbors.any(is_count) {
+            entry_of(uses, name).needs_fixed_size = true;
+        }
     }
-    let Some((name, _)) = pointee(ty) else { return };
-    let is_number = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Size);
-    let mut beside = beside.into_iter().flatten();
-    if beside.any(|(name, ty)| name.starts_with("num_") && is_number(ty)) {
-        note(held, name).strided = true;
-    }
+}
+
+fn is_count((name, ty): &NamedType) -> bool {
+    name.starts_with("num_") && matches!(ty, Type::Int { .. } | Type::Size)
 }

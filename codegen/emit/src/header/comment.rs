@@ -1,12 +1,12 @@
-//! Comments of the C headers: paragraphs, wrapped, as `/** ... */`.
+//! Comments and line breaks of the C headers.
 
 /// Columns of a generated header.
 pub const WIDTH: usize = 100;
 
-/// The comment, `indent` blanks in; nothing where nothing is said.
+/// Returns the paragraphs as a wrapped `/** ... */`, indented by `indent` columns; empty if they are.
 pub fn doc(indent: usize, paragraphs: &[String]) -> String {
     let blank = " ".repeat(indent);
-    let said: Vec<String> = paragraphs
+    let paragraphs: Vec<String> = paragraphs
         .iter()
         .flat_map(|it| it.split("\n\n"))
         .map(|it| it.trim().replace("*/", "* /"))
@@ -16,7 +16,7 @@ pub fn doc(indent: usize, paragraphs: &[String]) -> String {
         let lines = textwrap::wrap(text, WIDTH - indent - 7);
         lines.into_iter().map(|line| format!(" {line}")).collect()
     };
-    let blocks: Vec<Vec<String>> = said.iter().map(wrap).collect();
+    let blocks: Vec<Vec<String>> = paragraphs.iter().map(wrap).collect();
     let lines = blocks.join(&String::new());
     match lines.is_empty() {
         true => String::new(),
@@ -24,24 +24,29 @@ pub fn doc(indent: usize, paragraphs: &[String]) -> String {
     }
 }
 
-/// A sentence on the releases that have something, from their words; nothing where all have it that
-/// load plugins.
+/// Returns a sentence about the releases that have an item; empty if all releases that load plugins have it.
 pub fn since(releases: &str) -> String {
     match releases {
         "" | "2.4 on" | "2.5 on" => String::new(),
-        run if run.ends_with(" on") && !run.contains(',') => format!("From {run}."),
-        others => format!("In {others}."),
+        range if range.ends_with(" on") && !range.contains(',') => {
+            format!("Available from {range}.")
+        }
+        other => format!("Available in {other}."),
     }
 }
 
-/// A list in brackets between `head` and `tail`, with a line for each item where it gets long.
-pub fn listed(head: &str, items: &[String], tail: &str) -> String {
-    let whole = format!("{head}({}){tail}", items.join(", "));
+/// Prints a list in parentheses between `head` and `tail`, with a line for each item if it is too wide.
+pub fn call(head: &str, items: &[String], tail: &str) -> String {
+    let line = format!("{head}({}){tail}", items.join(", "));
     let indent = head.len() - head.trim_start().len();
-    let next = format!(",\n{}", " ".repeat(indent + 4));
-    match whole.chars().count() <= WIDTH {
-        true => whole,
-        false => format!("{head}({}{}){tail}", &next[1..], items.join(&next)),
+    let separator = format!(",\n{}", " ".repeat(indent + 4));
+    match line.chars().count() <= WIDTH {
+        true => line,
+        false => format!(
+            "{head}({}{}){tail}",
+            &separator[1..],
+            items.join(&separator)
+        ),
     }
 }
 
@@ -50,15 +55,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_stand_apart() {
-        let said = ["One.".to_owned(), "Two */ three.\n\nFour.".to_owned()];
+    fn separates_paragraphs_by_an_empty_line() {
+        let paragraphs = ["One.".to_owned(), "Two */ three.\n\nFour.".to_owned()];
         let text = "  /** One.\n   *\n   * Two * / three.\n   *\n   * Four. */\n";
-        assert_eq!(doc(2, &said), text);
+        assert_eq!(doc(2, &paragraphs), text);
         assert_eq!(doc(0, &[]), "");
     }
 
     #[test]
-    fn long_lines_are_wrapped() {
+    fn wraps_long_lines() {
         let text = doc(2, &["word ".repeat(60)]);
         assert!(text.lines().count() > 2);
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");

@@ -1,23 +1,22 @@
-//! Functions: TensorFlow's are looked up when they are first called, the plugin's entry points are
-//! declared. One that every release from SP_MIN_RELEASE on exports has its plain name; any is there
-//! through `sp_find`, which gives NULL where the host lacks it.
+//! Functions. A function of TensorFlow is looked up on its first call; an entry point of the plugin is
+//! declared. A function that every release from SPGEN_MIN_RELEASE on exports can be called by its plain
+//! name, and any function through `spgen_find`, which returns NULL if the host lacks it.
 
 use sp_expand::structure::ItemReleases;
 use sp_ir::{Function, Item, Side, Signature, Type};
 
-use super::super::adapters::Form;
-use super::super::contract;
+use super::super::adapters::OlderSignature;
 use super::super::exports::Exports;
 use super::super::functions::is_experimental;
-use super::retyped::{named, releases};
-use super::{comment, forms};
+use super::super::parameter_docs;
+use super::retyped::{releases, with_parameter_names};
+use super::{comment, layouts};
 use crate::context::Context;
-use crate::minor::{FIRST_LOADER, Minor, run};
+use crate::releases::{c_number, format_span};
 use crate::timeline::Timeline;
-use sp_data::release::Release;
-use sp_ir::c;
+use sp_ir::{Release, c};
 
-/// The functions of the API.
+/// Prints the functions of the API.
 pub fn print(context: &Context<'_>) -> String {
     let items = context.api.items.iter();
     let functions = items.filter_map(|(name, item)| match item {
@@ -35,190 +34,219 @@ pub fn print(context: &Context<'_>) -> String {
 }
 
 fn entry_point(name: &str, item: &Function, context: &Context<'_>) -> String {
-    let said = "The plugin's entry point, which TensorFlow looks up.";
-    let first = item.doc.clone().unwrap_or_else(|| said.to_owned());
-    let doc = comment::doc(0, &[first + &since(name, context)]);
-    format!("{doc}SP_ENTRY {};\n\n", c::broken(name, &item.signature))
+    let default_doc = "The plugin's entry point, which TensorFlow looks up.";
+    let doc = item.doc.clone().unwrap_or_else(|| default_doc.to_owned());
+    let doc = comment::doc(0, &[doc + &since(name, context)]);
+    format!(
+        "{doc}SPGEN_EXPORT {};\n\n",
+        c::broken(name, &item.signature)
+    )
 }
 
-/// ` From 2.6 on.`
+/// Returns ` Available from 2.6 on.`, or an empty text.
 fn since(name: &str, context: &Context<'_>) -> String {
     let since = comment::since(context.timeline.release_text(name, ""));
     format!(" {since}").trim_end().to_owned()
 }
 
 fn import(name: &str, item: &Function, context: &Context<'_>) -> String {
-    let signature = by_value(&named(&item.signature), context);
-    let forms = Form::all(name, item, context);
-    let ty = c::broken(&format!("sp_type_{name}"), &signature);
+    let signature = with_layout_types(&with_parameter_names(&item.signature), context);
+    let older = OlderSignature::find_all(name, item, context);
+    let ty = c::broken(&format!("spgen_type_{name}"), &signature);
     let parts = [
-        comment::doc(0, &said(name, item, &forms, context)),
+        comment::doc(0, &doc_paragraphs(name, item, &older, context)),
         format!("typedef {ty};\n"),
-        look_up(name, item, &signature, &forms, context),
-        by_name(name, item, &signature, context),
+        definition(name, item, &signature, &older, context),
+        plain_name(name, item, &signature, context),
         "\n".to_owned(),
     ];
     parts.concat()
 }
 
-fn said(name: &str, item: &Function, forms: &[Form<'_>], context: &Context<'_>) -> Vec<String> {
-    let first = item.doc.clone().unwrap_or_default() + &since(name, context);
-    let mut said = vec![first];
-    said.extend(contract::told(&item.signature));
-    said.extend(forms.iter().map(told));
-    said.extend(context.exports.told(&item.symbol));
-    said
+fn doc_paragraphs(
+    name: &str,
+    item: &Function,
+    older: &[OlderSignature<'_>],
+    context: &Context<'_>,
+) -> Vec<String> {
+    let doc = item.doc.clone().unwrap_or_default() + &since(name, context);
+    let mut paragraphs = vec![doc];
+    paragraphs.extend(parameter_docs::describe(&item.signature));
+    paragraphs.extend(older.iter().map(older_signature_doc));
+    paragraphs.extend(context.exports.describe(&item.symbol));
+    paragraphs
 }
 
-/// What finds it, and what is told where it is not found.
-fn look_up(
+/// Prints the macro call that defines the function's lookup and the message for hosts without it.
+fn definition(
     name: &str,
     item: &Function,
     signature: &Signature,
-    forms: &[Form<'_>],
+    older: &[OlderSignature<'_>],
     context: &Context<'_>,
 ) -> String {
-    let instead = item.instead.as_ref();
-    let instead = instead.map(|it| format!("Use {} instead.", it.value));
-    let about = [context.exports.told(&item.symbol), instead];
-    let about: Vec<String> = about.into_iter().flatten().collect();
-    let (about, experimental) = (format!("{:?}", about.join(" ")), is_experimental(item));
-    let facts = [name.to_owned(), about, experimental.to_string()];
-    match (forms.is_empty(), experimental) {
-        (true, false) => comment::listed("SP_FUNCTION", &facts[..2], "\n"),
-        (true, true) => comment::listed("SP_EXPERIMENTAL", &facts[..2], "\n"),
-        (false, _) => before(name, signature, forms, &facts),
+    let replacement = item.instead.as_ref();
+    let replacement = replacement.map(|it| format!("Use {} instead.", it.value));
+    let availability = [context.exports.describe(&item.symbol), replacement];
+    let availability: Vec<String> = availability.into_iter().flatten().collect();
+    let availability = format!("{:?}", availability.join(" "));
+    let experimental = is_experimental(item);
+    let arguments = [name.to_owned(), availability, experimental.to_string()];
+    match (older.is_empty(), experimental) {
+        (true, false) => comment::call("SPGEN_FUNCTION", &arguments[..2], "\n"),
+        (true, true) => comment::call("SPGEN_EXPERIMENTAL_FUNCTION", &arguments[..2], "\n"),
+        (false, _) => definition_with_older(name, signature, older, &arguments),
     }
 }
 
-/// What its plain name is: the function, or an error that says why not.
-fn by_name(name: &str, item: &Function, signature: &Signature, context: &Context<'_>) -> String {
-    let from = context.exports.always_since(&item.symbol);
-    match (from, is_experimental(item)) {
-        (None, _) => format!("SP_GONE({name})\n"),
-        (_, true) => format!("SP_UNSETTLED({name})\n"),
-        (Some(from), false) => plain(name, signature, (from.major, from.minor)),
+/// Prints the function's plain name: the function, or a declaration whose call is a compile error.
+fn plain_name(name: &str, item: &Function, signature: &Signature, context: &Context<'_>) -> String {
+    let first = context.exports.always_since(&item.symbol);
+    match (first, is_experimental(item)) {
+        (None, _) => format!("SPGEN_REMOVED_FUNCTION({name})\n"),
+        (_, true) => format!("SPGEN_CHANGEABLE_FUNCTION({name})\n"),
+        (Some(first), false) => callable_name(name, signature, first.minor()),
     }
 }
 
-/// Its plain name, for the plugins that need no release without it.
-fn plain(name: &str, signature: &Signature, from: Minor) -> String {
-    let head = format!("  {}sp_must_{name}()", back(signature));
+/// Prints the plain name as a function, if every supported release from `first` on has it.
+fn callable_name(name: &str, signature: &Signature, first: Release) -> String {
+    let call = format!(
+        "  {}spgen_find_or_abort_{name}()",
+        return_keyword(signature)
+    );
     let body = format!(
         "static inline {} {{\n{}\n}}\n",
         c::broken(name, signature),
-        comment::listed(&head, &names(signature), ";")
+        comment::call(&call, &parameter_names(signature), ";")
     );
-    let (major, minor) = from;
-    let number = major * 100 + minor;
-    match from {
-        FIRST_LOADER => body,
+    let number = c_number(first);
+    match first {
+        Release::FIRST_SUPPORTED => body,
         _ => format!(
-            "#if SP_MIN_RELEASE >= {number}\n{body}#else\nSP_LATER({name}, \"{major}.{minor}\", {number})\n#endif\n"
+            "#if SPGEN_MIN_RELEASE >= {number}\n{body}#else\nSPGEN_ADDED_FUNCTION({name}, \"{first}\", \
+             {number})\n#endif\n"
         ),
     }
 }
 
-fn back(signature: &Signature) -> &'static str {
+fn return_keyword(signature: &Signature) -> &'static str {
     match signature.ret {
         Type::Void => "",
         _ => "return ",
     }
 }
 
-fn names(signature: &Signature) -> Vec<String> {
+fn parameter_names(signature: &Signature) -> Vec<String> {
     let params = signature.params.iter();
     params.map(|param| param.name.clone()).collect()
 }
 
-/// What becomes of a call in the releases that have another signature.
-fn told(form: &Form<'_>) -> String {
-    let releases = run(form.span);
-    match &form.lacks {
-        Some(flags) => format!("In {releases} `{}` is not looked at.", flags.join("`, `")),
-        None => format!("In {releases} it takes other arguments and is not found."),
+/// Returns a sentence about calls in the releases that have the older signature.
+fn older_signature_doc(older: &OlderSignature<'_>) -> String {
+    let releases = format_span(older.span);
+    match &older.omitted_flags {
+        Some(flags) => format!("In {releases} `{}` is ignored.", flags.join("`, `")),
+        None => format!("In {releases} it has another signature, and spgen_find returns NULL."),
     }
 }
 
-/// What finds a function that had other signatures.
-fn before(name: &str, newest: &Signature, forms: &[Form<'_>], facts: &[String]) -> String {
-    let adapters: String = forms
-        .iter()
-        .map(|form| adapter(name, newest, form))
-        .collect();
-    let older = forms.iter().map(|form| {
-        let releases = releases(form.span.0, Some(form.span.1));
-        let adapter = match form.lacks {
-            Some(_) => format!("(sp_function)sp_{name}_{}", form.module),
+/// Prints the definition of a function that has older signatures.
+fn definition_with_older(
+    name: &str,
+    newest: &Signature,
+    older: &[OlderSignature<'_>],
+    arguments: &[String],
+) -> String {
+    let adapters: String = older.iter().map(|it| adapter(name, newest, it)).collect();
+    let entries = older.iter().map(|older| {
+        let releases = releases(older.span.0, Some(older.span.1));
+        let adapter = match older.omitted_flags {
+            Some(_) => format!("(spgen_function)spgen_{name}_{}", older.module),
             None => "NULL".to_owned(),
         };
         format!("{{{releases}, {adapter}}}")
     });
-    let older: Vec<String> = older.collect();
-    let (all, count) = (format!("sp_older_{name}"), older.len().to_string());
-    let facts = [facts, &[all.clone(), count]].concat();
+    let entries: Vec<String> = entries.collect();
+    let (list, count) = (
+        format!("spgen_older_signatures_{name}"),
+        entries.len().to_string(),
+    );
+    let arguments = [arguments, &[list.clone(), count]].concat();
     format!(
-        "{adapters}static const sp_older {all}[] = {{\n    {},\n}};\n{}",
-        older.join(",\n    "),
-        comment::listed("SP_FUNCTION_OF", &facts, "\n")
+        "{adapters}static const spgen_older_signature {list}[] = {{\n    {},\n}};\n{}",
+        entries.join(",\n    "),
+        comment::call("SPGEN_DEFINE_FUNCTION", &arguments, "\n")
     )
 }
 
-/// The function with the newest signature, which calls the older one.
-fn adapter(name: &str, newest: &Signature, form: &Form<'_>) -> String {
-    let Some(flags) = &form.lacks else {
+/// Prints the function with the newest signature that calls the older one.
+fn adapter(name: &str, newest: &Signature, older: &OlderSignature<'_>) -> String {
+    let Some(flags) = &older.omitted_flags else {
         return String::new();
     };
-    let older = named(form.older);
-    let head = c::broken(&format!("sp_{name}_{}", form.module), newest);
+    let signature = with_parameter_names(older.signature);
+    let head = c::broken(&format!("spgen_{name}_{}", older.module), newest);
     let unused: String = flags
         .iter()
         .map(|flag| format!("  (void){flag};\n"))
         .collect();
-    let call = format!("  {}((older_type*)sp_find_symbol(&symbol))", back(newest));
+    let call = format!(
+        "  {}((older_type*)spgen_find_symbol(&symbol))",
+        return_keyword(newest)
+    );
     format!(
-        "/** {name} in {}, which knows no `{}`. */\nstatic inline {head} {{\n  typedef {};\n  \
-         static sp_symbol symbol = {{\"{name}\", \"\", false, NULL, 0, NULL}};\n{unused}{}\n}}\n",
-        run(form.span),
+        "/** {name} for the signature of {}, which has no `{}`. */\nstatic inline {head} {{\n  typedef {};\n  \
+         static spgen_symbol symbol = {{\"{name}\", \"\", false, NULL, 0, NULL}};\n{unused}{}\n}}\n",
+        format_span(older.span),
         flags.join("`, `"),
-        c::broken("older_type", &older).replace('\n', "\n  "),
-        comment::listed(&call, &names(&older), ";")
+        c::broken("older_type", &signature).replace('\n', "\n  "),
+        comment::call(&call, &parameter_names(&signature), ";")
     )
 }
 
-/// The signature, with what it passes by value complete.
-fn by_value(signature: &Signature, context: &Context<'_>) -> Signature {
+/// Returns the signature with the complete types of structs that it passes by value.
+fn with_layout_types(signature: &Signature, context: &Context<'_>) -> Signature {
     let mut signature = signature.clone();
     for param in &mut signature.params {
-        param.ty = forms::held(&param.ty, context, None);
+        param.ty = layouts::by_value_type(&param.ty, context, None);
     }
-    signature.ret = forms::held(&signature.ret, context, None);
+    signature.ret = layouts::by_value_type(&signature.ret, context, None);
     signature
 }
 
-/// What the shim's own header knows: the newest release, and the functions whose presence tells
-/// releases.
-pub fn marks(exports: Option<&Exports<'_>>, timeline: Option<&Timeline>) -> String {
-    let all = exports.map_or_else(Vec::new, Exports::marks);
-    let minor = |release: Release| (release.major, release.minor);
-    let line = |(name, first, last): &(&str, Release, Option<Release>)| {
-        let releases = releases(minor(*first), last.map(minor));
-        let always = exports.is_some_and(|it| it.always_since(name) == Some(*first));
-        format!("    {{\"{name}\", {releases}, {always}}},\n")
-    };
-    let lines: String = all.iter().map(line).collect();
+/// Prints the first and the newest release, and the known pre-releases.
+pub fn known_releases(timeline: Option<&Timeline>) -> String {
+    let first = c_number(Release::FIRST_SUPPORTED);
     let newest = timeline.and_then(Timeline::newest);
-    let code = |(major, minor): Minor| major * 100 + minor;
+    let newest = c_number(newest.unwrap_or(Release::FIRST_SUPPORTED));
     let previews = timeline.map_or_else(Vec::new, Timeline::previews);
-    let preview = |(version, release)| format!("    {{\"{version}\", {}u}},\n", code(release));
-    let previews: String = previews.into_iter().map(preview).collect();
+    let previews = previews.into_iter().map(|(version, release)| {
+        let number = c_number(release);
+        format!("    {{\"{version}\", {number}u}},\n")
+    });
+    let previews: String = previews.collect();
     format!(
-        "/** The newest final release that is known here. */\n#define SP_NEWEST_RELEASE {}u\n\n/** The pre-releases \
-         that are known here: what TF_Version() returns there, and the release whose layouts they have. */\nstatic \
-         const struct {{\n    const char* version;\n    unsigned release;\n}} sp_previews[] = \
-         {{\n{previews}    {{\"\", 0}},\n}};\n\n/** One function of each kind: which of them a process has tells its release, where nothing \
-         else\n * does. */\nstatic const sp_mark sp_marks[] = {{\n{lines}    {{\"\", {{SP_FIRST_RELEASE, \
-         0}}, false}},\n}};\n",
-        code(newest.unwrap_or(FIRST_LOADER))
+        "/** The first release that loads plugins. */\n#define SPGEN_FIRST_RELEASE {first}u\n\n/** The newest final \
+         release that is known here. */\n#define SPGEN_NEWEST_RELEASE {newest}u\n\n/** The pre-releases that are \
+         known here: the version that TF_Version() returns there, and the release\n * whose layouts they have. \
+         */\nstatic const struct {{\n  const char* version;\n  unsigned release;\n}} spgen_previews[] = \
+         {{\n{previews}    {{\"\", 0}},\n}};\n"
+    )
+}
+
+/// Prints the functions whose presence in the process limits the possible releases.
+pub fn release_symbols(exports: Option<&Exports<'_>>) -> String {
+    let symbols = exports.map_or_else(Vec::new, Exports::release_symbols);
+    let line = |(name, first, last): &(&str, Release, Option<Release>)| {
+        let releases = releases(*first, *last);
+        let is_in_every_package = exports.is_some_and(|it| it.always_since(name) == Some(*first));
+        format!("    {{\"{name}\", {releases}, {is_in_every_package}}},\n")
+    };
+    let lines: String = symbols.iter().map(line).collect();
+    format!(
+        "/** Functions whose presence in the process limits the possible releases, for hosts that state \
+         none. */\nstatic const spgen_release_symbol spgen_release_symbols[] = {{\n{lines}    {{\"\", \
+         {{SPGEN_FIRST_RELEASE, 0}}, false}},\n}};\n"
     )
 }

@@ -1,19 +1,19 @@
-//! In which order an API's types are declared, and which headers must come before: C wants a type
-//! complete where it is held by value, and any other name than a struct's declared where it is used.
+//! The order of an API's type declarations, and the headers that it includes. C requires a complete type
+//! for an embedded struct, and a declaration before the use of any name other than a struct's.
 
 use std::collections::BTreeSet;
 
 use sp_ir::{Field, Item, Signature, Type};
 
-use super::super::closure;
-use super::forms::{Layouts, versioned};
+use super::super::references;
+use super::layouts::{StructLayouts, as_versioned};
 use crate::context::Context;
 
-/// The names of the API that are more than a forward declaration, each after those that it needs.
-pub fn of<'a>(context: &Context<'a>) -> Vec<&'a str> {
-    let (mut done, mut order) = (BTreeSet::new(), Vec::new());
+/// Returns the names of the API that need more than a forward declaration, each after those that it needs.
+pub fn declaration_order<'a>(context: &Context<'a>) -> Vec<&'a str> {
+    let (mut visited, mut order) = (BTreeSet::new(), Vec::new());
     for name in context.api.items.keys() {
-        visit(name, context, &mut done, &mut order);
+        visit(name, context, &mut visited, &mut order);
     }
     order
 }
@@ -21,17 +21,17 @@ pub fn of<'a>(context: &Context<'a>) -> Vec<&'a str> {
 fn visit<'a>(
     name: &'a str,
     context: &Context<'a>,
-    done: &mut BTreeSet<&'a str>,
+    visited: &mut BTreeSet<&'a str>,
     order: &mut Vec<&'a str>,
 ) {
     let Some((name, item)) = context.api.items.get_key_value(name) else {
         return;
     };
-    if !done.insert(name) {
+    if !visited.insert(name) {
         return;
     }
-    for needed in needs(name, item, context) {
-        visit(needed, context, done, order);
+    for dependency in dependencies(name, item, context) {
+        visit(dependency, context, visited, order);
     }
     if matches!(
         item,
@@ -41,100 +41,99 @@ fn visit<'a>(
     }
 }
 
-/// The APIs whose headers this one's needs: for a name that must be declared before it is used, and
-/// for the inside of a struct that is no host's.
+/// Returns the APIs whose headers the API's header includes: for names that must be declared before their use,
+/// and for structs without a `struct_size`, whose fields a plugin accesses.
 pub fn imports<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
     let items = context.api.items.iter();
-    let needed = items.flat_map(|(name, item)| needs(name, item, context));
-    let is_open = |name: &&str| match context.catalog.item(name) {
-        Some(item @ Item::Struct(_)) => versioned(item).is_none(),
+    let needed = items.flat_map(|(name, item)| dependencies(name, item, context));
+    let has_public_fields = |name: &&str| match context.catalog.item(name) {
+        Some(item @ Item::Struct(_)) => as_versioned(item).is_none(),
         item => matches!(item, Some(Item::Union(_))),
     };
-    let opened = borrowed(context).into_iter().filter(is_open);
+    let accessed = foreign_forwards(context)
+        .into_iter()
+        .filter(has_public_fields);
     let homes = needed
-        .chain(opened)
+        .chain(accessed)
         .filter_map(|name| context.catalog.home(name));
     homes.filter(|home| *home != context.api.name).collect()
 }
 
-/// The names of other APIs that a forward declaration is enough for.
-pub fn borrowed<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
+/// Returns the names of other APIs for which a forward declaration is sufficient.
+pub fn foreign_forwards<'a>(context: &Context<'a>) -> BTreeSet<&'a str> {
     let items = context.api.items.values();
-    let used = items.flat_map(closure::names);
+    let used = items.flat_map(references::names);
     let foreign = used.filter(|name| context.catalog.home(name) != Some(&context.api.name));
     let forward = foreign.filter(|name| context.catalog.item(name).is_some_and(is_forward));
     forward.collect()
 }
 
-/// Whether a forward declaration is enough to point to it.
+/// Returns true if a pointer to the item needs only a forward declaration.
 pub fn is_forward(item: &Item) -> bool {
     matches!(item, Item::Handle(_) | Item::Struct(_) | Item::Union(_))
 }
 
-/// What must stand before the item and its older forms.
-fn needs<'a>(name: &'a str, item: &'a Item, context: &Context<'a>) -> BTreeSet<&'a str> {
-    let mut needs = Needs {
+/// Returns the names that must be declared before the item and its older layouts.
+fn dependencies<'a>(name: &'a str, item: &'a Item, context: &Context<'a>) -> BTreeSet<&'a str> {
+    let mut dependencies = Dependencies {
         context,
         names: BTreeSet::new(),
     };
     match item {
-        Item::Struct(it) => needs.fields(&it.fields),
-        Item::Union(it) => needs.fields(&it.fields),
-        Item::Alias(it) => needs.see(&it.ty, false),
-        Item::Callback(it) => needs.signature(&it.signature),
-        Item::Function(it) if !it.inline => needs.signature(&it.signature),
+        Item::Struct(it) => dependencies.add_fields(&it.fields),
+        Item::Union(it) => dependencies.add_fields(&it.fields),
+        Item::Alias(it) => dependencies.add_type(&it.ty, false),
+        Item::Callback(it) => dependencies.add_signature(&it.signature),
+        Item::Function(it) if !it.inline => dependencies.add_signature(&it.signature),
         _ => {}
     }
-    if let Some(layouts) = Layouts::of(name, context) {
-        layouts
-            .forms
-            .iter()
-            .for_each(|form| needs.fields(&form.record.fields));
+    if let Some(layouts) = StructLayouts::find(name, context) {
+        for layout in &layouts.layouts {
+            dependencies.add_fields(&layout.record.fields);
+        }
     }
-    let olds = context
-        .old
-        .into_iter()
-        .flat_map(|modules| modules.values().flatten());
-    for old in olds.filter(|old| old.name == name) {
-        match old.item {
-            Item::Struct(it) => needs.fields(&it.fields),
-            Item::Union(it) => needs.fields(&it.fields),
+    for older in context.older_declarations().filter(|it| it.name == name) {
+        match older.item {
+            Item::Struct(it) => dependencies.add_fields(&it.fields),
+            Item::Union(it) => dependencies.add_fields(&it.fields),
             _ => {}
         }
     }
-    needs.names
+    dependencies.names
 }
 
-struct Needs<'s, 'a> {
+struct Dependencies<'s, 'a> {
     context: &'s Context<'a>,
     names: BTreeSet<&'a str>,
 }
 
-impl<'a> Needs<'_, 'a> {
-    fn fields(&mut self, fields: &'a [Field]) {
-        fields.iter().for_each(|field| self.see(&field.ty, true));
+impl<'a> Dependencies<'_, 'a> {
+    fn add_fields(&mut self, fields: &'a [Field]) {
+        for field in fields {
+            self.add_type(&field.ty, true);
+        }
     }
 
-    /// A function may be declared with a type that is complete only where it is called.
-    fn signature(&mut self, signature: &'a Signature) {
+    /// A function's declaration may name an incomplete type, even by value.
+    fn add_signature(&mut self, signature: &'a Signature) {
         let params = signature.params.iter().map(|param| &param.ty);
         params
             .chain([&signature.ret])
-            .for_each(|ty| self.see(ty, false));
+            .for_each(|ty| self.add_type(ty, false));
     }
 
-    /// `held` where a value of the type is.
-    fn see(&mut self, ty: &'a Type, held: bool) {
+    /// Adds the names of `ty`; `is_embedded` is true if it must be complete.
+    fn add_type(&mut self, ty: &'a Type, is_embedded: bool) {
         match ty {
             Type::Named(name) => {
                 let is_forward = self.context.catalog.item(name).is_some_and(is_forward);
-                if held || !is_forward {
+                if is_embedded || !is_forward {
                     self.names.insert(name);
                 }
             }
-            Type::Pointer { pointee, .. } => self.see(pointee, false),
-            Type::Array { elem, .. } => self.see(elem, held),
-            Type::Function(inner) => self.signature(inner),
+            Type::Pointer { pointee, .. } => self.add_type(pointee, false),
+            Type::Array { elem, .. } => self.add_type(elem, is_embedded),
+            Type::Function(signature) => self.add_signature(signature),
             _ => {}
         }
     }

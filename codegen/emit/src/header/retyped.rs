@@ -1,120 +1,123 @@
-//! Slots whose signature a release changed while the struct kept its size: what stores one stores it
-//! with the signature that the running host calls, in which the parameters that came later are null.
+//! Slots whose signature a release changed without a change of the struct's size. Their setter stores a
+//! function with the signature that the running host calls. Parameters that this host does not pass are null.
 
-use sp_ir::{Param, Signature, Type};
+use sp_ir::{Param, Release, Signature, Type};
 
-use super::super::retyped::Retyped;
-use crate::minor::{Minor, run};
+use super::super::retyped::RetypedSlot;
+use crate::releases::{c_number, format_span};
 use sp_ir::c;
 
-/// What stores the slot.
-pub fn print(slot: &Retyped<'_>) -> String {
-    let Retyped {
+/// Prints the setter of the slot.
+pub fn print(slot: &RetypedSlot<'_>) -> String {
+    let RetypedSlot {
         table, slot: field, ..
     } = slot;
     let full = format!("{table}_{field}");
-    let (older, newest) = (named(slot.older), named(slot.newest));
-    let (words, releases) = (
-        run(slot.releases),
-        releases(slot.releases.0, Some(slot.releases.1)),
+    let (older, newest) = (
+        with_parameter_names(slot.older),
+        with_parameter_names(slot.newest),
     );
-    let newest_type = c::broken(&format!("sp_type_{full}"), &newest);
-    let shim = format!("sp_{full}_v{}_{}", slot.releases.0.0, slot.releases.0.1);
-    let shim_head = c::broken(&shim, &older);
+    let (first, last) = slot.releases;
+    let (span, releases) = (format_span(slot.releases), releases(first, Some(last)));
+    let newest_type = c::broken(&format!("spgen_type_{full}"), &newest);
+    let trampoline = format!("spgen_{full}_v{}_{}", first.major, first.minor);
+    let trampoline_head = c::broken(&trampoline, &older);
     let older_type = c::broken("older_type", &older).replace('\n', "\n  ");
-    let call = format!("sp_own_{full}({})", arguments(slot).join(", "));
-    let unused: String = unused(slot)
+    let call = format!("spgen_plugin_{full}({})", arguments(slot).join(", "));
+    let unused: String = unused_params(slot)
         .iter()
         .map(|it| format!("  (void){it};\n"))
         .collect();
-    let back = match newest.ret {
+    let return_keyword = match newest.ret {
         Type::Void => "",
         _ => "return ",
     };
     format!(
         r#"
-/** A {table}.{field}, in the newest form. */
+/** The function of the slot {table}.{field}, with its newest signature. */
 typedef {newest_type};
-/** The plugin's own. */
-SP_ONE sp_type_{full}* sp_own_{full};
-/** {table}.{field} as {words} calls it. */
-static inline {shim_head} {{
-{unused}  {back}{call};
+/** The plugin's function. */
+SPGEN_SHARED spgen_type_{full}* spgen_plugin_{full};
+/** Calls the plugin's function with the arguments of {table}.{field} in {span}. */
+static inline {trampoline_head} {{
+{unused}  {return_keyword}{call};
 }}
-/** Whether it is known which form the host calls. */
-static inline bool sp_told_{full}(void) {{
-  const sp_releases older = {releases};
-  return sp_is(older) >= 0;
+/** Returns true if the signature that the host calls is known. */
+static inline bool spgen_is_signature_known_{full}(void) {{
+  const spgen_releases older = {releases};
+  return spgen_is_host_in(older) >= 0;
 }}
-/** Stores the function with the signature that the host calls; in {words} what came later is NULL.
- * There is one for the whole plugin. False where it is not known which release the host is. */
-static inline bool sp_set_{full}({table}* host, sp_type_{full}* value) {{
+/** Stores the function with the signature that the host calls. In {span} the parameters that a later
+ * release added are NULL. The whole plugin shares one such function. Returns false if the host's release
+ * is not known. */
+static inline bool spgen_set_{full}({table}* object, spgen_type_{full}* value) {{
   typedef {older_type};
-  const sp_releases older = {releases};
-  older_type* shim = value == NULL ? NULL : {shim};
-  const size_t place = sp_place_{full}(host);
-  if (!sp_told_{full}()) return false;
-  sp_own_{full} = value;
-  return sp_is(older) == 1 ? sp_write(host, place, &shim, sizeof shim)
-                           : sp_write(host, place, &value, sizeof value);
+  const spgen_releases older = {releases};
+  older_type* trampoline = value == NULL ? NULL : {trampoline};
+  const size_t offset = spgen_offset_{full}(object);
+  if (!spgen_is_signature_known_{full}()) return false;
+  spgen_plugin_{full} = value;
+  return spgen_is_host_in(older) == 1 ? spgen_write(object, offset, &trampoline, sizeof trampoline)
+                                      : spgen_write(object, offset, &value, sizeof value);
 }}
 
 "#
     )
 }
 
-/// What `sp_fill` does of it, before any byte is touched.
-pub fn fill(slot: &Retyped<'_>) -> String {
-    let Retyped {
+/// Prints the part of `spgen_fill` for the slot, which comes before any write.
+pub fn fill(slot: &RetypedSlot<'_>) -> String {
+    let RetypedSlot {
         table, slot: field, ..
     } = slot;
-    let words = run(slot.releases);
+    let span = format_span(slot.releases);
     format!(
-        r#"  if (!sp_told_{table}_{field}()) {{
-    sp_fail(status, SP_UNIMPLEMENTED,
-            "{table}.{field} takes other arguments in {words}, and whether this "
-            "TensorFlow is one of these is not known");
+        r#"  if (!spgen_is_signature_known_{table}_{field}()) {{
+    spgen_set_status(status, SPGEN_UNIMPLEMENTED,
+                     "{table}.{field} has another signature in {span}, and the host's release is "
+                     "not known");
     return false;
   }}
-  sp_set_{table}_{field}(host, mine->{field});
+  spgen_set_{table}_{field}(object, values->{field});
 "#
     )
 }
 
-/// `{205, 206}`, or `{207, 0}` where it goes on.
-pub fn releases((major, minor): Minor, last: Option<Minor>) -> String {
-    let last = last.map_or(0, |(major, minor)| major * 100 + minor);
-    format!("{{{}, {last}}}", major * 100 + minor)
+/// Returns a range as C: `{205, 206}`, or `{207, 0}` if it has no end.
+pub fn releases(first: Release, last: Option<Release>) -> String {
+    format!("{{{}, {}}}", c_number(first), last.map_or(0, c_number))
 }
 
-/// The signature, every parameter with a name.
-pub fn named(signature: &Signature) -> Signature {
+/// Returns the signature with a name for every parameter.
+pub fn with_parameter_names(signature: &Signature) -> Signature {
     let mut signature = signature.clone();
     for (index, param) in signature.params.iter_mut().enumerate() {
-        param.name = name(index, param);
+        param.name = param_name(index, param);
     }
     signature
 }
 
-fn name(index: usize, param: &Param) -> String {
+fn param_name(index: usize, param: &Param) -> String {
     match param.name.as_str() {
         "" => format!("arg{index}"),
         name => name.to_owned(),
     }
 }
 
-/// What the older form passes on to the newest.
-fn arguments(slot: &Retyped<'_>) -> Vec<String> {
-    let passed = slot.kept.iter().map(|kept| match kept {
-        Some(index) => name(*index, &slot.older.params[*index]),
+/// Returns the arguments that the trampoline passes to the plugin's function.
+fn arguments(slot: &RetypedSlot<'_>) -> Vec<String> {
+    let arguments = slot.older_indexes.iter().map(|index| match index {
+        Some(index) => param_name(*index, &slot.older.params[*index]),
         None => "NULL".to_owned(),
     });
-    passed.collect()
+    arguments.collect()
 }
 
-/// The older form's parameters that the newest has no more.
-fn unused(slot: &Retyped<'_>) -> Vec<String> {
+/// Returns the parameters of the older signature that the newest does not have.
+fn unused_params(slot: &RetypedSlot<'_>) -> Vec<String> {
     let params = slot.older.params.iter().enumerate();
-    let dropped = params.filter(|(index, _)| !slot.kept.contains(&Some(*index)));
-    dropped.map(|(index, param)| name(index, param)).collect()
+    let unused = params.filter(|(index, _)| !slot.older_indexes.contains(&Some(*index)));
+    unused
+        .map(|(index, param)| param_name(index, param))
+        .collect()
 }

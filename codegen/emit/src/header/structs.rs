@@ -1,108 +1,105 @@
-//! Structs and unions: their members, their older forms, and what the compiler must find of them.
+//! Structs and unions: their members, their older layouts, and assertions about the compiler's layout.
 
 use std::fmt::Write;
 
 use sp_expand::structure::{ItemReleases, field_doc, struct_doc, with_discriminator_note};
-use sp_ir::{Field, Item, Layout, StructSize, Type};
+use sp_ir::{Field, Item, Layout, Release, StructSize, Type, c};
 
 use super::comment;
-use super::forms::{self, Layouts, held};
+use super::layouts::{StructLayouts, by_value_type, older_name};
 use crate::context::Context;
-use crate::minor;
-use crate::minor::Minor;
-use sp_ir::c;
+use crate::releases::{Span, format_span};
 
-/// A body to print.
+/// A struct or union to print.
 struct Body<'a> {
     keyword: &'static str,
     name: String,
     fields: &'a [Field],
     layout: Layout,
     struct_size: Option<&'a StructSize>,
-    /// The release whose forms it holds; the newest where none is said.
-    release: Option<Minor>,
+    /// The release whose layouts it embeds; `None` for the newest.
+    release: Option<Release>,
 }
 
-/// A struct or union with all its forms, oldest first; nothing where it is neither.
+/// Prints a struct or union with all its layouts, oldest first; empty for other items.
 pub fn print(name: &str, context: &Context<'_>) -> String {
     let Some((name, item)) = context.api.items.get_key_value(name) else {
         return String::new();
     };
-    match (Layouts::of(name, context), item) {
-        (Some(layouts), _) => versioned(&layouts, context),
-        (None, Item::Struct(it)) => plain(name, "struct", &it.fields, it.layout, context),
-        (None, Item::Union(it)) => plain(name, "union", &it.fields, it.layout, context),
+    match (StructLayouts::find(name, context), item) {
+        (Some(layouts), _) => print_layouts(&layouts, context),
+        (None, Item::Struct(it)) => print_plain(name, "struct", &it.fields, it.layout, context),
+        (None, Item::Union(it)) => print_plain(name, "union", &it.fields, it.layout, context),
         _ => String::new(),
     }
 }
 
-/// The layouts of a struct with a `struct_size`: types of their own, the struct itself stays incomplete.
-fn versioned(layouts: &Layouts<'_>, context: &Context<'_>) -> String {
+/// Prints a type for each layout of a struct with a `struct_size`. The struct itself stays incomplete.
+fn print_layouts(layouts: &StructLayouts<'_>, context: &Context<'_>) -> String {
     let mut text = String::new();
-    let last = layouts.forms.len() - 1;
-    for (index, form) in layouts.forms.iter().enumerate() {
-        let (first, until) = (form.epoch.releases.first, form.epoch.releases.last);
+    let newest = layouts.layouts.len() - 1;
+    for (index, layout) in layouts.layouts.iter().enumerate() {
         let body = Body {
             keyword: "struct",
-            name: layouts.form_name(index),
-            fields: match index == last {
+            name: layouts.type_name(index),
+            fields: match index == newest {
                 true => &layouts.item.fields,
-                false => &form.record.fields,
+                false => &layout.record.fields,
             },
-            layout: form.record.layout,
-            struct_size: form.record.struct_size.as_ref(),
-            release: until.filter(|_| index != last),
+            layout: layout.record.layout,
+            struct_size: layout.record.struct_size.as_ref(),
+            release: layout.last.filter(|_| index != newest),
         };
-        let said = match index == last {
+        let doc = match index == newest {
             true => struct_doc(layouts.item),
             false => {
-                let until = until.unwrap_or(first);
-                let run = minor::run((first, until));
-                format!("{} as {run} had it.", layouts.name)
+                let last = layout.last.unwrap_or(layout.first);
+                older_layout_doc(layouts.name, (layout.first, last))
             }
         };
-        let dates = (index == last).then_some(layouts.name);
-        text += &declare(&body, said, dates, context);
+        let dated_item = (index == newest).then_some(layouts.name);
+        text += &print_body(&body, doc, dated_item, context);
     }
     text
 }
 
-/// A struct or union without one, and what it was before a release broke it.
-fn plain(
+fn older_layout_doc(name: &str, span: Span) -> String {
+    format!("The layout of {name} in {}.", format_span(span))
+}
+
+/// Prints a struct or union without a `struct_size`, and the layouts that a later release broke.
+fn print_plain(
     name: &str,
     keyword: &'static str,
     fields: &[Field],
     layout: Layout,
     context: &Context<'_>,
 ) -> String {
-    let olds = context
-        .old
-        .into_iter()
-        .flat_map(|modules| modules.values().flatten());
-    let olds = olds.filter(|old| old.name == name).filter_map(|old| {
-        let (fields, layout) = match old.item {
+    let older = context.older_declarations();
+    let older = older.filter(|it| it.name == name).filter_map(|older| {
+        let (fields, layout) = match older.item {
             Item::Struct(it) => (&it.fields, it.layout),
             Item::Union(it) => (&it.fields, it.layout),
             _ => return None,
         };
         let body = Body {
             keyword,
-            name: forms::older(name, old.span.0),
+            name: older_name(name, older.span.0),
             fields,
             layout,
             struct_size: None,
-            release: Some(old.span.1),
+            release: Some(older.span.1),
         };
-        let said = format!("{name} as {} had it.", minor::run(old.span));
-        Some(declare(&body, said, None, context))
+        let doc = older_layout_doc(name, older.span);
+        Some(print_body(&body, doc, None, context))
     });
-    let olds: String = olds.collect();
-    let said = match context.api.items.get(name) {
+    let older: String = older.collect();
+    let doc = match context.api.items.get(name) {
         Some(Item::Struct(it)) => with_discriminator_note(&struct_doc(it), &it.discriminator),
         Some(Item::Union(it)) => {
-            let said = it.doc.clone();
-            let said = said.unwrap_or_else(|| format!("A union of {} bytes.", it.layout.size));
-            with_discriminator_note(&said, &it.discriminator)
+            let doc = it.doc.clone();
+            let doc = doc.unwrap_or_else(|| format!("A union of {} bytes.", it.layout.size));
+            with_discriminator_note(&doc, &it.discriminator)
         }
         _ => String::new(),
     };
@@ -114,45 +111,51 @@ fn plain(
         struct_size: None,
         release: None,
     };
-    olds + &declare(&body, said, Some(name), context)
+    older + &print_body(&body, doc, Some(name), context)
 }
 
-/// The body, and the assertions on it; `dated` is the item whose members' releases are told.
-fn declare(body: &Body<'_>, said: String, dated: Option<&str>, context: &Context<'_>) -> String {
+/// Prints the body and its assertions. The docs of its members state the releases of `dated_item`'s members.
+fn print_body(
+    body: &Body<'_>,
+    doc: String,
+    dated_item: Option<&str>,
+    context: &Context<'_>,
+) -> String {
     let Body { keyword, name, .. } = body;
-    let mut text = comment::doc(0, &[said]);
+    let mut text = comment::doc(0, &[doc]);
     let _ = writeln!(text, "typedef {keyword} {name} {{");
     for field in body.fields {
-        if let Some(item) = dated {
-            let since = context.timeline.release_text(item, &field.name);
-            text += &comment::doc(2, &member_doc(field, since));
+        if let Some(item) = dated_item {
+            let releases = context.timeline.release_text(item, &field.name);
+            text += &comment::doc(2, &member_doc(field, releases));
         }
         let ty = member_type(field, context, body.release);
         let _ = writeln!(text, "  {};", c::member(&field.name, &ty));
     }
     let _ = writeln!(text, "}} {name};");
-    text + &asserted(body) + "\n"
+    text + &assertions(body) + "\n"
 }
 
-/// In C++ a member may not be called as its type is, where the type is said by that name.
-fn member_type(field: &Field, context: &Context<'_>, release: Option<Minor>) -> Type {
+/// Returns the type of a member. In C++ a member may not have the name of its type, so such a callback type is
+/// written out.
+fn member_type(field: &Field, context: &Context<'_>, release: Option<Release>) -> Type {
     match context.catalog.item(&field.name) {
         Some(Item::Callback(it)) if field.ty == Type::Named(field.name.clone()) => {
             Type::Function(Box::new(it.signature.clone()))
         }
-        _ => held(&field.ty, context, release),
+        _ => by_value_type(&field.ty, context, release),
     }
 }
 
 fn member_doc(field: &Field, releases: &str) -> Vec<String> {
-    // Where nobody said anything of a member, its type says as much as could be made up.
-    let known = field.doc.is_some() || field.name == "struct_size";
-    let said = match known {
+    // A doc that is made from the facts alone repeats the member's declaration.
+    let has_doc = field.doc.is_some() || field.name == "struct_size";
+    let doc = match has_doc {
         true => field_doc(field) + presence(field),
         false => String::new(),
     };
     let since = comment::since(releases);
-    vec![format!("{said} {since}").trim().to_owned()]
+    vec![format!("{doc} {since}").trim().to_owned()]
 }
 
 fn presence(field: &Field) -> &'static str {
@@ -163,16 +166,23 @@ fn presence(field: &Field) -> &'static str {
     }
 }
 
-fn asserted(body: &Body<'_>) -> String {
+fn assertions(body: &Body<'_>) -> String {
     let Body { name, layout, .. } = body;
-    let mut text = format!("SP_LAID_OUT({name}, {}, {});\n", layout.size, layout.align);
+    let mut text = format!(
+        "SPGEN_ASSERT_LAYOUT({name}, {}, {});\n",
+        layout.size, layout.align
+    );
     for field in body.fields {
-        let _ = writeln!(text, "SP_AT({name}, {}, {});", field.name, field.offset);
+        let _ = writeln!(
+            text,
+            "SPGEN_ASSERT_OFFSET({name}, {}, {});",
+            field.name, field.offset
+        );
     }
     if let Some(size) = body.struct_size {
         let _ = writeln!(
             text,
-            "SP_SIZED({name}, {}, {});",
+            "SPGEN_ASSERT_STRUCT_SIZE({name}, {}, {});",
             size.last_field, size.value
         );
     }

@@ -1,40 +1,37 @@
-//! What names types and values: forward declarations, enumerations, constants, aliases, callbacks.
+//! Declarations of types and values: forward declarations, enumerations, constants, aliases, callbacks.
 
 use std::fmt::Write;
 
 use sp_expand::structure::ItemReleases;
-use sp_ir::{Constant, Enum, Item, Value};
+use sp_ir::{Constant, Enum, Item, Value, c};
 
-use super::super::contract;
+use super::super::parameter_docs;
 use super::{comment, order, structs};
 use crate::context::Context;
-use sp_ir::c;
 
-/// Types that are pointed to: the API's own, and of other APIs those that it needs no more of.
+/// Prints forward declarations of the API's types, and of types of other APIs that need no more than that.
 pub fn forward(context: &Context<'_>) -> String {
     let mut text = String::new();
     for (name, item) in &context.api.items {
-        if let Some(line) = declared(name, item) {
+        if let Some(line) = forward_declaration(name, item) {
             if let Item::Handle(handle) = item {
-                text += &comment::doc(
-                    0,
-                    &said(handle.doc.as_ref(), context.timeline.release_text(name, "")),
-                );
+                let releases = context.timeline.release_text(name, "");
+                text += &comment::doc(0, &doc_paragraphs(handle.doc.as_ref(), releases));
             }
             text += &line;
         }
     }
-    let borrowed = order::borrowed(context).into_iter();
-    let foreign: String = borrowed
-        .filter_map(|name| declared(name, context.catalog.item(name)?))
+    let foreign = order::foreign_forwards(context).into_iter();
+    let foreign: String = foreign
+        .filter_map(|name| forward_declaration(name, context.catalog.item(name)?))
         .collect();
     match foreign.is_empty() {
         true => text,
-        false => format!("/* Of other headers. */\n{foreign}\n{text}"),
+        false => format!("/* Types of other headers. */\n{foreign}\n{text}"),
     }
 }
 
-fn declared(name: &str, item: &Item) -> Option<String> {
+fn forward_declaration(name: &str, item: &Item) -> Option<String> {
     order::is_forward(item).then(|| match item {
         Item::Struct(_) => format!("typedef struct {name} {name};\n"),
         Item::Union(_) => format!("typedef union {name} {name};\n"),
@@ -42,13 +39,13 @@ fn declared(name: &str, item: &Item) -> Option<String> {
     })
 }
 
-fn said(doc: Option<&String>, releases: &str) -> Vec<String> {
-    let said = doc.cloned().unwrap_or_default();
+fn doc_paragraphs(doc: Option<&String>, releases: &str) -> Vec<String> {
+    let doc = doc.cloned().unwrap_or_default();
     let since = comment::since(releases);
-    vec![format!("{said} {since}").trim().to_owned()]
+    vec![format!("{doc} {since}").trim().to_owned()]
 }
 
-/// Macros with a value, and enumerations.
+/// Prints constants and enumerations.
 pub fn values(context: &Context<'_>) -> String {
     let items = context.api.items.iter();
     let printed = items.map(|(name, item)| match item {
@@ -60,15 +57,15 @@ pub fn values(context: &Context<'_>) -> String {
 }
 
 fn enumeration(name: &str, item: &Enum, context: &Context<'_>) -> String {
-    let dates = context.timeline.release_text(name, "");
-    let mut text = comment::doc(0, &said(item.doc.as_ref(), dates));
+    let releases = context.timeline.release_text(name, "");
+    let mut text = comment::doc(0, &doc_paragraphs(item.doc.as_ref(), releases));
     let _ = writeln!(text, "typedef enum {name} {{");
     for variant in &item.variants {
-        let since =
-            match comment::since(context.timeline.release_text(name, &variant.name)).as_str() {
-                "" => String::new(),
-                since => format!(" /* {since} */"),
-            };
+        let releases = context.timeline.release_text(name, &variant.name);
+        let since = match comment::since(releases).as_str() {
+            "" => String::new(),
+            since => format!(" /* {since} */"),
+        };
         let _ = writeln!(text, "  {} = {},{since}", variant.name, variant.value);
     }
     let size = match &item.repr {
@@ -77,16 +74,14 @@ fn enumeration(name: &str, item: &Enum, context: &Context<'_>) -> String {
     };
     let _ = writeln!(
         text,
-        "}} {name};\nSP_ASSERT(sizeof({name}) == {size}, \"{name}\");\n"
+        "}} {name};\nSPGEN_STATIC_ASSERT(sizeof({name}) == {size}, \"{name} has {size} bytes\");\n"
     );
     text
 }
 
 fn constant(name: &str, item: &Constant, context: &Context<'_>) -> String {
-    let doc = comment::doc(
-        0,
-        &said(item.doc.as_ref(), context.timeline.release_text(name, "")),
-    );
+    let releases = context.timeline.release_text(name, "");
+    let doc = comment::doc(0, &doc_paragraphs(item.doc.as_ref(), releases));
     let value = match &item.value {
         Value::Int(value) if *value < 0 => format!("({value})"),
         Value::Int(value) => value.to_string(),
@@ -96,24 +91,25 @@ fn constant(name: &str, item: &Constant, context: &Context<'_>) -> String {
     format!("{doc}#define {name} {value}\n")
 }
 
-/// Aliases, callbacks and bodies, each after those that it needs.
+/// Prints aliases, callbacks, structs and unions, each after those that it needs.
 pub fn bodies(context: &Context<'_>) -> String {
-    let order = order::of(context).into_iter();
+    let order = order::declaration_order(context).into_iter();
     order.map(|name| body(name, context)).collect()
 }
 
 fn body(name: &str, context: &Context<'_>) -> String {
-    let dates = context.timeline.release_text(name, "");
+    let releases = context.timeline.release_text(name, "");
     match context.api.items.get(name) {
         Some(item @ Item::Alias(alias)) => {
-            let doc = comment::doc(0, &said(alias.doc.as_ref(), dates));
+            let doc = comment::doc(0, &doc_paragraphs(alias.doc.as_ref(), releases));
             format!("{doc}{};\n\n", c::item(name, item))
         }
         Some(Item::Callback(callback)) => {
-            let mut said = said(callback.doc.as_ref(), dates);
-            said.extend(contract::told(&callback.signature));
-            let declared = c::broken(&format!("(*{name})"), &callback.signature);
-            format!("{}typedef {declared};\n\n", comment::doc(0, &said))
+            let mut paragraphs = doc_paragraphs(callback.doc.as_ref(), releases);
+            paragraphs.extend(parameter_docs::describe(&callback.signature));
+            let declaration = c::broken(&format!("(*{name})"), &callback.signature);
+            let doc = comment::doc(0, &paragraphs);
+            format!("{doc}typedef {declaration};\n\n")
         }
         Some(_) => structs::print(name, context),
         None => String::new(),

@@ -1,18 +1,18 @@
-//! Who exports a function, and who owns what it returns, in the code and its docs.
+//! The wheels that export a function, and the ownership of its return value, in the code and its docs.
 
 use super::*;
 use sp_data::platform::Platform;
 use sp_data::symbols::table::{Column, Table};
 
-/// `TF_Make` hands something over; the notes know another function that does so.
-fn maker() -> Api {
+/// Returns an API whose function `TF_Make` transfers ownership and has a replacement.
+fn api_with_function() -> Api {
     let signature = Signature {
         params: vec![param("n", Type::Size)],
         ret: pointer(Type::Void, true),
         ret_transfer: stated(Transfer::Full),
     };
     let function = Function {
-        doc: Some("Makes it.".into()),
+        doc: Some("Creates it.".into()),
         signature,
         exported_by: stated(Side::Core),
         instead: stated("TF_Other".into()),
@@ -35,7 +35,7 @@ fn column(functions: &[&str]) -> Column {
     }
 }
 
-/// `tensorflow-cpu` lost the function after 2.5 and 2.6; of `tensorflow` one wheel was read.
+/// `tensorflow-cpu` exports the function in 2.5 and 2.6 only; one wheel of `tensorflow` is known.
 fn symbols() -> Symbols {
     let mut cpu = Table::new("tensorflow-cpu", Platform::LinuxX86_64);
     for (release, functions) in [
@@ -45,36 +45,36 @@ fn symbols() -> Symbols {
     ] {
         cpu.put(release.parse().unwrap(), column(functions));
     }
-    let mut big = Table::new("tensorflow", Platform::MacosArm64);
-    big.put("2.7".parse().unwrap(), column(&["TF_Make"]));
-    Symbols::of(vec![big, cpu])
+    let mut full = Table::new("tensorflow", Platform::MacosArm64);
+    full.put("2.7".parse().unwrap(), column(&["TF_Make"]));
+    Symbols::of(vec![full, cpu])
 }
 
 #[test]
-fn a_function_says_who_exports_it() {
-    let files = super::super::emit(&[maker()], &symbols()).unwrap();
+fn doc_states_wheels_that_export_function() {
+    let files = super::super::emit(&[api_with_function()], &symbols()).unwrap();
     let text = flat(&files, "src/demo/functions.rs");
-    has(
+    assert_contains(
         &text,
-        "/// Makes it. /// /// What it returns is the caller's to end. /// /// Exported by tensorflow-cpu 2.5 to 2.6, tensorflow in all that was read (2.7).",
+        "/// Creates it. /// /// The caller owns the return value. /// /// Exported by tensorflow-cpu from 2.5 to 2.6, tensorflow in all known releases (2.7).",
     );
-    has(
+    assert_contains(
         &text,
         "Function::new(c\"TF_Make\") .with_availability(&crate::availability::LIKE_TF_Make) .with_replacement(\"TF_Other\")",
     );
     let text = flat(&files, "src/availability.rs");
-    has(
+    assert_contains(
         &text,
         "pub static TENSORFLOW_CPU_X86_64_UNKNOWN_LINUX_GNU: WheelSet",
     );
-    has(&text, "releases: &[(2, 5), (2, 6), (2, 7)],");
-    has(&text, "spans: &[((2, 5), (2, 6))],");
-    has(&flat(&files, "src/lib.rs"), "pub mod availability;");
+    assert_contains(&text, "releases: &[(2, 5), (2, 6), (2, 7)],");
+    assert_contains(&text, "spans: &[((2, 5), (2, 6))],");
+    assert_contains(&flat(&files, "src/lib.rs"), "pub mod availability;");
 }
 
 #[test]
-fn where_nobody_was_asked_nothing_is_said() {
-    let files = emit(&[maker()]).unwrap();
+fn omits_availability_without_symbols() {
+    let files = emit(&[api_with_function()]).unwrap();
     assert!(!files.contains_key("src/availability.rs"));
     assert!(!flat(&files, "src/demo/functions.rs").contains("xported"));
 }

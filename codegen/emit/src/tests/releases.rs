@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The demo API in an older release, whose table `change` has made another.
+/// Returns the demo API in an older release, with other slots in its table.
 fn older(release: &str, slots: Vec<Field>) -> Api {
     let mut older = demo_api(slots);
     older.release = release.into();
@@ -16,7 +16,7 @@ fn status_of(release: &str) -> Api {
 }
 
 #[test]
-fn a_broken_layout_keeps_a_module() {
+fn broken_layout_has_a_module() {
     let run = || slot("run", vec![device()], Type::Void);
     let stop = || slot("stop", vec![device()], Type::Void);
     let begin = || slot("begin", vec![device()], Type::Void);
@@ -32,15 +32,15 @@ fn a_broken_layout_keeps_a_module() {
     let text = flat(&files, "src/demo/epochs.rs");
     // 2.6 appended to 2.5, so one module holds both; 2.21 inserted.
     assert_eq!(text.matches("pub mod ").count(), 1, "{text}");
-    has(&text, "pub mod v2_5 {");
-    has(&text, "Source: `demo.h:7`, 2.5 to 2.6.");
-    has(&text, "pub stop: Option");
-    has(&text, "author_trait = \"Table\"");
+    assert_contains(&text, "pub mod v2_5 {");
+    assert_contains(&text, "Source: `demo.h:7`, 2.5 to 2.6.");
+    assert_contains(&text, "pub stop: Option");
+    assert_contains(&text, "author_trait = \"Table\"");
     assert!(!text.contains("SP_Stats"), "{text}");
 }
 
 #[test]
-fn the_newest_form_says_where_older_layouts_have_its_fields() {
+fn newest_struct_has_offsets_of_older_layouts() {
     let run = || slot("run", vec![device()], Type::Void);
     let begin = || slot("begin", vec![device()], Type::Void);
     let files = emit(&[
@@ -54,35 +54,38 @@ fn the_newest_form_says_where_older_layouts_have_its_fields() {
         demo_api(vec![begin(), run()]),
     ]);
     let text = flat(&files.unwrap(), "src/demo/structs.rs");
-    has(&text, "epochs = \"2.5..2.6 = 16, 2.21.. = 24\"");
-    has(&text, "offsets = \"24 = 8\")] pub begin");
-    has(&text, "offsets = \"16 = 8, 24 = 16\")] pub run");
+    assert_contains(&text, "epochs = \"2.5..2.6 = 16, 2.21.. = 24\"");
+    assert_contains(&text, "offsets = \"24 = 8\")] pub begin");
+    assert_contains(&text, "offsets = \"16 = 8, 24 = 16\")] pub run");
     assert!(!text.contains("offsets = \"16 = 0"), "{text}");
 }
 
 #[test]
-fn two_layouts_of_one_size_are_refused() {
+fn rejects_layouts_of_equal_size_and_moved_fields() {
     let slots = |names: [&str; 2]| {
         names
             .map(|it| slot(it, vec![device()], Type::Void))
             .to_vec()
     };
-    let problems = emit(&[
+    let result = emit(&[
         status_of("2.5"),
         older("2.5", slots(["run", "begin"])),
         status_api(),
         demo_api(slots(["begin", "run"])),
     ]);
-    let refused = problems.unwrap_err().to_string();
-    has(&refused, "item.SP_Table.discriminator must say what does");
-    has(
-        &refused,
-        "SP_Table.begin lies in two places in structs of 24 bytes",
+    let error = result.unwrap_err().to_string();
+    assert_contains(
+        &error,
+        "state in item.SP_Table.discriminator what distinguishes them",
+    );
+    assert_contains(
+        &error,
+        "SP_Table.begin: has two offsets in structs of 24 bytes",
     );
 }
 
-/// The demo API, whose table's layouts only the running release tells apart.
-fn told_by_release(slots: Vec<Field>) -> Api {
+/// Returns the demo API with a table whose layouts only the running release distinguishes.
+fn with_release_discriminator(slots: Vec<Field>) -> Api {
     let mut newest = demo_api(slots);
     if let Some(Item::Struct(table)) = newest.items.get_mut("SP_Table") {
         table.discriminator = stated(Discriminator::Release);
@@ -91,45 +94,56 @@ fn told_by_release(slots: Vec<Field>) -> Api {
 }
 
 #[test]
-fn a_slot_with_another_signature_is_nobodys_to_fill() {
+fn older_table_with_other_signature_has_no_author_trait() {
     let old = slot("run", vec![device()], Type::Void);
     let new = slot("run", vec![device(), param("n", Type::Size)], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
-    let files = emit(&[status, demo, status_api(), told_by_release(vec![new])]).unwrap();
+    let files = emit(&[
+        status,
+        demo,
+        status_api(),
+        with_release_discriminator(vec![new]),
+    ])
+    .unwrap();
     let text = flat(&files, "src/demo/epochs.rs");
-    has(&text, "pub struct SP_Table");
+    assert_contains(&text, "pub struct SP_Table");
     assert!(!text.contains("author_trait"), "{text}");
 }
 
 #[test]
-fn a_slot_that_gained_a_pointer_is_stored_by_the_running_release() {
+fn slot_with_added_pointer_has_setter_by_release() {
     let bytes = || param("", pointer(Type::Char, true));
     let item = || param("item", pointer(named("SP_Device"), false));
     let old = slot("run", vec![device(), bytes(), status()], Type::Void);
     let new = slot("run", vec![device(), bytes(), item(), status()], Type::Void);
     let (status, demo) = (status_of("2.5"), older("2.5", vec![old]));
-    let files = emit(&[status, demo, status_api(), told_by_release(vec![new])]);
+    let files = emit(&[
+        status,
+        demo,
+        status_api(),
+        with_release_discriminator(vec![new]),
+    ]);
     let text = flat(&files.unwrap(), "src/demo/retyped.rs");
-    has(&text, "pub trait SP_Table__run: 'static");
-    has(&text, "T::call(device, arg1, core::ptr::null(), status)");
-    has(&text, "pub fn set_run<T: SP_Table__run>(");
+    assert_contains(&text, "pub trait SP_Table__run: 'static");
+    assert_contains(&text, "T::call(device, arg1, core::ptr::null(), status)");
+    assert_contains(&text, "pub fn set_run<T: SP_Table__run>(");
 }
 
 #[test]
-fn what_only_an_older_release_has_is_kept_with_its_dates() {
+fn emits_items_of_older_releases_with_release_text() {
     let mut old = status_of("2.5");
     old.items.insert("TF_Gone".into(), handle(true, None));
     let mut new = status_api();
     new.items.insert("TF_Come".into(), handle(true, None));
     let files = emit(&[old, new]).unwrap();
     let text = flat(&files, "src/status/handles.rs");
-    has(&text, "`demo.h:7`, 2.21 on. #[derive");
-    has(&text, "`demo.h:7`, 2.5. #[derive");
-    has(&text, "pub struct TF_Gone");
+    assert_contains(&text, "`demo.h:7`, 2.21 on. #[derive");
+    assert_contains(&text, "`demo.h:7`, 2.5. #[derive");
+    assert_contains(&text, "pub struct TF_Gone");
 }
 
 #[test]
-fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
+fn removes_smallest_reference_from_feature_cycle() {
     let function = |ty: &str| {
         let signature = Signature {
             params: vec![param("it", named(ty))],
@@ -161,24 +175,24 @@ fn each_api_is_a_feature_and_a_ring_is_cut_where_fewest_need_it() {
         ),
     ]);
     let files = files.unwrap();
-    has(
+    assert_contains(
         &files["Cargo.toml"],
         "default = [\"kernels\"]\nkernels = []\nother = [\"kernels\"]\n",
     );
-    has(
+    assert_contains(
         &flat(&files, "src/kernels/functions.rs"),
         "#[cfg(feature = \"other\")]",
     );
-    has(
+    assert_contains(
         &flat(&files, "src/kernels/mod.rs"),
         "#[cfg(feature = \"other\")] use crate::other::B;",
     );
-    has(&flat(&files, "src/other/mod.rs"), "use crate::kernels::A;");
-    has(&flat(&files, "src/lib.rs"), "#[cfg(feature = \"kernels\")]");
+    assert_contains(&flat(&files, "src/other/mod.rs"), "use crate::kernels::A;");
+    assert_contains(&flat(&files, "src/lib.rs"), "#[cfg(feature = \"kernels\")]");
 }
 
 #[test]
-fn what_a_release_refuses_to_see_empty_is_required() {
+fn slot_required_by_any_release_is_required() {
     let flush = |presence| {
         let mut flush = slot("flush", vec![device(), status()], Type::Void);
         flush.presence = stated(presence);
@@ -191,12 +205,12 @@ fn what_a_release_refuses_to_see_empty_is_required() {
         flat(&files, "src/demo/traits.rs")
     };
     assert!(!emitted("2.13").contains("HAS_FLUSH"));
-    // 2.4 loads no such plugins, so what it would refuse does not count.
-    has(&emitted("2.4"), "const HAS_FLUSH: bool = false;");
+    // 2.4 loads no plugins, so its requirements do not apply.
+    assert_contains(&emitted("2.4"), "const HAS_FLUSH: bool = false;");
 }
 
-/// What is emitted of a function whose older form has `old` and the newest `new` as parameters.
-fn with_older_form(old: Vec<Param>, new: Vec<Param>) -> String {
+/// Emits a function whose parameters were `old` and are `new`.
+fn emit_with_older(old: Vec<Param>, new: Vec<Param>) -> String {
     let put = |params: Vec<Param>| {
         Item::Function(Function {
             doc: None,
@@ -219,29 +233,29 @@ fn with_older_form(old: Vec<Param>, new: Vec<Param>) -> String {
 }
 
 #[test]
-fn a_flag_that_came_later_is_left_out_where_it_is_not_known() {
+fn adapter_omits_added_flag() {
     let n = || param("n", Type::Size);
-    let text = with_older_form(vec![n()], vec![n(), param("check", Type::Bool)]);
-    has(
+    let text = emit_with_older(vec![n()], vec![n(), param("check", Type::Bool)]);
+    assert_contains(
         &text,
         "unsafe extern \"C\" fn TF_Put_v2_9(n: usize, check: bool) {",
     );
-    has(&text, "unsafe { older(n) }");
-    has(&text, "adapter: Some(TF_Put_v2_9)");
-    has(&text, "In 2.9 `check` is not looked at.");
+    assert_contains(&text, "unsafe { older(n) }");
+    assert_contains(&text, "adapter: Some(TF_Put_v2_9)");
+    assert_contains(&text, "In 2.9 `check` is ignored.");
 }
 
 #[test]
-fn a_length_that_came_later_has_no_adapter() {
+fn added_length_has_no_adapter() {
     let text = |ty| pointer(ty, false);
     let key = || param("key", text(Type::Char));
-    let found = with_older_form(vec![key()], vec![key(), param("size", Type::Size)]);
-    has(&found, "adapter: None");
+    let found = emit_with_older(vec![key()], vec![key(), param("size", Type::Size)]);
+    assert_contains(&found, "adapter: None");
     assert!(!found.contains("TF_Put_v2_9"), "{found}");
 }
 
 #[test]
-fn layouts_of_one_size_need_a_discriminator() {
+fn layouts_of_equal_size_need_a_discriminator() {
     let plain = |name: &str, ty: Type| {
         let mut item = versioned(vec![field(name, ty, 0)]);
         item.struct_size = None;
@@ -254,16 +268,16 @@ fn layouts_of_one_size_need_a_discriminator() {
     };
     let old = || release("2.5", plain("a", Type::Size));
     let new = plain("a", Type::Float { bits: 64 });
-    let refused = emit(&[old(), release("2.6", new.clone())]).unwrap_err();
-    has(
-        &refused.to_string(),
-        "item.SP_Plain.discriminator must say what does",
+    let error = emit(&[old(), release("2.6", new.clone())]).unwrap_err();
+    assert_contains(
+        &error.to_string(),
+        "state in item.SP_Plain.discriminator what distinguishes them",
     );
-    let said = Struct {
+    let with_discriminator = Struct {
         discriminator: stated(Discriminator::Release),
         ..new
     };
-    let files = emit(&[old(), release("2.6", said)]).unwrap();
+    let files = emit(&[old(), release("2.6", with_discriminator)]).unwrap();
     let text = flat(&files, "src/demo/structs.rs");
-    has(&text, "only the running release identifies it.");
+    assert_contains(&text, "only the running release identifies it.");
 }

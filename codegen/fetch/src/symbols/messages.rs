@@ -1,4 +1,4 @@
-//! Core's validation messages in the read-only data of a library: `'FIELD' field in STRUCT must be set.`
+//! Finds core's validation messages in the read-only data of a library: `'FIELD' field in STRUCT must be set.`
 
 use std::ops::Range;
 
@@ -10,28 +10,28 @@ use sp_library::elf;
 
 const MIDDLE: &[u8] = b"' field in ";
 const END: &[u8] = b" must be set.\0";
-/// The most bytes of a message and of the zeros around it; no name of TensorFlow comes near.
-const MOST: usize = 256;
+/// Maximum length of a message with the zeros around it. The names in TensorFlow are much shorter.
+const MAX_MESSAGE_LENGTH: usize = 256;
 
-/// Returns what the messages of a library demand, or `None` if it is no ELF library.
+/// Returns the fields that the messages of a library demand, or `None` if it is not an ELF library.
 ///
 /// # Errors
 /// Returns an error if the library cannot be read.
-pub fn demands<B: Binary + ?Sized>(library: &mut B) -> Result<Option<Demands>, B::Error> {
+pub fn scan<B: Binary + ?Sized>(library: &mut B) -> Result<Option<Demands>, B::Error> {
     let head = library.part(0..4096)?;
     let Some(ranges) = elf::read_only(&head) else {
         return Ok(None);
     };
     let mut found = Demands::default();
-    for range in joined(ranges) {
+    for range in coalesce(ranges) {
         let mut scanner = Scanner::new(&mut found);
         library.stream(range, &mut |part| scanner.feed(part))?;
     }
     Ok(Some(found))
 }
 
-/// Ranges that follow each other are read through at once.
-fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+/// Joins ranges with small gaps, to read them in one pass.
+fn coalesce(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     const NEAR: u64 = 1 << 16;
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges {
@@ -45,11 +45,11 @@ fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     joined
 }
 
-/// Looks for messages in bytes that come part by part.
+/// Finds messages in bytes that are fed part by part.
 struct Scanner<'d> {
     found: &'d mut Demands,
     middle: Finder<'static>,
-    /// The end of what came, with what came next.
+    /// The end of the previous parts, followed by the current part.
     window: Vec<u8>,
 }
 
@@ -65,31 +65,31 @@ impl<'d> Scanner<'d> {
     fn feed(&mut self, part: &[u8]) {
         self.window.extend_from_slice(part);
         for at in self.middle.find_iter(&self.window) {
-            if let Some((structure, field)) = message(&self.window, at) {
+            if let Some((structure, field)) = parse_message(&self.window, at) {
                 self.found.insert(structure, field);
             }
         }
-        // A message that is cut here is whole in the next window.
-        let kept = self.window.len().min(2 * MOST);
-        self.window.drain(..self.window.len() - kept);
+        // A message that is cut here is complete in the next window.
+        let overlap = self.window.len().min(2 * MAX_MESSAGE_LENGTH);
+        self.window.drain(..self.window.len() - overlap);
     }
 }
 
-/// The struct and the field of the message whose middle stands at `at`, with a zero on either side.
-fn message(bytes: &[u8], at: usize) -> Option<(&str, &str)> {
-    let before = &bytes[at.saturating_sub(MOST)..at];
+/// Returns struct and field of the message whose middle is at `at`. The message must have a zero byte on either side.
+fn parse_message(bytes: &[u8], at: usize) -> Option<(&str, &str)> {
+    let before = &bytes[at.saturating_sub(MAX_MESSAGE_LENGTH)..at];
     let quote = before.iter().rposition(|byte| *byte == b'\'')?;
     let field = &before[quote + 1..];
-    let starts = quote.checked_sub(1).map(|zero| before[zero]) == Some(0);
-    let after = &bytes[at + MIDDLE.len()..bytes.len().min(at + MOST)];
+    let has_start = quote.checked_sub(1).map(|zero| before[zero]) == Some(0);
+    let after = &bytes[at + MIDDLE.len()..bytes.len().min(at + MAX_MESSAGE_LENGTH)];
     let structure = &after[..after.iter().position(|byte| *byte == b' ')?];
-    let ends = after[structure.len()..].starts_with(END);
-    let is_message = starts && ends && is_name(field) && is_name(structure);
+    let has_end = after[structure.len()..].starts_with(END);
+    let is_message = has_start && has_end && is_name(field) && is_name(structure);
     let text = |name| std::str::from_utf8(name).ok();
     is_message.then_some((text(structure)?, text(field)?))
 }
 
-/// Returns true for an identifier of C.
+/// Returns true if `text` is a C identifier.
 fn is_name(text: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     text.first().is_some_and(|first| !first.is_ascii_digit()) && text.iter().all(is_letter)
@@ -100,12 +100,14 @@ mod tests {
     use super::*;
     use sp_library::sample::{Memory, library};
 
-    fn scan(parts: &[&[u8]]) -> Vec<(String, String)> {
+    fn scan_parts(parts: &[&[u8]]) -> Vec<(String, String)> {
         let mut found = Demands::default();
         let mut scanner = Scanner::new(&mut found);
         parts.iter().for_each(|part| scanner.feed(part));
         let pairs = found.pairs();
-        pairs.map(|(one, two)| (one.into(), two.into())).collect()
+        pairs
+            .map(|(structure, field)| (structure.into(), field.into()))
+            .collect()
     }
 
     const TEXT: &[u8] = b"\0'open' field in SP_S must be set.\0";
@@ -115,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn finds_message_wherever_parts_are_cut() {
+    fn finds_message_across_any_part_boundary() {
         for cut in 0..TEXT.len() {
-            let (one, two) = TEXT.split_at(cut);
-            assert_eq!(scan(&[one, two]), pair(), "{cut}");
+            let (first, second) = TEXT.split_at(cut);
+            assert_eq!(scan_parts(&[first, second]), pair(), "{cut}");
         }
         let single: Vec<&[u8]> = TEXT.chunks(1).collect();
-        assert_eq!(scan(&single), pair());
+        assert_eq!(scan_parts(&single), pair());
     }
 
     #[test]
-    fn rejects_texts_that_are_not_the_whole_message() {
+    fn rejects_texts_that_are_not_a_whole_message() {
         let texts: [&[u8]; 8] = [
             b"\0'open' field in SP_S must be set\0",
             b"\0'open' field in SP_S must be set. \0",
@@ -138,33 +140,36 @@ mod tests {
         ];
         for text in texts {
             let shown = String::from_utf8_lossy(text);
-            assert_eq!(scan(&[text]), [], "{shown}");
+            assert_eq!(scan_parts(&[text]), [], "{shown}");
         }
     }
 
     #[test]
     fn rejects_names_longer_than_a_message() {
-        let long = format!("\0'{}' field in SP_S must be set.\0", "x".repeat(2 * MOST));
-        assert_eq!(scan(&[long.as_bytes()]), []);
+        let long = format!(
+            "\0'{}' field in SP_S must be set.\0",
+            "x".repeat(2 * MAX_MESSAGE_LENGTH)
+        );
+        assert_eq!(scan_parts(&[long.as_bytes()]), []);
     }
 
     #[test]
     fn does_not_panic_on_truncated_or_changed_libraries() {
         let bytes = library(&["TF_A"], true, 64);
         for at in 0..bytes.len() {
-            let _ = demands(&mut Memory::new(bytes[..at].to_vec()));
+            let _ = scan(&mut Memory::new(bytes[..at].to_vec()));
             for value in [0, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
-                let _ = demands(&mut Memory::new(changed));
+                let _ = scan(&mut Memory::new(changed));
             }
         }
-        assert_eq!(demands(&mut Memory::new(b"MZ".to_vec())).unwrap(), None);
+        assert_eq!(scan(&mut Memory::new(b"MZ".to_vec())).unwrap(), None);
     }
 
     #[test]
-    fn joins_ranges_that_follow_each_other() {
+    fn joins_near_ranges() {
         let ranges = vec![0..10, 10..20, 1 << 20..2 << 20];
-        assert_eq!(joined(ranges), [0..20, 1 << 20..2 << 20]);
+        assert_eq!(coalesce(ranges), [0..20, 1 << 20..2 << 20]);
     }
 }

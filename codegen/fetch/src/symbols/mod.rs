@@ -1,14 +1,14 @@
-//! Exported symbols of a release's wheels, into the tables of `symbols`: a step of its own, since
-//! libraries are large. Of an ELF library in a remote wheel only the front is moved.
+//! Imports the exported symbols of a release's wheels into the tables of `symbols`. A separate step, since libraries
+//! are large. Of an ELF library in a remote wheel only the first part is transferred.
 
 pub mod messages;
 
 use super::error::FetchError;
-use super::exclusive::Exclusive;
-use super::index::{Index, NIGHTLY, PACKAGE, package_of};
+use super::exclusive::ExclusiveLock;
+use super::index::{CPU_PACKAGE, Index, NIGHTLY_PACKAGE, package_for};
 use super::lock::Lock;
 use super::wheel::Wheel;
-use super::{Request, Watch, download};
+use super::{ImportRequest, Progress, download};
 use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
 use sp_data::platform::Platform;
@@ -23,7 +23,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use thiserror::Error;
 
-/// What C functions of TensorFlow's plugin APIs are called.
+/// Prefixes of the names of C functions in TensorFlow's plugin APIs.
 const PREFIXES: [&str; 8] = [
     "TF_",
     "TSL_",
@@ -35,21 +35,22 @@ const PREFIXES: [&str; 8] = [
     "GetPjrtApi",
 ];
 
-/// Of this many newest minors all of these wheels are read.
-const RECENT: usize = 3;
-const BESIDES: [(&str, Platform); 3] = [
+/// Number of newest minor releases of which the wheels of [`RECENT_WHEELS`] are read too.
+const RECENT_MINORS: usize = 3;
+/// Wheels of recent minor releases that are read besides the default package.
+const RECENT_WHEELS: [(&str, Platform); 3] = [
     ("tensorflow", Platform::LinuxX86_64),
     ("tensorflow", Platform::LinuxAarch64),
     ("tensorflow", Platform::MacosArm64),
 ];
 
-/// Why symbols were not read or kept.
+/// A failure to read the symbols of a wheel or to write their table.
 #[derive(Debug, Error, Diagnostic)]
-pub enum StepError {
+pub enum SymbolImportError {
     /// The wheel cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    FetchError(#[from] FetchError),
+    Fetch(#[from] FetchError),
     /// The table cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -60,135 +61,158 @@ pub enum StepError {
     Demands(#[from] DemandsError),
 }
 
-/// One wheel to be read.
+/// One wheel whose symbols are to be read.
 #[derive(Debug, Clone)]
-pub struct Task {
-    /// The release, and where its symbols are kept.
-    pub request: Request,
-    /// `tensorflow-cpu`; a wheel that was named says itself what it is.
+pub struct SymbolTask {
+    /// The release, its source and the folders.
+    pub request: ImportRequest,
+    /// The package to look up in the index, such as `tensorflow-cpu`. Ignored if the request names a wheel.
     pub package: &'static str,
-    /// The platform.
+    /// The platform to look up in the index.
     pub platform: Platform,
 }
 
-/// What was read from one wheel.
+/// Summary of the symbols of one wheel.
 #[derive(Debug, Clone)]
-pub struct Found {
-    /// The exact patch.
+pub struct WheelSymbols {
+    /// The exact version.
     pub release: Release,
-    /// `tensorflow-cpu`
+    /// The package, such as `tensorflow-cpu`.
     pub package: String,
     /// The platform.
     pub platform: Platform,
-    /// The libraries, and how many functions each exports.
+    /// The libraries, each with its number of exported functions.
     pub libraries: Vec<(String, usize)>,
-    /// How many functions at least one exports.
+    /// Number of functions that at least one library exports.
     pub functions: usize,
-    /// How many fields core's messages demand; 0 if they were not looked for.
+    /// Number of fields that core's messages demand; 0 if they were not searched for.
     pub demands: usize,
-    /// What crossed the network.
-    pub moved: Moved,
+    /// Bytes and requests.
+    pub transferred: Moved,
 }
 
-/// The wheels whose symbols are read for a release: one, or four for a recent one.
-pub fn tasks(request: &Request, index: &Index) -> Result<Vec<Task>, FetchError> {
-    let task = |(package, platform)| Task {
+/// Returns the wheels whose symbols are read for a release: one, or four for a recent release.
+///
+/// # Errors
+/// Returns an error if the index cannot be read.
+pub fn tasks(request: &ImportRequest, index: &Index) -> Result<Vec<SymbolTask>, FetchError> {
+    let task = |(package, platform)| SymbolTask {
         request: request.clone(),
         package,
         platform,
     };
-    let first = task((package_of(request.release), Platform::LinuxX86_64));
+    let first = task((package_for(request.release), Platform::LinuxX86_64));
     if request.from.is_some() || request.release.is_nightly() {
         return Ok(vec![first]);
     }
-    let minors = index.page(PACKAGE)?.minors();
-    let mut newest = minors.iter().rev().take(RECENT);
+    let minors = index.page(CPU_PACKAGE)?.minors();
+    let mut newest = minors.iter().rev().take(RECENT_MINORS);
     let is_recent = newest.any(|minor| *minor <= request.release.minor());
-    let besides = BESIDES.into_iter().filter(|_| is_recent).map(task);
-    Ok(std::iter::once(first).chain(besides).collect())
+    let others = RECENT_WHEELS.into_iter().filter(|_| is_recent).map(task);
+    Ok(std::iter::once(first).chain(others).collect())
 }
 
-/// Reads one wheel and puts it into its table; several threads may do so.
-pub fn import(task: &Task, index: &Index, watch: &mut dyn Watch) -> Result<Found, StepError> {
+/// Reads one wheel and adds its symbols to their table. Several threads may import different wheels.
+///
+/// # Errors
+/// Returns an error if the wheel cannot be read or the table cannot be written.
+pub fn import(
+    task: &SymbolTask,
+    index: &Index,
+    progress: &mut dyn Progress,
+) -> Result<WheelSymbols, SymbolImportError> {
     let request = &task.request;
     match &request.from {
-        Some(wheel) => read(task, Wheel::open(wheel)?, watch),
+        Some(wheel) => read_wheel(task, Wheel::open(wheel)?, progress),
         None => {
-            let lock = Lock::read(&request.place.lock, request.place.inherits)?;
+            let lock = Lock::read(&request.folders.lock, request.folders.inherits)?;
             let exact = lock.resolve(request.release);
             let exact = exact.filter(|exact| request.release.admits(*exact));
-            let python = exact.and_then(|exact| lock.release[&exact].python.clone());
-            watch.stage(
+            let python = exact.and_then(|exact| lock.releases[&exact].python.clone());
+            progress.stage(
                 &format!("asking pip for {} {}", task.package, request.release),
                 None,
             );
             let release = exact.unwrap_or(request.release);
             let found = index.find(task.package, release, task.platform, python.as_deref())?;
             match found.url.strip_prefix("file://") {
-                Some(path) => read(task, Wheel::open_stated(Path::new(path), &found)?, watch),
-                None if request.whole => {
+                Some(path) => read_wheel(
+                    task,
+                    Wheel::open_verified(Path::new(path), &found)?,
+                    progress,
+                ),
+                None if request.fetch_whole => {
                     let download = download::fetch(&found, &index.client())?;
-                    read(task, Wheel::downloaded(&found, download)?, watch)
+                    read_wheel(task, Wheel::from_download(&found, download)?, progress)
                 }
-                None => read(task, Wheel::fetch(&found.url, index.client())?, watch),
+                None => read_wheel(
+                    task,
+                    Wheel::open_remote(&found.url, index.client())?,
+                    progress,
+                ),
             }
         }
     }
 }
 
-fn read<R: Read + Seek>(
-    task: &Task,
+fn read_wheel<R: Read + Seek>(
+    task: &SymbolTask,
     mut wheel: Wheel<R>,
-    watch: &mut dyn Watch,
-) -> Result<Found, StepError> {
+    progress: &mut dyn Progress,
+) -> Result<WheelSymbols, SymbolImportError> {
     let identity = wheel.identity()?;
-    let (release, package, platform) = agree(task, &identity, &wheel)?;
+    let (release, package, platform) = check_identity(task, &identity, &wheel)?;
     let libraries = wheel.libraries();
-    watch.stage(
+    progress.stage(
         &format!("reading symbols of {package} {release}"),
         Some(libraries.len()),
     );
-    let (mut column, mut seen, mut counts) = (Column::default(), BTreeSet::new(), Vec::new());
-    // What core demands is in its sources, the same for every package and platform.
-    let is_first = platform == Platform::LinuxX86_64 && [PACKAGE, NIGHTLY].contains(&&*package);
+    let (mut column, mut fingerprints, mut counts) =
+        (Column::default(), BTreeSet::new(), Vec::new());
+    // The messages are in core's sources, which are the same for every package and platform.
+    let has_messages =
+        platform == Platform::LinuxX86_64 && [CPU_PACKAGE, NIGHTLY_PACKAGE].contains(&&*package);
     let mut demands = Demands::default();
     column.wheel = file_name(&wheel.origin()).to_owned();
     for member in libraries {
         let mut library = wheel.library(&member)?;
-        if !seen.insert(library.fingerprint()) {
+        if !fingerprints.insert(library.fingerprint()) {
             continue;
         }
         let exports = exports(&mut library)?;
-        if is_first && !exports.names.is_empty() {
-            demands.extend(messages::demands(&mut library)?.unwrap_or_default());
+        if has_messages && !exports.names.is_empty() {
+            demands.extend(messages::scan(&mut library)?.unwrap_or_default());
         }
-        watch.step(&member);
+        progress.step(&member);
         counts.push((file_name(&member).to_owned(), exports.names.len()));
-        add(&mut column, file_name(&member), exports);
+        add_library(&mut column, file_name(&member), exports);
     }
     let (functions, count) = (column.functions.len(), demands.pairs().count());
     if !demands.is_empty() {
-        demands.write(&task.request.place, release, &column.wheel)?;
+        demands.write(&task.request.folders, release, &column.wheel)?;
     }
-    keep(&task.request, release, &package, platform, column)?;
-    Ok(Found {
+    write_table(&task.request, release, &package, platform, column)?;
+    Ok(WheelSymbols {
         release,
         package,
         platform,
         libraries: counts,
         functions,
         demands: count,
-        moved: wheel.moved(),
+        transferred: wheel.moved(),
     })
 }
 
-/// What the wheel says it is; it must be the release that was asked for.
-fn agree<R: Read + Seek>(
-    task: &Task,
+/// Returns release, package and platform as the wheel states them.
+///
+/// # Errors
+/// Returns an error if the release is not the requested one, or if symbols of the platform are not supported.
+fn check_identity<R: Read + Seek>(
+    task: &SymbolTask,
     identity: &Identity,
     wheel: &Wheel<R>,
 ) -> Result<(Release, String, Platform), FetchError> {
-    let unknown = || FetchError::PlatformUnknown {
+    let unknown = || FetchError::UnsupportedPlatform {
         origin: wheel.origin(),
     };
     let platform = identity
@@ -202,36 +226,38 @@ fn agree<R: Read + Seek>(
         .parse()
         .ok()
         .filter(|found| task.request.release.admits(*found));
-    let release = release.ok_or_else(|| FetchError::ReleaseDiffers {
+    let release = release.ok_or_else(|| FetchError::ReleaseMismatch {
         origin: wheel.origin(),
         release: task.request.release,
         found: version,
     })?;
     match package.as_str() {
-        "tensorflow" | PACKAGE | NIGHTLY => Ok((release, package, platform)),
+        "tensorflow" | CPU_PACKAGE | NIGHTLY_PACKAGE => Ok((release, package, platform)),
         _ => Err(unknown()),
     }
 }
 
-/// Whether a name is one of TensorFlow's C functions.
-pub fn is_wanted(name: &str) -> bool {
+/// Returns true if `name` has the prefix of a C function in TensorFlow's plugin APIs.
+pub fn is_plugin_api_name(name: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The exports that have names of TensorFlow's C functions.
+/// Returns the exports of a library that have the prefix of a C function in TensorFlow's plugin APIs.
+///
+/// # Errors
+/// Returns an error if the library cannot be read.
 pub fn exports<B: Binary + ?Sized>(library: &mut B) -> Result<Exports, B::Error> {
-    let wanted = is_wanted;
-    let head = library.part(0..4)?;
-    if macho::is_macho(&head) {
-        return macho::exports(library, &wanted);
+    let magic = library.part(0..4)?;
+    if macho::is_macho(&magic) {
+        return macho::exports(library, &is_plugin_api_name);
     }
-    match prefix::exports(library, &wanted)? {
+    match prefix::exports(library, &is_plugin_api_name)? {
         Some(exports) => Ok(exports),
-        None => elf::exports(library, &wanted),
+        None => elf::exports(library, &is_plugin_api_name),
     }
 }
 
-fn add(column: &mut Column, library: &str, exports: Exports) {
+fn add_library(column: &mut Column, library: &str, exports: Exports) {
     if exports.names.is_empty() {
         return;
     }
@@ -248,21 +274,21 @@ fn add(column: &mut Column, library: &str, exports: Exports) {
     }
 }
 
-/// Writes the table with the new release in it, one writer after the other.
-fn keep(
-    request: &Request,
+/// Adds the column of a release to its table and writes the table, under the file lock.
+fn write_table(
+    request: &ImportRequest,
     release: Release,
     package: &str,
     platform: Platform,
     column: Column,
-) -> Result<(), StepError> {
-    let _turn = Exclusive::acquire(&request.place.lock)?;
-    let known = Symbols::at(&request.place)?;
-    let is_it = |table: &&Table| table.package == package && table.platform == platform;
-    let table = known.tables().iter().find(is_it).cloned();
+) -> Result<(), SymbolImportError> {
+    let _file_lock = ExclusiveLock::acquire(&request.folders.lock)?;
+    let known = Symbols::at(&request.folders)?;
+    let is_same = |table: &&Table| table.package == package && table.platform == platform;
+    let table = known.tables().iter().find(is_same).cloned();
     let mut table = table.unwrap_or_else(|| Table::new(package, platform));
     table.put(release, column);
-    let folder = request.place.symbols.join(package);
+    let folder = request.folders.symbols.join(package);
     let path = folder.join(format!("{platform}.json"));
     let write = || {
         std::fs::create_dir_all(&folder)?;
@@ -292,9 +318,9 @@ mod tests {
     use std::path::PathBuf;
     use zip::write::SimpleFileOptions;
 
-    struct Silent;
+    struct NoProgress;
 
-    impl Watch for Silent {
+    impl Progress for NoProgress {
         fn stage(&mut self, _: &str, _: Option<usize>) {}
         fn step(&mut self, _: &str) {}
     }
@@ -304,12 +330,12 @@ mod tests {
         let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
         let metadata = b"Name: tensorflow_cpu\nVersion: 2.3.1\n".to_vec();
         let tag = b"Tag: cp311-cp311-manylinux_2_17_x86_64\n".to_vec();
-        let about = [
+        let metadata_members = [
             ("tensorflow_cpu-2.3.1.dist-info/METADATA", metadata),
             ("tensorflow_cpu-2.3.1.dist-info/WHEEL", tag),
             ("tensorflow/include/tensorflow/c/ops.h", Vec::new()),
         ];
-        for (name, bytes) in about.iter().chain(members) {
+        for (name, bytes) in metadata_members.iter().chain(members) {
             writer
                 .start_file(*name, SimpleFileOptions::default())
                 .unwrap();
@@ -319,13 +345,13 @@ mod tests {
         path
     }
 
-    fn task(folder: &Path, from: PathBuf) -> Task {
-        let request = Request {
+    fn task(folder: &Path, from: PathBuf) -> SymbolTask {
+        let request = ImportRequest {
             release: "2.3".parse().unwrap(),
             from: Some(from),
-            locked: false,
-            whole: false,
-            place: DataFolders {
+            require_locked: false,
+            fetch_whole: false,
+            folders: DataFolders {
                 store: folder.join("store"),
                 lock: folder.join("sources.toml"),
                 snapshots: folder.join("ir"),
@@ -333,15 +359,15 @@ mod tests {
                 inherits: false,
             },
         };
-        Task {
+        SymbolTask {
             request,
-            package: PACKAGE,
+            package: CPU_PACKAGE,
             platform: Platform::LinuxX86_64,
         }
     }
 
     #[test]
-    fn a_wheel_becomes_a_column_of_its_table() {
+    fn adds_column_of_wheel_to_its_table() {
         let scratch = tempfile::tempdir().unwrap();
         let from = wheel(
             scratch.path(),
@@ -364,7 +390,12 @@ mod tests {
                 ),
             ],
         );
-        let found = import(&task(scratch.path(), from), &Index::default(), &mut Silent).unwrap();
+        let found = import(
+            &task(scratch.path(), from),
+            &Index::default(),
+            &mut NoProgress,
+        )
+        .unwrap();
         assert_eq!(found.functions, 3);
         assert_eq!(found.libraries.len(), 2, "{found:?}");
         let symbols = Symbols::read(&scratch.path().join("symbols")).unwrap();
@@ -376,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_what_messages_in_the_libraries_of_a_wheel_demand() {
+    fn writes_fields_that_messages_demand() {
         let scratch = tempfile::tempdir().unwrap();
         let framework = with_text(
             library(&["TF_A"], true, 999),
@@ -392,33 +423,37 @@ mod tests {
         ];
         let from = wheel(scratch.path(), &members);
         let task = task(scratch.path(), from);
-        let found = import(&task, &Index::default(), &mut Silent).unwrap();
+        let found = import(&task, &Index::default(), &mut NoProgress).unwrap();
         assert_eq!(found.demands, 2);
-        let (place, release) = (&task.request.place, task.request.release);
-        let read = Demands::read(place, release).unwrap().unwrap();
+        let (folders, release) = (&task.request.folders, task.request.release);
+        let read = Demands::read(folders, release).unwrap().unwrap();
         let pairs: Vec<_> = read.pairs().collect();
         assert_eq!(pairs, [("SP_S", "open"), ("TP_T", "run")]);
-        let other = Demands::read(place, "2.4".parse().unwrap()).unwrap();
+        let other = Demands::read(folders, "2.4".parse().unwrap()).unwrap();
         assert_eq!(other, None);
     }
 
-    /// Puts a text into a library's padding.
+    /// Writes `text` into a library's padding.
     fn with_text(mut library: Vec<u8>, text: &[u8]) -> Vec<u8> {
         let padding = library.windows(99).position(|part| part == [0xcc; 99]);
-        let at = padding.unwrap() + 9;
-        library[at..at + text.len()].copy_from_slice(text);
+        let offset = padding.unwrap() + 9;
+        library[offset..offset + text.len()].copy_from_slice(text);
         library
     }
 
     #[test]
-    fn a_library_that_is_none_writes_nothing() {
+    fn writes_nothing_for_malformed_library() {
         let scratch = tempfile::tempdir().unwrap();
         let member = ("tensorflow/libtensorflow_cc.so.2", b"no library".to_vec());
         let from = wheel(scratch.path(), &[member]);
-        let failed = import(&task(scratch.path(), from), &Index::default(), &mut Silent);
+        let failed = import(
+            &task(scratch.path(), from),
+            &Index::default(),
+            &mut NoProgress,
+        );
         assert!(matches!(
             failed,
-            Err(StepError::FetchError(FetchError::Library(_)))
+            Err(SymbolImportError::Fetch(FetchError::Library(_)))
         ));
         assert!(!scratch.path().join("symbols").exists());
     }

@@ -1,5 +1,5 @@
-//! What a release changed, told after an import: which items came, went and changed beside the release
-//! before it, which new structs want a note, and where it newly contradicts its own rules.
+//! Summary of a release's changes after its import: added, removed and changed items, new structs without a note, and
+//! new lint findings.
 
 use crate::lint;
 use sp_data::embedded::SNAPSHOTS;
@@ -10,69 +10,71 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// How one API differs from the release before.
+/// Differences of one API from the previous release.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct ApiChange {
     /// The API.
     pub api: String,
-    /// Items that were not there.
-    pub new: Vec<String>,
-    /// Items that are no more.
-    pub gone: Vec<String>,
-    /// Items that say something else, but for where they stand and what is written of them.
+    /// Items that the previous release does not have.
+    pub added: Vec<String>,
+    /// Items that the release does not have.
+    pub removed: Vec<String>,
+    /// Items that differ in more than location, documentation and evidence.
     pub changed: Vec<String>,
-    /// New structs and callbacks of which no note says anything.
-    pub unsaid: Vec<String>,
-    /// Contradictions that the release before had not: `rule ITEM`.
+    /// Added structs and callbacks without a note.
+    pub undocumented: Vec<String>,
+    /// Lint findings that the previous release does not have, as `rule ITEM`.
     pub lints: Vec<String>,
 }
 
-/// The changes of `apis` beside the newest release before theirs that is known: that release, and a
-/// line's worth for each API that differs. Nothing where none is known.
-pub fn since_last(
+/// Returns the newest known release before `release`, and the changes of each API since it. Returns `None` if no
+/// earlier release is known.
+pub fn since_previous(
     apis: &[Api],
     release: Release,
     folder: &Path,
     symbols: &Symbols,
-) -> Option<(Release, Vec<Change>)> {
-    let last = known(folder)
+) -> Option<(Release, Vec<ApiChange>)> {
+    let last = known_releases(folder)
         .into_iter()
-        .filter(|one| *one < release.key())
+        .filter(|known| *known < release.key())
         .max()?;
     let names: BTreeSet<String> = apis
         .iter()
         .map(|api| api.name.clone())
-        .chain(names(folder))
+        .chain(known_apis(folder))
         .collect();
-    let before = names.iter().filter_map(|name| snapshot(folder, name, last));
+    let before = names
+        .iter()
+        .filter_map(|name| read_snapshot(folder, name, last));
     let before: Vec<Api> = before.collect();
     let lints = new_lints(&before, apis, symbols);
     let change = |name: &String| {
-        let of = |apis: &'_ [Api]| apis.iter().position(|api| api.name == *name);
+        let position = |apis: &'_ [Api]| apis.iter().position(|api| api.name == *name);
         let (old, new) = (
-            of(&before).map(|at| &before[at]),
-            of(apis).map(|at| &apis[at]),
+            position(&before).map(|index| &before[index]),
+            position(apis).map(|index| &apis[index]),
         );
-        let mut change = between(name, old, new);
+        let mut change = compare(name, old, new);
         change.lints = lints.get(name).cloned().unwrap_or_default();
         change.differs().then_some(change)
     };
     Some((last, names.iter().filter_map(change).collect()))
 }
 
-/// By API, what the rules have against the new release and had not against the one before.
+/// Returns, by API, the lint findings in `now` that `before` does not have.
 fn new_lints(before: &[Api], now: &[Api], symbols: &Symbols) -> BTreeMap<String, Vec<String>> {
-    let told = |apis: &[Api], history: &History| -> BTreeSet<(String, String)> {
+    let findings = |apis: &[Api], history: &History| -> BTreeSet<(String, String)> {
         let lints = apis.iter().flat_map(|api| {
-            let found = lint::all(api, history, symbols).into_iter();
+            let found = lint::find_all(api, history, symbols).into_iter();
             found.map(|lint| (api.name.clone(), format!("{} {}", lint.id, lint.item)))
         });
         lints.collect()
     };
     let both: Vec<Api> = before.iter().chain(now).cloned().collect();
-    let known = told(before, &History::from_apis(before));
+    let known = findings(before, &History::from_apis(before));
     let mut new: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (api, lint) in told(now, &History::from_apis(&both)) {
+    for (api, lint) in findings(now, &History::from_apis(&both)) {
         if !known.contains(&(api.clone(), lint.clone())) {
             new.entry(api).or_default().push(lint);
         }
@@ -80,37 +82,39 @@ fn new_lints(before: &[Api], now: &[Api], symbols: &Symbols) -> BTreeMap<String,
     new
 }
 
-fn between(name: &str, old: Option<&Api>, new: Option<&Api>) -> Change {
-    let (old_items, new_items) = (facts(old), facts(new));
-    let mut change = Change {
+fn compare(name: &str, old: Option<&Api>, new: Option<&Api>) -> ApiChange {
+    let (old_items, new_items) = (item_facts(old), item_facts(new));
+    let mut change = ApiChange {
         api: name.to_owned(),
-        ..Change::default()
+        ..ApiChange::default()
     };
     for (item, fact) in &new_items {
         match old_items.get(item) {
-            None => change.new.push(item.clone()),
+            None => change.added.push(item.clone()),
             Some(before) if before != fact => change.changed.push(item.clone()),
             Some(_) => {}
         }
     }
-    let is_gone = |item: &&String| !new_items.contains_key(*item);
-    change.gone = old_items.keys().filter(is_gone).cloned().collect();
+    let is_removed = |item: &&String| !new_items.contains_key(*item);
+    change.removed = old_items.keys().filter(is_removed).cloned().collect();
     let items = new.into_iter().flat_map(|api| api.items.iter());
-    let unsaid = items
-        .filter(|(_, item)| wants_note(item))
+    let undocumented = items
+        .filter(|(_, item)| needs_note(item))
         .map(|(name, _)| name.to_string());
-    change.unsaid = unsaid.filter(|item| change.new.contains(item)).collect();
+    change.undocumented = undocumented
+        .filter(|item| change.added.contains(item))
+        .collect();
     change
 }
 
-impl Change {
+impl ApiChange {
     fn differs(&self) -> bool {
-        let lists = [&self.new, &self.gone, &self.changed, &self.lints];
+        let lists = [&self.added, &self.removed, &self.changed, &self.lints];
         lists.iter().any(|list| !list.is_empty())
     }
 }
 
-fn wants_note(item: &Item) -> bool {
+fn needs_note(item: &Item) -> bool {
     match item {
         Item::Struct(found) => found.doc.is_none(),
         Item::Callback(found) => found.doc.is_none(),
@@ -118,79 +122,80 @@ fn wants_note(item: &Item) -> bool {
     }
 }
 
-/// Each item's facts as JSON, without its place and our own words.
-fn facts(api: Option<&Api>) -> BTreeMap<String, serde_json::Value> {
+/// Returns each item as JSON without location, documentation and evidence.
+fn item_facts(api: Option<&Api>) -> BTreeMap<String, serde_json::Value> {
     let items = api.into_iter().flat_map(|api| api.items.iter());
     let fact = |(name, item)| -> (String, serde_json::Value) {
         let mut value = serde_json::to_value(item).unwrap_or_default();
-        strip(&mut value);
+        remove_incidental(&mut value);
         (ToString::to_string(name), value)
     };
     items.map(fact).collect()
 }
 
-fn strip(value: &mut serde_json::Value) {
+fn remove_incidental(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
             map.retain(|key, _| !matches!(key.as_str(), "loc" | "doc" | "evidence"));
-            map.values_mut().for_each(strip);
+            map.values_mut().for_each(remove_incidental);
         }
-        serde_json::Value::Array(values) => values.iter_mut().for_each(strip),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(remove_incidental),
         _ => {}
     }
 }
 
-/// The minors that the folder or the binary has snapshots of.
-fn known(folder: &Path) -> BTreeSet<Release> {
-    let of = |file: &str| file.rsplit('/').next()?.strip_suffix(".json")?.parse().ok();
-    let carried = SNAPSHOTS.iter().filter_map(|(file, _)| of(file));
+/// Returns the minor releases with snapshots in the folder or in the binary.
+fn known_releases(folder: &Path) -> BTreeSet<Release> {
+    let release = |file: &str| file.rsplit('/').next()?.strip_suffix(".json")?.parse().ok();
+    let embedded = SNAPSHOTS.iter().filter_map(|(file, _)| release(file));
     let apis = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = apis.flat_map(|api| fs::read_dir(api.path()).into_iter().flatten().flatten());
-    let stored = files.filter_map(|file| of(file.file_name().to_str()?));
-    carried.chain(stored).collect()
+    let stored = files.filter_map(|file| release(file.file_name().to_str()?));
+    embedded.chain(stored).collect()
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let carried = SNAPSHOTS
+/// Returns the names of the APIs with snapshots in the folder or in the binary.
+fn known_apis(folder: &Path) -> Vec<String> {
+    let embedded = SNAPSHOTS
         .iter()
         .filter_map(|(file, _)| Some(file.split_once('/')?.0.to_owned()));
     let apis = fs::read_dir(folder).into_iter().flatten().flatten();
     let stored = apis.filter_map(|api| api.file_name().to_str().map(str::to_owned));
-    carried.chain(stored).collect()
+    embedded.chain(stored).collect()
 }
 
-fn snapshot(folder: &Path, api: &str, release: Release) -> Option<Api> {
+fn read_snapshot(folder: &Path, api: &str, release: Release) -> Option<Api> {
     let name = format!("{api}/{release}.json");
     let stored = fs::read_to_string(folder.join(&name)).ok();
-    let carried = || {
+    let embedded = || {
         let found = SNAPSHOTS.iter().find(|(file, _)| *file == name);
         found.map(|(_, text)| (*text).to_owned())
     };
-    Api::from_json(&stored.or_else(carried)?).ok()
+    Api::from_json(&stored.or_else(embedded)?).ok()
 }
 
-impl std::fmt::Display for Change {
+impl std::fmt::Display for ApiChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let lists = [
-            ("new", &self.new),
-            ("gone", &self.gone),
+            ("added", &self.added),
+            ("removed", &self.removed),
             ("changed", &self.changed),
-            ("new and in no note", &self.unsaid),
-            ("against the headers' own rules", &self.lints),
+            ("added without a note", &self.undocumented),
+            ("new lint findings", &self.lints),
         ];
-        let some = lists.iter().filter(|(_, items)| !items.is_empty());
-        let some: Vec<String> = some
-            .map(|(word, items)| format!("{} {word} ({})", items.len(), shown(items)))
+        let present = lists.iter().filter(|(_, items)| !items.is_empty());
+        let present: Vec<String> = present
+            .map(|(word, items)| format!("{} {word} ({})", items.len(), shorten(items)))
             .collect();
-        write!(f, "{}: {}", self.api, some.join(", "))
+        write!(f, "{}: {}", self.api, present.join(", "))
     }
 }
 
-/// The first few.
-fn shown(items: &[String]) -> String {
-    const SHOWN: usize = 4;
-    let list = items[..items.len().min(SHOWN)].join(", ");
-    match items.len() > SHOWN {
+/// Returns the first items as a list, with dots if there are more.
+fn shorten(items: &[String]) -> String {
+    const MAX_LISTED: usize = 4;
+    let list = items[..items.len().min(MAX_LISTED)].join(", ");
+    match items.len() > MAX_LISTED {
         true => list + ", ...",
         false => list,
     }
@@ -208,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn what_came_with_2_7_is_told() {
+    fn reports_struct_changed_in_2_7() {
         let (new, old) = (api("stream_executor", "2.7"), api("stream_executor", "2.6"));
-        let change = between("stream_executor", Some(&old), Some(&new));
+        let change = compare("stream_executor", Some(&old), Some(&new));
         assert!(
             change.changed.contains(&"SP_StreamExecutor".to_owned()),
             "{change}"
@@ -222,31 +227,31 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_only_moved_did_not_change() {
+    fn ignores_change_of_location() {
         let (new, old) = (api("tf_buffer", "2.21"), api("tf_buffer", "2.20"));
-        assert!(!between("tf_buffer", Some(&old), Some(&new)).differs());
+        assert!(!compare("tf_buffer", Some(&old), Some(&new)).differs());
     }
 
     #[test]
-    fn the_release_before_is_the_newest_known_before() {
+    fn compares_with_newest_earlier_release() {
         let empty = tempfile::tempdir().unwrap();
         let release: Release = "2.10.1".parse().unwrap();
         let apis = [api("grappler", "2.10")];
         let symbols = Symbols::embedded().unwrap();
-        let since = |release| since_last(&apis, release, empty.path(), &symbols);
+        let since = |release| since_previous(&apis, release, empty.path(), &symbols);
         let (last, changes) = since(release).unwrap();
         assert_eq!(last.to_string(), "2.9");
         let grappler = changes.iter().find(|change| change.api == "grappler");
         let lints = &grappler.unwrap().lints;
-        let grew = "layout_changed_version_not_bumped TP_OptimizerConfigs";
-        assert!(lints.contains(&grew.to_owned()), "{lints:?}");
+        let expected = "layout_changed_version_not_bumped TP_OptimizerConfigs";
+        assert!(lints.contains(&expected.to_owned()), "{lints:?}");
         assert!(since("2.4".parse().unwrap()).is_none());
     }
 
     #[test]
-    fn an_api_that_is_gone_is_all_gone() {
+    fn reports_all_items_of_removed_api() {
         let old = api("grappler", "2.10");
-        let change = between("grappler", Some(&old), None);
-        assert_eq!(change.gone.len(), old.items.len());
+        let change = compare("grappler", Some(&old), None);
+        assert_eq!(change.removed.len(), old.items.len());
     }
 }

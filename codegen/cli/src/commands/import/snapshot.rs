@@ -1,7 +1,7 @@
-//! What a release's stored headers declare, as IR: `<api>/<minor>.json`, each replaced whole. An API
-//! that the release lacks has none.
+//! Snapshots of a release: the IR of its headers, `<api>/<minor>.json`. Each file is replaced as a whole; the file of
+//! an API that the release does not have is removed.
 
-use super::changes::{self, Change};
+use super::changes::{self, ApiChange};
 use crate::console::warning;
 use miette::Diagnostic;
 use sp_data::demands::{Demands, DemandsError};
@@ -20,26 +20,26 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-/// Why there are no new snapshots; the headers are stored all the same.
+/// A failure to read or write the snapshots of a release.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SnapshotError {
-    /// libclang is missing, or the headers or notes do not fit.
+    /// libclang is absent, or headers or notes cannot be parsed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Extract(#[from] ExtractError),
-    /// A table of exported symbols is damaged.
+    /// A table of exported symbols cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Symbols(#[from] SymbolsError),
-    /// The snapshots of the release before cannot be read.
+    /// The snapshots of the previous release cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Read(#[from] ReadError),
-    /// The requirements of the release's libraries cannot be read.
+    /// The fields that the release's libraries demand cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Demands(#[from] DemandsError),
-    /// A note is contradicted by what they demand.
+    /// A note contradicts the fields that the libraries demand.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Contradicted(#[from] Contradictions),
@@ -49,44 +49,44 @@ pub enum SnapshotError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// What became of a release's snapshots.
+/// Summary of the snapshots written for a release.
 #[derive(Debug, Default)]
-pub struct Written {
-    /// The files that were written: those that differed.
+pub struct WrittenSnapshots {
+    /// The files that were written, which are those that differed.
     pub files: Vec<PathBuf>,
-    /// The files that were removed: those of APIs that the release lacks.
+    /// The files that were removed, which are those of APIs that the release does not have.
     pub removed: Vec<PathBuf>,
-    /// The release before, and how each API differs from it; nothing where no such release is known.
-    pub changes: Option<(Release, Vec<Change>)>,
+    /// The previous release and the changes since it, or `None` if no earlier release is known or nothing differed.
+    pub changes: Option<(Release, Vec<ApiChange>)>,
 }
 
-/// What a release's headers declare.
+/// Parses a release's headers.
 ///
 /// # Errors
-/// Returns an error if libclang is missing, or the headers, the notes and what the libraries demand do
-/// not fit.
+/// Returns an error if libclang is absent, or if headers, notes and the fields that libraries demand contradict each
+/// other.
 pub fn read(
     include: &Path,
     release: Release,
-    place: &DataFolders,
+    folders: &DataFolders,
 ) -> Result<Extracted, SnapshotError> {
     let name = release.key().to_string();
     let notes = Notes::all().map_err(ExtractError::from)?;
-    let demands = Demands::read(place, release)?.unwrap_or_default();
-    // Nightly builds are in the cache wherever the command runs.
-    let is_cached = place.inherits || release.is_nightly();
+    let demands = Demands::read(folders, release)?.unwrap_or_default();
+    // Nightly builds are always in the cache, also in a checkout.
+    let is_cached = folders.inherits || release.is_nightly();
     let mut extracted = match is_cached && !snapshots::is_carried(release) {
-        true => cached(include, release, place, &notes)?,
+        true => read_cached(include, release, folders, &notes)?,
         false => extract::complete(include, &name)?,
     };
     match demands::annotate(&mut extracted.apis, &demands, &notes) {
         Err(contradicted) if is_cached => {
-            warning!("  {contradicted}; the libraries are taken to be right");
+            warning!("  {contradicted}; the demands of the libraries take precedence");
         }
         annotated => annotated?,
     }
@@ -94,18 +94,18 @@ pub fn read(
     Ok(extracted)
 }
 
-/// Reads a release into the cache, whose owner cannot change the notes: headers take precedence.
-fn cached(
+/// Parses a release for the cache. Headers take precedence over notes, which the user cannot change.
+fn read_cached(
     include: &Path,
     release: Release,
-    place: &DataFolders,
+    folders: &DataFolders,
     notes: &[Notes],
 ) -> Result<Extracted, SnapshotError> {
     let left_out = LeftOut::embedded().map_err(ExtractError::from)?;
     let job = Job {
         notes,
         left_out: &left_out,
-        known: &Known::AtHand(snapshots::before(place, release)?),
+        known: &Known::AtHand(snapshots::before(folders, release)?),
         include_root: include,
         release: &release.key().to_string(),
         only: &[],
@@ -116,42 +116,46 @@ fn cached(
 /// Writes the snapshots that changed.
 ///
 /// # Errors
-/// Where one cannot be written.
+/// Returns an error if a snapshot cannot be written.
 pub fn write(
     extracted: &Extracted,
     release: Release,
-    place: &DataFolders,
-) -> Result<Written, SnapshotError> {
+    folders: &DataFolders,
+) -> Result<WrittenSnapshots, SnapshotError> {
     let apis = &extracted.apis;
-    let (minor, folder) = (release.key().to_string(), &place.snapshots);
+    let (minor, folder) = (release.key().to_string(), &folders.snapshots);
     let staged = stage_all(apis, &minor, folder)?;
     let changes = match staged.is_empty() {
         true => None,
-        false => changes::since_last(apis, release, folder, &Symbols::at(place)?),
+        false => changes::since_previous(apis, release, folder, &Symbols::at(folders)?),
     };
     let files = persist_all(staged)?;
-    let unread = extracted.unread.iter().map(|one| one.api.as_str());
-    let kept: Vec<&str> = apis
+    let unread = extracted.unread.iter().map(|unread| unread.api.as_str());
+    let present: Vec<&str> = apis
         .iter()
         .map(|api| api.name.as_str())
         .chain(unread)
         .collect();
-    let removed = remove_others(&kept, &minor, folder)?;
-    Ok(Written {
+    let removed = remove_absent(&present, &minor, folder)?;
+    Ok(WrittenSnapshots {
         files,
         removed,
         changes,
     })
 }
 
-/// Removes the release's snapshots of APIs that it has no more.
-fn remove_others(kept: &[&str], minor: &str, folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
-    let is_here = |path: &Path| kept.iter().any(|api| path.ends_with(api));
+/// Removes the release's snapshots of APIs that are not in `present`.
+fn remove_absent(
+    present: &[&str],
+    minor: &str,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, SnapshotError> {
+    let is_present = |path: &Path| present.iter().any(|api| path.ends_with(api));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let others = entries
+    let absent = entries
         .map(|entry| entry.path())
-        .filter(|path| !is_here(path));
-    let stale = others.map(|api| api.join(format!("{minor}.json")));
+        .filter(|path| !is_present(path));
+    let stale = absent.map(|api| api.join(format!("{minor}.json")));
     let stale: Vec<PathBuf> = stale.filter(|path| path.is_file()).collect();
     for path in &stale {
         fs::remove_file(path).map_err(|source| unwritable(path, source))?;
@@ -159,16 +163,16 @@ fn remove_others(kept: &[&str], minor: &str, folder: &Path) -> Result<Vec<PathBu
     Ok(stale)
 }
 
-/// A file beside the place that it is for.
-type Staged = (NamedTempFile, PathBuf);
+/// A staged file with its target path.
+type StagedFile = (NamedTempFile, PathBuf);
 
-/// All that differ from what is there, or none where one fails: the first rename comes after.
-fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<Staged>, SnapshotError> {
+/// Stages the snapshots that differ from the files on disk. All are staged before the first rename.
+fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<StagedFile>, SnapshotError> {
     let mut staged = Vec::new();
     for api in apis {
         let path = folder.join(&api.name).join(format!("{minor}.json"));
         let text = api.to_json();
-        if fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        if fs::read_to_string(&path).is_ok_and(|current| current == text) {
             continue;
         }
         let file = stage(&path, &text).map_err(|source| unwritable(&path, source))?;
@@ -177,8 +181,8 @@ fn stage_all(apis: &[Api], minor: &str, folder: &Path) -> Result<Vec<Staged>, Sn
     Ok(staged)
 }
 
-fn persist_all(staged: Vec<Staged>) -> Result<Vec<PathBuf>, SnapshotError> {
-    let persist = |(file, path): Staged| match file.persist(&path) {
+fn persist_all(staged: Vec<StagedFile>) -> Result<Vec<PathBuf>, SnapshotError> {
+    let persist = |(file, path): StagedFile| match file.persist(&path) {
         Ok(_) => Ok(path),
         Err(error) => Err(unwritable(&path, error.error)),
     };
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_written() {
+    fn writes_only_changed_snapshots() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("demo/2.21.json");
         let written = write_all(scratch.path()).unwrap();
@@ -224,21 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn what_the_release_lacks_goes_and_other_releases_stay() {
+    fn removes_snapshots_of_absent_apis_of_the_release_only() {
         let scratch = tempfile::tempdir().unwrap();
         for path in ["demo/2.21.json", "lost/2.21.json", "lost/2.20.json"] {
             let path = scratch.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "{}").unwrap();
         }
-        let removed = remove_others(&["demo"], "2.21", scratch.path()).unwrap();
+        let removed = remove_absent(&["demo"], "2.21", scratch.path()).unwrap();
         assert_eq!(removed, [scratch.path().join("lost/2.21.json")]);
         assert!(!removed[0].exists());
         assert!(scratch.path().join("lost/2.20.json").exists());
     }
 
     #[test]
-    fn a_folder_in_the_way_is_named_and_leaves_no_staged_file() {
+    fn failed_write_names_path_and_leaves_no_staged_file() {
         let scratch = tempfile::tempdir().unwrap();
         fs::create_dir_all(scratch.path().join("demo/2.21.json/x")).unwrap();
         let error = write_all(scratch.path()).unwrap_err();

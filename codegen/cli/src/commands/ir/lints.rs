@@ -1,4 +1,4 @@
-//! `sp-gen ir API --lints`: where headers contradict their own rules.
+//! `sp-gen ir API --lints`: prints where headers contradict their own rules.
 
 use serde::Serialize;
 use sp_ir::{Api, History};
@@ -10,29 +10,29 @@ use sp_data::release::Release;
 use sp_data::snapshots;
 use sp_data::symbols::Symbols;
 
-/// The version of the JSON form; keys are added, never given another meaning.
+/// Version of the JSON format. Keys are added; the meaning of a key does not change.
 const SCHEMA: u32 = 1;
 
-/// The findings of an API, and those that its notes accept.
-pub struct Lints {
+/// The lint findings of an API, and the exceptions that its notes state.
+pub struct LintReport {
     api: String,
     release: String,
     found: Vec<Lint>,
-    /// With the reason.
+    /// Findings that the notes accept, each with the reason.
     accepted: Vec<(Lint, String)>,
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct LintDocument<'a> {
     schema: u32,
     api: &'a str,
     release: &'a str,
-    lints: Vec<Row<'a>>,
-    accepted: Vec<Row<'a>>,
+    lints: Vec<LintRow<'a>>,
+    accepted: Vec<LintRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct LintRow<'a> {
     rule: &'a str,
     item: &'a str,
     message: &'a str,
@@ -42,33 +42,40 @@ struct Row<'a> {
     reason: Option<&'a str>,
 }
 
-impl Lints {
-    /// Finds them, also those that need the releases before, and what the release's wheels export. `parsed` are
-    /// the APIs of headers at hand, in place of the release's snapshots.
+impl LintReport {
+    /// Checks an API, with its earlier releases and the symbols that the release's wheels export. `parsed` has the
+    /// APIs of parsed headers, which refolders the release's snapshots.
     ///
     /// # Errors
     /// Returns an error if a snapshot or a table of symbols cannot be read.
-    pub fn of(api: &Api, parsed: Vec<Api>, release: Release, place: &DataFolders) -> Result<Self> {
-        let mut apis = snapshots::until(place, release)?;
+    pub fn new(
+        api: &Api,
+        parsed: Vec<Api>,
+        release: Release,
+        folders: &DataFolders,
+    ) -> Result<Self> {
+        let mut apis = snapshots::until(folders, release)?;
         if !parsed.is_empty() {
             apis.retain(|known| known.release != api.release);
             apis.extend(parsed);
         }
-        let stated = lint::conventions::of_api(&api.name);
+        let conventions = lint::conventions::for_api(&api.name);
         Ok(Self {
             api: api.name.clone(),
             release: api.release.clone(),
-            found: lint::all(api, &History::from_apis(&apis), &Symbols::at(place)?),
-            accepted: stated.map_or_else(Vec::new, |it| lint::conventions::excepted(api, it)),
+            found: lint::find_all(api, &History::from_apis(&apis), &Symbols::at(folders)?),
+            accepted: conventions.map_or_else(Vec::new, |conventions| {
+                lint::conventions::find_exceptions(api, conventions)
+            }),
         })
     }
 
-    /// Returns true if nothing was found.
+    /// Returns true if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Returns a line for each.
+    /// Formats the findings as text, one line per finding.
     pub fn text(&self) -> String {
         let found = self.found.iter().map(|lint| line(lint, "", &lint.message));
         let accepted = self.accepted.iter();
@@ -76,10 +83,10 @@ impl Lints {
         found.chain(accepted).collect()
     }
 
-    /// Returns them for programs; `codegen/docs/lints.schema.json` describes the form.
+    /// Formats the findings as JSON; the schema is `codegen/docs/lints.schema.json`.
     pub fn json(&self) -> String {
         let accepted = self.accepted.iter();
-        let document = Document {
+        let document = LintDocument {
             schema: SCHEMA,
             api: &self.api,
             release: &self.release,
@@ -97,8 +104,8 @@ fn line(lint: &Lint, status: &str, text: &str) -> String {
     format!("{}:{}: {status}{id}: {item}: {text}\n", loc.file, loc.line)
 }
 
-fn row<'a>(lint: &'a Lint, reason: Option<&'a str>) -> Row<'a> {
-    Row {
+fn row<'a>(lint: &'a Lint, reason: Option<&'a str>) -> LintRow<'a> {
+    LintRow {
         rule: lint.id,
         item: &lint.item,
         message: &lint.message,

@@ -1,26 +1,26 @@
-//! `sp-gen ir` without a name: the APIs of a release.
+//! `sp-gen ir` without a name: lists the APIs of a release.
 
 use serde::Serialize;
 use sp_ir::Api;
 
-/// The version of the JSON form; keys are added, never given another meaning.
+/// Version of the JSON format. Keys are added; the meaning of a key does not change.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct List<'a> {
+struct ApiList<'a> {
     schema: u32,
     release: &'a str,
-    apis: Vec<Entry<'a>>,
+    apis: Vec<ApiEntry<'a>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct ApiEntry<'a> {
     name: &'a str,
     version: Option<&'a str>,
     items: usize,
 }
 
-/// Returns the APIs as a table, a line each.
+/// Formats the APIs as text, one line per API.
 pub fn text(apis: &[Api]) -> String {
     let widest = apis.iter().map(|api| api.name.len()).max().unwrap_or(0);
     let release = apis.first().map(Api::release_name).unwrap_or_default();
@@ -37,17 +37,17 @@ pub fn text(apis: &[Api]) -> String {
     format!("TensorFlow {release}\n{lines}")
 }
 
-/// Returns the APIs for programs; `codegen/docs/apis.schema.json` describes the form.
+/// Formats the APIs as JSON; the schema is `codegen/docs/apis.schema.json`.
 pub fn json(apis: &[Api]) -> String {
-    let entry = |api| -> Entry<'_> {
+    let entry = |api| -> ApiEntry<'_> {
         let api: &Api = api;
-        Entry {
+        ApiEntry {
             name: &api.name,
             version: api.version.as_deref(),
             items: api.items.len(),
         }
     };
-    let list = List {
+    let list = ApiList {
         schema: SCHEMA,
         release: apis.first().map_or("", |api| &api.release),
         apis: apis.iter().map(entry).collect(),

@@ -1,4 +1,4 @@
-//! An API in a few lines: what changed and how, what came, what went.
+//! Summary of an API: changed, added and removed items, and lints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,74 +6,80 @@ use std::fmt::Write;
 use sp_ir::History;
 
 use super::Paint;
-use crate::history::event::{Event, What, events};
-use crate::history::lint::lints;
+use crate::history::event::{EventKind, HistoryEvent, events};
+use crate::history::lint::layout_lints;
 use crate::history::lookup::Subject;
 use crate::history::span;
 
-/// Where lines are broken.
-const WIDTH: usize = 100;
+/// Maximum width of a line.
+const MAX_WIDTH: usize = 100;
 
-/// The summary of an API.
+/// Formats the summary of an API.
 pub fn api(history: &History, api: &str, paint: Paint) -> String {
     let subject = Subject::Api(api.into());
     let names = subject.items(history);
-    let mut out = heading(history, api, names.len(), paint);
-    let (mut came, mut went) = (BTreeMap::new(), BTreeMap::new());
+    let mut out = format_heading(history, api, names.len(), paint);
+    let (mut appeared, mut removed) = (BTreeMap::new(), BTreeMap::new());
     let mut changed = Vec::new();
     for name in &names {
         for event in events(history, name) {
-            let list: &mut BTreeMap<_, Vec<&str>> = match event.what {
-                What::Appeared => &mut came,
-                What::Went => &mut went,
+            let list: &mut BTreeMap<_, Vec<&str>> = match event.kind {
+                EventKind::Appeared => &mut appeared,
+                EventKind::Removed => &mut removed,
                 _ => {
                     changed.push((*name, event));
                     continue;
                 }
             };
-            list.entry(place(history, &event.release))
+            list.entry(release_index(history, &event.release))
                 .or_default()
                 .push(name);
         }
     }
-    out += &changes(history, &changed);
-    out += &lists(history, "appeared", &came);
-    out += &lists(history, "went", &went);
-    let lints: Vec<_> = names.iter().flat_map(|name| lints(history, name)).collect();
+    out += &format_changes(history, &changed);
+    out += &format_lists(history, "appeared", &appeared);
+    out += &format_lists(history, "removed", &removed);
+    let lints: Vec<_> = names
+        .iter()
+        .flat_map(|name| layout_lints(history, name))
+        .collect();
     if !lints.is_empty() {
         out += "\n  lints\n";
     }
     for lint in lints {
         let _ = writeln!(out, "    {}: {}, {}", lint.rule, lint.item, lint.text);
     }
-    if changed.is_empty() && came.is_empty() && went.is_empty() {
-        out += "  nothing changed\n";
+    if changed.is_empty() && appeared.is_empty() && removed.is_empty() {
+        out += "  no changes\n";
     }
     out
 }
 
-fn place(history: &History, release: &str) -> usize {
-    let place = history.releases.iter().position(|one| one == release);
-    place.unwrap_or(0)
+fn release_index(history: &History, release: &str) -> usize {
+    let index = history.releases.iter().position(|known| known == release);
+    index.unwrap_or(0)
 }
 
-fn heading(history: &History, api: &str, items: usize, paint: Paint) -> String {
+fn format_heading(history: &History, api: &str, items: usize, paint: Paint) -> String {
     let epochs = history.apis.get(api).map_or(&[][..], Vec::as_slice);
-    let releases: Vec<String> = epochs.iter().flat_map(|one| one.releases.clone()).collect();
+    let releases: Vec<String> = epochs
+        .iter()
+        .flat_map(|epoch| epoch.releases.clone())
+        .collect();
     let versions: Vec<&str> = epochs
         .iter()
-        .filter_map(|one| one.shape.as_deref())
+        .filter_map(|epoch| epoch.shape.as_deref())
         .collect();
     let version = match versions.as_slice() {
         [] => String::new(),
-        [one] => format!(", version {one} in all"),
+        [version] => format!(", version {version} in all releases"),
         [first, .., last] => format!(", version {first} to {last}"),
     };
     let when = span(history, &releases);
     format!("{}  {when}{version}, {items} items\n", paint.strong(api))
 }
 
-fn changes(history: &History, changed: &[(&str, Event)]) -> String {
+fn format_changes(history: &History, changed: &[(&str, HistoryEvent)]) -> String {
     let mut out = String::new();
     let width = changed
         .iter()
@@ -87,7 +93,7 @@ fn changes(history: &History, changed: &[(&str, Event)]) -> String {
             out += "\n  changed (! breaks programs built before)\n";
         }
         let shown = if *name == last { "" } else { name };
-        let sign = if event.what == What::Changed {
+        let sign = if event.kind == EventKind::Changed {
             '!'
         } else {
             ' '
@@ -98,31 +104,32 @@ fn changes(history: &History, changed: &[(&str, Event)]) -> String {
         let shown = if shown.len() > width { "" } else { shown };
         let release = history.label(&event.release);
         let head = format!("    {shown:<width$}  {release:<5}{sign} ");
-        out += &wrapped(&head, &event.text, width + 14);
+        out += &wrap(&head, &event.text, width + 14);
         last = name;
     }
     out
 }
 
-fn lists(history: &History, word: &str, lists: &BTreeMap<usize, Vec<&str>>) -> String {
+fn format_lists(history: &History, word: &str, lists: &BTreeMap<usize, Vec<&str>>) -> String {
     let mut out = String::new();
-    for (place, names) in lists {
+    for (index, names) in lists {
         if out.is_empty() {
             let _ = writeln!(out, "\n  {word}");
         }
-        let head = format!("    {:<5} ", history.label(&history.releases[*place]));
-        out += &wrapped(&head, &names.join(", "), 10);
+        let head = format!("    {:<5} ", history.label(&history.releases[*index]));
+        out += &wrap(&head, &names.join(", "), 10);
     }
     out
 }
 
-/// The text behind its head, broken between words.
-fn wrapped(head: &str, text: &str, indent: usize) -> String {
+/// Formats `text` after `head`, broken between words.
+fn wrap(head: &str, text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut line = head.to_string();
     for word in text.split(' ') {
-        let begun = line.trim_end().len() > indent.min(head.trim_end().len());
-        if begun && line.chars().count() + word.chars().count() > WIDTH && line.trim() != "" {
+        let has_text = line.trim_end().len() > indent.min(head.trim_end().len());
+        if has_text && line.chars().count() + word.chars().count() > MAX_WIDTH && line.trim() != ""
+        {
             let _ = writeln!(out, "{}", line.trim_end());
             line = " ".repeat(indent);
         }

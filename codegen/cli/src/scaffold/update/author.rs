@@ -1,4 +1,4 @@
-//! Where the author's files name public items that an update removes.
+//! Finds uses of removed public items in the author's files.
 
 use super::UpdateError;
 use serde::Deserialize;
@@ -7,16 +7,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A line of the author's that names a public item which is gone.
+/// A line of an author's file that uses a removed public item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// The file, from the plugin's folder.
+    /// The file's path in the plugin's folder.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
     /// The item.
     pub item: String,
-    /// The crate that had it.
+    /// Its crate.
     pub of_crate: String,
     /// Its new name, if it was renamed.
     pub renamed: Option<String>,
@@ -37,18 +37,18 @@ struct Rename {
 
 const RENAMES: &str = include_str!("renames.toml");
 
-/// Returns the first line of each file of the author's that names an item of `removed`, for each item.
+/// Returns the first use of each item in `removed` in each of the author's files.
 ///
 /// # Errors
-/// Returns an error if a source of the author's cannot be read.
+/// Returns an error if a source file cannot be read.
 pub fn mentions(
     root: &Path,
     removed: &BTreeMap<String, String>,
 ) -> Result<Vec<Mention>, UpdateError> {
-    mentions_with(root, removed, RENAMES)
+    find_mentions(root, removed, RENAMES)
 }
 
-fn mentions_with(
+fn find_mentions(
     root: &Path,
     removed: &BTreeMap<String, String>,
     renames: &str,
@@ -83,8 +83,8 @@ fn mentions_with(
 impl Renames {
     fn new_name(&self, of_crate: &str, item: &str) -> Option<String> {
         let mut all = self.rename.iter();
-        let found = all.find(|it| it.of_crate == of_crate && it.old == item);
-        found.map(|it| it.new.clone())
+        let found = all.find(|rename| rename.of_crate == of_crate && rename.old == item);
+        found.map(|rename| rename.new.clone())
     }
 }
 
@@ -99,22 +99,22 @@ fn read_sources(
         return Ok(());
     }
     for entry in fs::read_dir(path)? {
-        let inside = format!("{folder}/{}", entry?.file_name().to_string_lossy());
-        let path = root.join(&inside);
-        if path.is_file() && inside.ends_with(".rs") {
+        let relative = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+        let path = root.join(&relative);
+        if path.is_file() && relative.ends_with(".rs") {
             let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
-            sources.insert(inside, text);
+            sources.insert(relative, text);
         } else {
-            read_sources(root, &inside, sources)?;
+            read_sources(root, &relative, sources)?;
         }
     }
     Ok(())
 }
 
-/// Returns true if `word` stands in `line` as a whole identifier. Comments count too.
+/// Returns true if `line` has the identifier `word`, also in a comment.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.split(|c| !is_part(c)).any(|it| it == word)
+    line.split(|c| !is_part(c)).any(|part| part == word)
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_the_lines_that_use_a_removed_item_and_its_new_name() {
+    fn finds_use_of_removed_item_with_its_new_name() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("src/kernels")).unwrap();
         let source = "use sp_plugin::{Other};\nfn f(b: Buffer) {}\nfn g(b: Buffer) {}\n";
@@ -131,7 +131,7 @@ mod tests {
         let removed = BTreeMap::from([("Buffer".to_owned(), "sp-plugin".to_owned())]);
         let renames =
             "[[rename]]\ncrate = \"sp-plugin\"\nold = \"Buffer\"\nnew = \"DeviceBuffer\"\n";
-        let found = mentions_with(folder.path(), &removed, renames).unwrap();
+        let found = find_mentions(folder.path(), &removed, renames).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             (found[0].file.as_str(), found[0].line),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_renames_is_read() {
+    fn embedded_renames_are_valid() {
         assert!(toml::from_str::<Renames>(RENAMES).is_ok());
     }
 }

@@ -1,40 +1,40 @@
-//! The author's `Cargo.lock` with this sp-gen's crates: the packages of the author's stay, those that only our
-//! crates need come and go with them.
+//! Updates the sp-* crates in an author's `Cargo.lock`. The author's packages are preserved. Packages that only sp-*
+//! crates need are added and removed with them.
 
-use crate::scaffold::lock::{Locked, print, root_lock};
+use crate::scaffold::lock::{LockedPackage, format_lock, root_lock};
 use crate::scaffold::vendor;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// The result of [`merge`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Merged {
-    /// The lock has our crates already.
-    Same,
-    /// The lock has parts that would be lost.
-    Left(String),
-    /// The lock's new text, and the packages that come and go: `+syn 3.0.0`, `-syn 2.0.0`.
+pub enum MergedLock {
+    /// The lock is up to date.
+    Unchanged,
+    /// The lock has parts that cannot be preserved; has the reason.
+    Unsupported(String),
+    /// The new lock.
     Changed {
-        /// The text.
+        /// Its text.
         text: String,
-        /// The packages.
+        /// Added and removed packages: `+syn 3.0.0`, `-syn 2.0.0`.
         packages: Vec<String>,
     },
 }
 
-/// Name and version, which are unique in a lock but for packages of two sources.
+/// Name and version of a package. They are unique unless a lock has packages from different sources.
 type Key = (String, String);
 
-/// A lock's packages, each with the keys of its dependencies.
+/// The packages of a lock, each with the keys of its dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Packages(BTreeMap<Key, (Locked, Vec<Key>)>);
+struct Packages(BTreeMap<Key, (LockedPackage, Vec<Key>)>);
 
-/// Returns the lock `theirs` with the packages of our crates as they are in our own lock.
+/// Replaces the sp-* crates in the lock `author_lock` by those of sp-gen's own lock.
 ///
 /// # Errors
-/// Returns an error if `theirs` is no lock.
-pub fn merge(theirs: &str) -> Result<Merged, String> {
-    let table: Table = theirs
+/// Returns an error if `author_lock` is not a lock.
+pub fn merge(author_lock: &str) -> Result<MergedLock, String> {
+    let table: Table = author_lock
         .parse()
         .map_err(|error: toml::de::Error| error.message().to_owned())?;
     let version = table.get("version").cloned().unwrap_or(Value::from(3));
@@ -42,40 +42,43 @@ pub fn merge(theirs: &str) -> Result<Merged, String> {
         .keys()
         .find(|key| !["version", "package"].contains(&key.as_str()))
     {
-        return Ok(Merged::Left(format!("it has a section `{other}`")));
+        return Ok(MergedLock::Unsupported(format!(
+            "it has a section `{other}`"
+        )));
     }
-    let Some(old) = Packages::read(&table, Locked::verbatim) else {
-        return Ok(Merged::Left(
+    let Some(old) = Packages::read(&table, LockedPackage::from_lock) else {
+        return Ok(MergedLock::Unsupported(
             "two of its packages differ only in their source".to_owned(),
         ));
     };
-    let ours = Packages::read(&root_lock(), Locked::of);
-    let ours = ours.unwrap_or(Packages(BTreeMap::new()));
-    let new = old.clone().with(&ours);
+    let sp_crates = Packages::read(&root_lock(), LockedPackage::from_root_lock);
+    let sp_crates = sp_crates.unwrap_or(Packages(BTreeMap::new()));
+    let new = old.clone().with(&sp_crates);
     if new == old {
-        return Ok(Merged::Same);
+        return Ok(MergedLock::Unchanged);
     }
     let packages = new.difference(&old);
-    let printed: Vec<Locked> = new.0.into_values().map(|(package, _)| package).collect();
-    let text = print(&version, &printed);
-    Ok(Merged::Changed { text, packages })
+    let printed: Vec<LockedPackage> = new.0.into_values().map(|(package, _)| package).collect();
+    let text = format_lock(&version, &printed);
+    Ok(MergedLock::Changed { text, packages })
 }
 
 impl Packages {
-    /// Reads a lock; `None` if a name and version are there twice.
-    fn read(table: &Table, package: fn(&Table) -> Locked) -> Option<Self> {
+    /// Reads a lock. Returns `None` if it has two packages of the same name and version.
+    fn read(table: &Table, package: fn(&Table) -> LockedPackage) -> Option<Self> {
         let tables = table.get("package").and_then(Value::as_array);
         let tables = tables.into_iter().flatten().filter_map(Value::as_table);
-        let packages: Vec<Locked> = tables.map(package).collect();
+        let packages: Vec<LockedPackage> = tables.map(package).collect();
         let keys: Vec<Key> = packages.iter().map(key).collect();
         let find = |dependency: &String| {
             let mut words = dependency.split(' ');
             let (name, version) = (words.next()?, words.next());
-            let is_it = |key: &&Key| key.0 == name && version.is_none_or(|it| it == key.1);
-            keys.iter().find(is_it).cloned()
+            let matches =
+                |key: &&Key| key.0 == name && version.is_none_or(|version| version == key.1);
+            keys.iter().find(matches).cloned()
         };
         let count = packages.len();
-        let row = |package: Locked| {
+        let row = |package: LockedPackage| {
             let dependencies = package.dependencies.iter().filter_map(find).collect();
             (key(&package), (package, dependencies))
         };
@@ -84,49 +87,49 @@ impl Packages {
         (read.0.len() == count).then_some(read)
     }
 
-    /// Replaces our crates and what they need by those of `ours`.
-    fn with(mut self, ours: &Self) -> Self {
-        let mut instead = BTreeMap::new();
+    /// Replaces the sp-* crates and their dependencies by those of `sp_crates`.
+    fn with(mut self, sp_crates: &Self) -> Self {
+        let mut replacements = BTreeMap::new();
         let replaced: Vec<Key> = self
             .0
             .iter()
-            .filter(|it| is_our_crate(it.1))
-            .map(|it| it.0.clone())
+            .filter(|entry| is_sp_crate(entry.1))
+            .map(|entry| entry.0.clone())
             .collect();
         for old in replaced {
             self.0.remove(&old);
-            let new = ours.0.keys().find(|key| key.0 == old.0);
-            instead.extend(new.map(|new| (old, new.clone())));
+            let new = sp_crates.0.keys().find(|key| key.0 == old.0);
+            replacements.extend(new.map(|new| (old, new.clone())));
         }
-        for key in ours.reached(instead.values().cloned().collect()) {
-            let row = ours.0[&key].clone();
-            match self.compatible(&key).filter(|_| !is_our_crate(&row)) {
-                Some(theirs) if theirs == key => {
-                    // Another feature of it may be on now, and with it a dependency.
+        for key in sp_crates.reachable(replacements.values().cloned().collect()) {
+            let row = sp_crates.0[&key].clone();
+            match self.compatible(&key).filter(|_| !is_sp_crate(&row)) {
+                Some(existing) if existing == key => {
+                    // A feature that was off may be on now and add dependencies.
                     self.add_dependencies(&key, &row.1);
                     continue;
                 }
-                Some(theirs) if release(&theirs.1) > release(&key.1) => {
-                    instead.insert(key, theirs);
+                Some(existing) if parse_version(&existing.1) > parse_version(&key.1) => {
+                    replacements.insert(key, existing);
                     continue;
                 }
-                Some(theirs) => {
-                    self.0.remove(&theirs);
-                    instead.insert(theirs, key.clone());
+                Some(existing) => {
+                    self.0.remove(&existing);
+                    replacements.insert(existing, key.clone());
                 }
                 None => {}
             }
             self.0.insert(key, row);
         }
-        self.redirect(&instead);
-        self.drop_unreached();
+        self.redirect(&replacements);
+        self.remove_unreachable();
         self
     }
 
-    /// Returns the package that cargo would use in place of `wanted`.
+    /// Returns the package that is semver-compatible with `wanted`.
     fn compatible(&self, wanted: &Key) -> Option<Key> {
         let range = |version: &str| {
-            let (major, minor, patch) = release(version)?;
+            let (major, minor, patch) = parse_version(version)?;
             Some(match (major, minor) {
                 (0, 0) => (0, 0, patch),
                 (0, minor) => (0, minor, 0),
@@ -134,8 +137,8 @@ impl Packages {
             })
         };
         let range_of = range(&wanted.1)?;
-        let is_it = |key: &&Key| key.0 == wanted.0 && range(&key.1) == Some(range_of);
-        self.0.keys().find(is_it).cloned()
+        let matches = |key: &&Key| key.0 == wanted.0 && range(&key.1) == Some(range_of);
+        self.0.keys().find(matches).cloned()
     }
 
     fn add_dependencies(&mut self, key: &Key, more: &[Key]) {
@@ -144,13 +147,13 @@ impl Packages {
         }
     }
 
-    /// Makes every dependency on a key of `instead` one on its value, in the text too.
-    fn redirect(&mut self, instead: &BTreeMap<Key, Key>) {
+    /// Replaces the dependencies that are keys of `replacements` by their values, and updates the text.
+    fn redirect(&mut self, replacements: &BTreeMap<Key, Key>) {
         let known: BTreeSet<Key> = self.0.keys().cloned().collect();
         for (package, dependencies) in self.0.values_mut() {
             let mut keys: Vec<Key> = dependencies
                 .iter()
-                .map(|key| instead.get(key).unwrap_or(key).clone())
+                .map(|key| replacements.get(key).unwrap_or(key).clone())
                 .filter(|key| known.contains(key))
                 .collect();
             keys.sort();
@@ -163,23 +166,23 @@ impl Packages {
         }
     }
 
-    /// Removes what no package of the author's needs any more.
-    fn drop_unreached(&mut self) {
+    /// Removes packages that the author's packages do not need.
+    fn remove_unreachable(&mut self) {
         let own = self
             .0
             .iter()
-            .filter(|(_, row)| row.0.source.is_none() && !is_our_crate(row));
-        let reached = self.reached(own.map(|(key, _)| key.clone()).collect());
-        self.0.retain(|key, _| reached.contains(key));
+            .filter(|(_, row)| row.0.source.is_none() && !is_sp_crate(row));
+        let reachable = self.reachable(own.map(|(key, _)| key.clone()).collect());
+        self.0.retain(|key, _| reachable.contains(key));
     }
 
-    /// Returns `from` and all that they depend on.
-    fn reached(&self, from: Vec<Key>) -> BTreeSet<Key> {
-        let (mut found, mut open) = (BTreeSet::new(), from);
-        while let Some(key) = open.pop() {
+    /// Returns `from` with its direct and transitive dependencies.
+    fn reachable(&self, from: Vec<Key>) -> BTreeSet<Key> {
+        let (mut found, mut pending) = (BTreeSet::new(), from);
+        while let Some(key) = pending.pop() {
             let row = self.0.get(&key);
             if row.is_some() && found.insert(key) {
-                open.extend(
+                pending.extend(
                     row.into_iter()
                         .flat_map(|(_, dependencies)| dependencies.clone()),
                 );
@@ -198,39 +201,39 @@ impl Packages {
     }
 }
 
-fn key(package: &Locked) -> Key {
+fn key(package: &LockedPackage) -> Key {
     (package.name.clone(), package.version.clone())
 }
 
-fn is_our_crate((package, _): &(Locked, Vec<Key>)) -> bool {
-    package.source.is_none() && vendor::crates().any(|name| name == package.name)
+fn is_sp_crate((package, _): &(LockedPackage, Vec<Key>)) -> bool {
+    package.source.is_none() && vendor::crate_names().any(|name| name == package.name)
 }
 
-/// Parses `1.2.3`, with or without build metadata; `None` for a pre-release.
-fn release(version: &str) -> Option<(u64, u64, u64)> {
-    let plain = version.split('+').next()?;
-    let mut numbers = plain.split('.').map(|part| part.parse::<u64>().ok());
+/// Parses `1.2.3`, with or without build metadata. Returns `None` for a pre-release.
+fn parse_version(version: &str) -> Option<(u64, u64, u64)> {
+    let core = version.split('+').next()?;
+    let mut numbers = core.split('.').map(|part| part.parse::<u64>().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scaffold::lock::lock;
+    use crate::scaffold::lock::plugin_lock;
 
     const REGISTRY: &str = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
 
     fn fresh() -> String {
-        lock("myaccel", &["sp-cpu".to_owned()])
+        plugin_lock("myaccel", &["sp-cpu".to_owned()])
     }
 
     fn package(name: &str, version: &str, rest: &str) -> String {
         format!("\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{rest}")
     }
 
-    fn changed(theirs: &str) -> (String, Vec<String>) {
-        match merge(theirs).unwrap() {
-            Merged::Changed { text, packages } => (text, packages),
+    fn changed(author_lock: &str) -> (String, Vec<String>) {
+        match merge(author_lock).unwrap() {
+            MergedLock::Changed { text, packages } => (text, packages),
             other => panic!("{other:?}"),
         }
     }
@@ -246,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn leaves_a_lock_that_new_wrote() {
-        assert_eq!(merge(&fresh()), Ok(Merged::Same));
+    fn lock_of_new_is_unchanged() {
+        assert_eq!(merge(&fresh()), Ok(MergedLock::Unchanged));
     }
 
     #[test]
-    fn keeps_the_authors_packages_and_adds_what_our_crates_need() {
+    fn preserves_packages_of_author_and_adds_dependencies_of_sp_crates() {
         let own = package(
             "left-pad",
             "1.2.3",
@@ -260,31 +263,31 @@ mod tests {
         let fresh = fresh();
         let lost = fresh
             .split("\n[[package]]\n")
-            .filter(|it| !it.starts_with("name = \"syn\""));
-        let theirs = lost.collect::<Vec<_>>().join("\n[[package]]\n");
-        let theirs = theirs.replace(
+            .filter(|package| !package.starts_with("name = \"syn\""));
+        let author_lock = lost.collect::<Vec<_>>().join("\n[[package]]\n");
+        let author_lock = author_lock.replace(
             "dependencies = [\n \"sp-cpu\",",
             "dependencies = [\n \"left-pad\",\n \"sp-cpu\",",
         );
-        let (text, packages) = changed(&format!("{theirs}{own}"));
+        let (text, packages) = changed(&format!("{author_lock}{own}"));
         assert!(
             text.contains("name = \"left-pad\"\nversion = \"1.2.3\"\n") && text.contains(REGISTRY)
         );
         let syn = version(&fresh, "syn");
         assert_eq!(packages, [format!("+syn {syn}")]);
         assert_eq!(version(&text, "syn"), syn);
-        assert_eq!(merge(&text), Ok(Merged::Same), "the second time");
+        assert_eq!(merge(&text), Ok(MergedLock::Unchanged), "the second time");
     }
 
     #[test]
-    fn keeps_a_newer_compatible_package_and_replaces_an_older_one() {
+    fn preserves_newer_compatible_package_and_replaces_older_one() {
         let fresh = fresh();
         let syn = version(&fresh, "syn");
         let major = syn.split('.').next().unwrap();
         let named = |version: &str| format!("name = \"syn\"\nversion = \"{version}\"");
         let with = |version: &str| fresh.replace(&named(&syn), &named(version));
         let newer = format!("{major}.999.0");
-        assert_eq!(merge(&with(&newer)), Ok(Merged::Same));
+        assert_eq!(merge(&with(&newer)), Ok(MergedLock::Unchanged));
         let older = format!("{major}.0.0");
         if older != syn {
             let (text, packages) = changed(&with(&older));
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_a_package_that_only_an_older_crate_of_ours_needed() {
+    fn removes_package_that_only_older_sp_crate_needed() {
         let fresh = fresh();
         let old = package(
             "once-needed",
@@ -303,32 +306,37 @@ mod tests {
         );
         let head = "name = \"sp-runtime\"\nversion = \"0.1.0\"\ndependencies = [\n";
         assert!(fresh.contains(head));
-        let theirs = fresh.replace(head, &format!("{head} \"once-needed\",\n"));
-        let (text, packages) = changed(&format!("{theirs}{old}"));
+        let author_lock = fresh.replace(head, &format!("{head} \"once-needed\",\n"));
+        let (text, packages) = changed(&format!("{author_lock}{old}"));
         assert_eq!(packages, ["-once-needed 0.3.0"]);
         assert_eq!(text, fresh);
     }
 
     #[test]
-    fn names_a_version_where_two_packages_share_a_name() {
+    fn states_version_if_two_packages_have_the_same_name() {
         let fresh = fresh();
         let second = package("syn", "1.0.0", &format!("{REGISTRY}checksum = \"00\"\n"));
-        let theirs = fresh.replace(
+        let author_lock = fresh.replace(
             "dependencies = [\n \"sp-cpu\",",
             "dependencies = [\n \"sp-cpu\",\n \"syn 1.0.0\",",
         );
         let syn = version(&fresh, "syn");
-        let theirs = theirs.replace("\n \"syn\",", &format!("\n \"syn {syn}\","));
-        assert_eq!(merge(&format!("{theirs}{second}")), Ok(Merged::Same));
+        let author_lock = author_lock.replace("\n \"syn\",", &format!("\n \"syn {syn}\","));
+        assert_eq!(
+            merge(&format!("{author_lock}{second}")),
+            Ok(MergedLock::Unchanged)
+        );
     }
 
     #[test]
-    fn leaves_what_it_cannot_write_again_and_rejects_what_is_no_lock() {
+    fn preserves_unsupported_lock_and_rejects_invalid_one() {
         let patched = format!(
             "{}\n[[patch.unused]]\nname = \"x\"\nversion = \"1.0.0\"\n",
             fresh()
         );
-        assert!(matches!(merge(&patched), Ok(Merged::Left(reason)) if reason.contains("patch")));
+        assert!(
+            matches!(merge(&patched), Ok(MergedLock::Unsupported(reason)) if reason.contains("patch"))
+        );
         assert!(merge("<<<<<<< ours").is_err());
     }
 }

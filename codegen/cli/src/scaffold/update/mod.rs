@@ -1,8 +1,8 @@
-//! `update`: brings a plugin's `vendor/` and `Cargo.lock` to this sp-gen's.
+//! Updates a plugin's `vendor/` and `Cargo.lock` to this version of sp-gen.
 //!
-//! A file under `vendor/` is sp-gen's if it is as an sp-gen wrote it, which `vendor/.sp-gen.json` shows. Any
-//! other file is the author's: it stays, and is named. A plugin without a listing is of an sp-gen that wrote
-//! none: there only a file that equals this sp-gen's is known to be sp-gen's, and nothing is written if any
+//! A file under `vendor/` is replaced only if sp-gen wrote it, which its hash in `vendor/.sp-gen.json` proves. Other
+//! files are the author's: they are left alone and listed. Early versions of sp-gen wrote no listing. In their
+//! plugins a file is known to be sp-gen's only if it equals the embedded one, so nothing is written if any file
 //! differs.
 
 mod author;
@@ -21,26 +21,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a plugin cannot be updated. Nothing was changed.
+/// A failure to update a plugin, which is unchanged.
 #[derive(Debug, Error, Diagnostic)]
 pub enum UpdateError {
     /// The folder has no vendored crates.
     #[error("{} has no vendor/Cargo.toml", path.display())]
     #[diagnostic(
-        code(sp_gen::update::no_scaffold),
+        code(sp_gen::update::no_vendored_crates),
         help(
-            "run it in the folder that `sp-gen new` wrote; a plugin that was made with `--sp-source path=DIR` is \
-             updated with DIR"
+            "run it in a folder that `sp-gen new` wrote; a plugin that was written with `--sp-source path=DIR` uses the \
+             crates in DIR, and needs no update"
         )
     )]
-    NoScaffold {
+    NoVendoredCrates {
         /// The folder.
         path: PathBuf,
     },
-    /// The listing cannot be used.
+    /// The listing is invalid.
     #[error("{}: {detail}", path.display())]
     #[diagnostic(
-        code(sp_gen::update::listing),
+        code(sp_gen::update::invalid_listing),
         help("restore the file from your version control, or remove it")
     )]
     Listing {
@@ -49,11 +49,11 @@ pub enum UpdateError {
         /// Description of the problem.
         detail: String,
     },
-    /// `Cargo.lock` is no lock.
+    /// `Cargo.lock` is invalid.
     #[error("{}: {detail}", path.display())]
     #[diagnostic(
-        code(sp_gen::update::lock),
-        help("restore the file from your version control, or remove it: cargo writes it anew")
+        code(sp_gen::update::invalid_lock),
+        help("restore the file from your version control, or remove it: cargo writes a new one")
     )]
     Lock {
         /// The file.
@@ -61,11 +61,11 @@ pub enum UpdateError {
         /// Description of the problem.
         detail: String,
     },
-    /// The way to a file leads through a symbolic link.
+    /// The path of a file has a symbolic link.
     #[error("{} is a symbolic link", path.display())]
     #[diagnostic(
-        code(sp_gen::update::symlink),
-        help("its target is outside of the plugin: put the folder or file itself in its place")
+        code(sp_gen::update::symbolic_link),
+        help("its target may be outside of the plugin: replace the link by its target")
     )]
     Symlink {
         /// The link.
@@ -77,60 +77,57 @@ pub enum UpdateError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The files cannot be written.
     #[error("cannot write below {}: {source}", path.display())]
-    #[diagnostic(
-        code(sp_gen::update::unwritable),
-        help("the old files are in their places")
-    )]
+    #[diagnostic(code(sp_gen::update::unwritable), help("the old files were restored"))]
     Unwritable {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// An update that was not written yet.
+/// A planned update.
 #[derive(Debug)]
 pub struct Plan {
     root: PathBuf,
     drifts: Vec<Drift>,
-    /// False if the plugin is of an sp-gen that wrote no listing.
+    /// False if the version of sp-gen that wrote the plugin wrote no listing.
     pub has_listing: bool,
-    /// Files under `vendor/` that are not as sp-gen wrote them, and stay.
+    /// Files under `vendor/` that differ from what sp-gen wrote, and are left alone.
     pub left_alone: Vec<String>,
-    /// Crates that come, and crates that go.
+    /// Added crates and removed crates.
     pub crates: [Vec<String>; 2],
-    /// Packages that `Cargo.lock` gets and loses, or why it stays as it is.
+    /// Packages that are added to `Cargo.lock` or removed from it, or the reason why it is not changed.
     pub lock: Result<Vec<String>, String>,
-    /// Public items that are gone and that the author's files name.
+    /// Uses of removed public items in the author's files.
     pub mentions: Vec<Mention>,
-    /// The release of the crates before and after.
+    /// The releases of the old and the new crates.
     pub releases: [Option<String>; 2],
 }
 
 impl Plan {
-    /// Compares the plugin at `root` with what this sp-gen carries. `force` replaces files that are not as
-    /// sp-gen wrote them.
+    /// Compares the plugin at `root` with the embedded crates. With `force`, also replaces files that differ from what
+    /// sp-gen wrote.
     ///
     /// # Errors
-    /// Returns an error if `root` is no plugin with vendored crates, or cannot be read.
+    /// Returns an error if `root` is not a plugin with vendored crates, or cannot be read.
     pub fn new(root: &Path, force: bool) -> Result<Self, UpdateError> {
         if !root.join("vendor/Cargo.toml").is_file() {
             let path = root.to_owned();
-            return Err(UpdateError::NoScaffold { path });
+            return Err(UpdateError::NoVendoredCrates { path });
         }
-        let carried: Files = vendor::files().into_iter().collect();
-        let known = read_listing(root)?;
-        let on_disk = read_files(root, &carried, known.as_ref())?;
-        let state = State {
-            carried: &carried,
+        let embedded: Files = vendor::vendored_files().into_iter().collect();
+        let listing = read_listing(root)?;
+        let on_disk = read_files(root, &embedded, listing.as_ref())?;
+        let state = PluginState {
+            embedded: &embedded,
             on_disk: &on_disk,
-            known: known.as_ref(),
+            listing: listing.as_ref(),
         };
         let left_alone = if force {
             BTreeSet::new()
@@ -140,31 +137,31 @@ impl Plan {
         let mut plan = Self {
             root: root.to_owned(),
             drifts: Vec::new(),
-            has_listing: known.is_some(),
+            has_listing: listing.is_some(),
             left_alone: left_alone.iter().cloned().collect(),
             crates: state.crates(),
             lock: Ok(Vec::new()),
             mentions: Vec::new(),
             releases: [
-                old_release(known.as_ref(), &on_disk),
-                Some(super::carried_release().to_owned()),
+                old_release(listing.as_ref(), &on_disk),
+                Some(super::embedded_release().to_owned()),
             ],
         };
-        // Of old files that may all be sp-gen's, new ones beside them and a new lock make nothing that builds.
+        // A mixture of old files, new files and a new lock would not build.
         if plan.has_listing || left_alone.is_empty() {
-            plan.fill(&state, &left_alone)?;
+            plan.add_changes(&state, &left_alone)?;
         }
         Ok(plan)
     }
 
-    /// Adds what is to be written, and what that means for the author.
-    fn fill(
+    /// Adds the files to write, and their effect on the author's files.
+    fn add_changes(
         &mut self,
-        state: &State<'_>,
+        state: &PluginState<'_>,
         left_alone: &BTreeSet<String>,
     ) -> Result<(), UpdateError> {
         self.drifts = state.drifts(left_alone);
-        let (before, after) = state.contents(&self.drifts);
+        let (before, after) = state.changed_texts(&self.drifts);
         self.mentions = author::mentions(&self.root, &public::removed(&before, &after))?;
         self.drifts
             .extend(state.listing_drift(&self.root, left_alone));
@@ -174,7 +171,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns each file that the update writes or removes, with true if it is written.
+    /// Returns each file that the update changes, with true if it is written and false if it is removed.
     pub fn changes(&self) -> impl Iterator<Item = (&str, bool)> {
         let drifts = self.drifts.iter();
         drifts.map(|drift| (drift.path.as_str(), drift.new.is_some()))
@@ -183,7 +180,7 @@ impl Plan {
     /// Writes the update.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be written; the old files are then in their places again.
+    /// Returns an error if a file cannot be written. The old files are restored then.
     pub fn apply(&self) -> Result<(), UpdateError> {
         if self.drifts.is_empty() {
             return Ok(());
@@ -198,74 +195,85 @@ impl Plan {
 /// Contents by path in the plugin's folder.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// What is carried, what is on disk at the same paths, and what an sp-gen wrote there.
-struct State<'a> {
-    carried: &'a Files,
+/// The embedded files, the files on disk at the same paths, and the listing of what sp-gen wrote.
+struct PluginState<'a> {
+    embedded: &'a Files,
     on_disk: &'a Files,
-    known: Option<&'a Listing>,
+    listing: Option<&'a Listing>,
 }
 
-impl State<'_> {
-    /// Returns the files that are neither as an sp-gen wrote them nor as they shall be.
+impl PluginState<'_> {
+    /// Returns the files that equal neither the listed nor the embedded ones.
     fn left_alone(&self) -> BTreeSet<String> {
-        let is_ours = |path: &str, bytes: &[u8]| self.known.is_some_and(|it| it.has(path, bytes));
+        let is_listed =
+            |path: &str, bytes: &[u8]| self.listing.is_some_and(|listing| listing.has(path, bytes));
         let is_changed = |path: &String, bytes: &[u8]| {
-            self.carried.get(path).map(Vec::as_slice) != Some(bytes) && !is_ours(path, bytes)
+            self.embedded.get(path).map(Vec::as_slice) != Some(bytes) && !is_listed(path, bytes)
         };
         let changed = self
             .on_disk
             .iter()
             .filter(|(path, bytes)| is_changed(path, bytes));
         let mut left_alone: BTreeSet<String> = changed.map(|(path, _)| path.clone()).collect();
-        // `sp-gen generate --out vendor/sp-abi` writes the crate for other releases; half of each does not build.
-        if left_alone.iter().any(|path| path.starts_with(GENERATED)) {
+        // `sp-gen generate --out vendor/sp-abi` writes the crate for other releases. A mixture would not build.
+        if left_alone
+            .iter()
+            .any(|path| path.starts_with(GENERATED_CRATE))
+        {
             let drifts = self.drifts(&left_alone);
             let generated = drifts.into_iter().map(|drift| drift.path);
-            left_alone.extend(generated.filter(|path| path.starts_with(GENERATED)));
+            left_alone.extend(generated.filter(|path| path.starts_with(GENERATED_CRATE)));
         }
         left_alone
     }
 
-    /// Returns what differs, without the files of `left_alone`.
+    /// Returns the differences between disk and embedded files, without the files in `left_alone`.
     fn drifts(&self, left_alone: &BTreeSet<String>) -> Vec<Drift> {
-        let paths: BTreeSet<&String> = self.carried.keys().chain(self.on_disk.keys()).collect();
+        let paths: BTreeSet<&String> = self.embedded.keys().chain(self.on_disk.keys()).collect();
         let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-        let differing = paths.into_iter().filter(|path| {
-            !left_alone.contains(*path) && self.carried.get(*path) != self.on_disk.get(*path)
+        let different = paths.into_iter().filter(|path| {
+            !left_alone.contains(*path) && self.embedded.get(*path) != self.on_disk.get(*path)
         });
         let drift = |path: &String| Drift {
             path: path.clone(),
             old: self.on_disk.get(path).map(text),
-            new: self.carried.get(path).map(text),
+            new: self.embedded.get(path).map(text),
         };
-        differing.map(drift).collect()
+        different.map(drift).collect()
     }
 
-    /// Returns the contents of the differing files before and after.
-    fn contents(&self, drifts: &[Drift]) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    /// Returns the old and the new contents of the files in `drifts`.
+    fn changed_texts(
+        &self,
+        drifts: &[Drift],
+    ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
         let side = |text: fn(&Drift) -> &Option<String>| {
             let pairs = drifts.iter();
-            let pairs = pairs.filter_map(|it| Some((it.path.clone(), text(it).clone()?)));
+            let pairs = pairs.filter_map(|drift| Some((drift.path.clone(), text(drift).clone()?)));
             pairs.collect()
         };
-        (side(|it| &it.old), side(|it| &it.new))
+        (side(|drift| &drift.old), side(|drift| &drift.new))
     }
 
-    /// Returns the change of the listing. A file that stays remains listed with the contents that sp-gen has
-    /// for it, so that the next update finds it changed again.
+    /// Returns the change of the listing. A file that is left alone is listed with the hash of the embedded one, so
+    /// that the next update detects it again.
     fn listing_drift(&self, root: &Path, left_alone: &BTreeSet<String>) -> Option<Drift> {
-        let carried = self.carried.iter();
-        let mut listing =
-            Listing::new(carried.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
-        let old = self.known.map(|it| &it.files).into_iter().flatten();
-        let gone = old.filter(|(path, _)| left_alone.contains(*path));
-        for (path, hash) in gone {
-            let files = &mut listing.files;
+        let embedded = self.embedded.iter();
+        let mut new_listing =
+            Listing::new(embedded.map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+        let old = self
+            .listing
+            .map(|listing| &listing.files)
+            .into_iter()
+            .flatten();
+        let removed = old.filter(|(path, _)| left_alone.contains(*path));
+        for (path, hash) in removed {
+            let files = &mut new_listing.files;
             files.entry(path.clone()).or_insert_with(|| hash.clone());
         }
         let (old, new) = (
             fs::read_to_string(root.join(listing::PATH)).ok(),
-            listing.print(),
+            new_listing.to_json(),
         );
         (old.as_ref() != Some(&new)).then(|| Drift {
             path: listing::PATH.to_owned(),
@@ -274,25 +282,25 @@ impl State<'_> {
         })
     }
 
-    /// Returns the crates that come and those that go.
+    /// Returns the added and the removed crates.
     fn crates(&self) -> [Vec<String>; 2] {
         let names = |files: &Files| -> BTreeSet<String> {
             let manifests = files
                 .keys()
                 .filter_map(|path| path.strip_prefix("vendor/")?.strip_suffix("/Cargo.toml"));
             manifests
-                .filter(|it| !it.contains('/'))
+                .filter(|name| !name.contains('/'))
                 .map(str::to_owned)
                 .collect()
         };
-        let (old, new) = (names(self.on_disk), names(self.carried));
-        let less = |left: &BTreeSet<String>, right| left.difference(right).cloned().collect();
-        [less(&new, &old), less(&old, &new)]
+        let (old, new) = (names(self.on_disk), names(self.embedded));
+        let difference = |left: &BTreeSet<String>, right| left.difference(right).cloned().collect();
+        [difference(&new, &old), difference(&old, &new)]
     }
 }
 
 /// The crate that `sp-gen generate` writes.
-const GENERATED: &str = "vendor/sp-abi/";
+const GENERATED_CRATE: &str = "vendor/sp-abi/";
 
 fn read_listing(root: &Path) -> Result<Option<Listing>, UpdateError> {
     let path = root.join(listing::PATH);
@@ -306,10 +314,17 @@ fn read_listing(root: &Path) -> Result<Option<Listing>, UpdateError> {
         .map_err(|detail| UpdateError::Listing { path, detail })
 }
 
-/// Reads the files at the paths that are carried or listed.
-fn read_files(root: &Path, carried: &Files, known: Option<&Listing>) -> Result<Files, UpdateError> {
-    let listed = known.map(|it| it.files.keys()).into_iter().flatten();
-    let paths: BTreeSet<&String> = carried.keys().chain(listed).collect();
+/// Reads the files at the paths of embedded or listed files.
+fn read_files(
+    root: &Path,
+    embedded: &Files,
+    listing: Option<&Listing>,
+) -> Result<Files, UpdateError> {
+    let listed = listing
+        .map(|listing| listing.files.keys())
+        .into_iter()
+        .flatten();
+    let paths: BTreeSet<&String> = embedded.keys().chain(listed).collect();
     let mut files = Files::new();
     for path in paths {
         if let Some(bytes) = read_file(root, path)? {
@@ -319,13 +334,13 @@ fn read_files(root: &Path, carried: &Files, known: Option<&Listing>) -> Result<F
     Ok(files)
 }
 
-/// Reads a file of the plugin; `None` if it is absent.
+/// Reads a file of the plugin. Returns `None` if it is absent.
 fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
     let path = root.join(file);
     let mut above = Path::new(file)
         .ancestors()
-        .filter(|it| !it.as_os_str().is_empty());
-    if let Some(link) = above.find(|it| root.join(it).is_symlink()) {
+        .filter(|ancestor| !ancestor.as_os_str().is_empty());
+    if let Some(link) = above.find(|ancestor| root.join(ancestor).is_symlink()) {
         let path = root.join(link);
         return Err(UpdateError::Symlink { path });
     }
@@ -336,10 +351,10 @@ fn read_file(root: &Path, file: &str) -> Result<Option<Vec<u8>>, UpdateError> {
     }
 }
 
-/// Returns the change of `Cargo.lock`, and its packages that come or go or the reason why it stays.
+/// Returns the change of `Cargo.lock`, and its added and removed packages or the reason why it is not changed.
 #[expect(
     clippy::type_complexity,
-    reason = "both are of one reading of the file"
+    reason = "both results need one pass over the file"
 )]
 fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>), UpdateError> {
     const PATH: &str = "Cargo.lock";
@@ -349,13 +364,13 @@ fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>
         detail,
     };
     let Some(bytes) = read_file(root, PATH)? else {
-        return Ok((None, Err("there is none".to_owned())));
+        return Ok((None, Err("the file is absent".to_owned())));
     };
     let old = String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
     match lock::merge(&old).map_err(invalid)? {
-        lock::Merged::Same => Ok((None, Ok(Vec::new()))),
-        lock::Merged::Left(reason) => Ok((None, Err(reason))),
-        lock::Merged::Changed { text, packages } => {
+        lock::MergedLock::Unchanged => Ok((None, Ok(Vec::new()))),
+        lock::MergedLock::Unsupported(reason) => Ok((None, Err(reason))),
+        lock::MergedLock::Changed { text, packages } => {
             let drift = Drift {
                 path: PATH.to_owned(),
                 old: Some(old),
@@ -366,14 +381,14 @@ fn lock_drift(root: &Path) -> Result<(Option<Drift>, Result<Vec<String>, String>
     }
 }
 
-/// Returns the release whose contract the crates on disk have.
-fn old_release(known: Option<&Listing>, on_disk: &Files) -> Option<String> {
-    let of_api = |path: &String| {
+/// Returns the release of the crates on disk.
+fn old_release(listing: Option<&Listing>, on_disk: &Files) -> Option<String> {
+    let release = |path: &String| {
         let file = path.strip_prefix("vendor/sp-abi/ir/stream_executor/")?;
         Some(file.strip_suffix(".json")?.to_owned())
     };
-    let listed = known.map(|it| it.release.clone());
-    listed.or_else(|| on_disk.keys().find_map(of_api))
+    let listed = listing.map(|listing| listing.release.clone());
+    listed.or_else(|| on_disk.keys().find_map(release))
 }
 
 #[cfg(test)]

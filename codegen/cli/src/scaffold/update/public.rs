@@ -1,21 +1,21 @@
-//! The public items of crates, read from their sources, and which of them are gone.
+//! Finds public items that an update removes, from the sources of crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Item, Visibility};
 
-/// Returns the public items that `before` has and `after` has not, by name, each with its crate. Both are the
-/// sources that an update changes, by their path `vendor/CRATE/src/...`.
+/// Returns the crate of each public item that `before` has and `after` does not have, by item. Both are the sources
+/// that an update changes, by path `vendor/CRATE/src/...`.
 pub fn removed(
     before: &BTreeMap<String, String>,
     after: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let present: BTreeSet<String> = items(after).into_keys().collect();
-    let mut removed = items(before);
+    let present: BTreeSet<String> = public_items(after).into_keys().collect();
+    let mut removed = public_items(before);
     removed.retain(|name, _| !present.contains(name));
     removed
 }
 
-fn items(files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn public_items(files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for (path, text) in files {
         let mut parts = path.split('/').skip(1);
@@ -39,21 +39,24 @@ fn collect(of_crate: &str, items: &[Item], names: &mut BTreeMap<String, String>)
     }
 }
 
-/// Returns the name of an item that other crates may use.
+/// Returns the name of a public item, or `None` if the item is private or unnamed.
 fn public_name(item: &Item) -> Option<String> {
     let (visibility, name) = match item {
-        Item::Const(it) => (&it.vis, &it.ident),
-        Item::Enum(it) => (&it.vis, &it.ident),
-        Item::Fn(it) => (&it.vis, &it.sig.ident),
-        Item::Mod(it) => (&it.vis, &it.ident),
-        Item::Static(it) => (&it.vis, &it.ident),
-        Item::Struct(it) => (&it.vis, &it.ident),
-        Item::Trait(it) => (&it.vis, &it.ident),
-        Item::Type(it) => (&it.vis, &it.ident),
-        Item::Union(it) => (&it.vis, &it.ident),
-        Item::Macro(it) => {
-            let is_exported = it.attrs.iter().any(|it| it.path().is_ident("macro_export"));
-            let name = it.ident.as_ref().filter(|_| is_exported);
+        Item::Const(item) => (&item.vis, &item.ident),
+        Item::Enum(item) => (&item.vis, &item.ident),
+        Item::Fn(item) => (&item.vis, &item.sig.ident),
+        Item::Mod(item) => (&item.vis, &item.ident),
+        Item::Static(item) => (&item.vis, &item.ident),
+        Item::Struct(item) => (&item.vis, &item.ident),
+        Item::Trait(item) => (&item.vis, &item.ident),
+        Item::Type(item) => (&item.vis, &item.ident),
+        Item::Union(item) => (&item.vis, &item.ident),
+        Item::Macro(item) => {
+            let is_exported = item
+                .attrs
+                .iter()
+                .any(|attribute| attribute.path().is_ident("macro_export"));
+            let name = item.ident.as_ref().filter(|_| is_exported);
             return name.map(ToString::to_string);
         }
         _ => return None,
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_items_that_no_changed_file_has_any_more() {
+    fn finds_items_that_no_changed_file_has() {
         let files = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             let pairs = pairs.iter();
             pairs

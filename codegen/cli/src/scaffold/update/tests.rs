@@ -1,4 +1,4 @@
-//! Plans for plugins as `new` writes them, with files that are older or changed.
+//! Updates of plugins that `new` wrote, with older or changed files.
 
 use super::*;
 use crate::scaffold::{Names, Parts, SpSource, create};
@@ -18,13 +18,13 @@ fn plugin() -> tempfile::TempDir {
     folder
 }
 
-/// Makes `file` one that an older sp-gen wrote with that text.
+/// Writes `file` as if an older sp-gen had written it with `text`.
 fn make_older(root: &Path, file: &str, text: &str) {
     fs::write(root.join(file), text).unwrap();
     let mut listing = read_listing(root).unwrap().unwrap();
     let older = Listing::new([(file, text.as_bytes())]);
     listing.files.extend(older.files);
-    fs::write(root.join(listing::PATH), listing.print()).unwrap();
+    fs::write(root.join(listing::PATH), listing.to_json()).unwrap();
 }
 
 fn changes(plan: &Plan) -> Vec<(String, bool)> {
@@ -38,7 +38,7 @@ fn read(root: &Path, file: &str) -> String {
 }
 
 #[test]
-fn a_new_plugin_has_nothing_to_update() {
+fn new_plugin_is_up_to_date() {
     let folder = plugin();
     let plan = Plan::new(folder.path(), false).unwrap();
     assert_eq!(changes(&plan), []);
@@ -46,7 +46,7 @@ fn a_new_plugin_has_nothing_to_update() {
 }
 
 #[test]
-fn replaces_an_older_file_and_removes_one_that_is_no_longer_carried() {
+fn replaces_older_file_and_removes_file_that_is_no_longer_embedded() {
     let folder = plugin();
     let root = folder.path();
     let (current, manifest) = (read(root, LIB), read(root, "Cargo.toml"));
@@ -54,33 +54,33 @@ fn replaces_an_older_file_and_removes_one_that_is_no_longer_carried() {
     make_older(root, "vendor/sp-runtime/src/stale.rs", "//! Stale.\n");
     fs::create_dir_all(root.join("vendor/sp-old")).unwrap();
     make_older(root, "vendor/sp-old/Cargo.toml", "[package]\n");
-    fs::write(root.join("vendor/mine.txt"), "mine").unwrap();
+    fs::write(root.join("vendor/own.txt"), "own").unwrap();
     let plan = Plan::new(root, false).unwrap();
     assert_eq!(plan.crates, [vec![], vec!["sp-old".to_owned()]]);
     plan.apply().unwrap();
     assert_eq!(read(root, LIB), current);
     assert!(!root.join("vendor/sp-runtime/src/stale.rs").exists());
     assert!(!root.join("vendor/sp-old").exists());
-    assert_eq!(read(root, "vendor/mine.txt"), "mine");
+    assert_eq!(read(root, "vendor/own.txt"), "own");
     assert_eq!(read(root, "Cargo.toml"), manifest);
     assert_eq!(
         changes(&Plan::new(root, false).unwrap()),
         [],
-        "the second time"
+        "the second update"
     );
 }
 
 #[test]
-fn keeps_a_file_that_was_changed_by_hand_until_forced() {
+fn leaves_edited_file_alone_unless_forced() {
     let folder = plugin();
     let root = folder.path();
     let current = read(root, LIB);
-    fs::write(root.join(LIB), "//! Mine.\n").unwrap();
+    fs::write(root.join(LIB), "//! Edited.\n").unwrap();
     for _ in 0..2 {
         let plan = Plan::new(root, false).unwrap();
         assert_eq!(plan.left_alone, [LIB]);
         plan.apply().unwrap();
-        assert_eq!(read(root, LIB), "//! Mine.\n");
+        assert_eq!(read(root, LIB), "//! Edited.\n");
     }
     let plan = Plan::new(root, true).unwrap();
     assert!(plan.left_alone.is_empty());
@@ -89,7 +89,7 @@ fn keeps_a_file_that_was_changed_by_hand_until_forced() {
 }
 
 #[test]
-fn keeps_a_generated_crate_whole() {
+fn leaves_all_files_of_generated_crate_alone() {
     let folder = plugin();
     let root = folder.path();
     make_older(root, "vendor/sp-abi/Cargo.toml", "[package]\n");
@@ -106,12 +106,12 @@ fn keeps_a_generated_crate_whole() {
 }
 
 #[test]
-fn without_a_listing_nothing_is_written_beside_files_that_may_be_the_authors() {
+fn writes_nothing_without_listing_if_a_file_differs() {
     let folder = plugin();
     let root = folder.path();
     fs::remove_file(root.join(listing::PATH)).unwrap();
     let current = read(root, LIB);
-    fs::write(root.join(LIB), "//! Older or mine.\n").unwrap();
+    fs::write(root.join(LIB), "//! Older or edited.\n").unwrap();
     fs::remove_file(root.join("vendor/sp-cpu/src/lib.rs")).unwrap();
     let plan = Plan::new(root, false).unwrap();
     assert_eq!(
@@ -126,7 +126,7 @@ fn without_a_listing_nothing_is_written_beside_files_that_may_be_the_authors() {
 }
 
 #[test]
-fn without_a_listing_a_plugin_of_this_sp_gen_gets_one() {
+fn adds_listing_to_plugin_of_this_sp_gen() {
     let folder = plugin();
     let listing = folder.path().join(listing::PATH);
     let before = fs::read(&listing).unwrap();
@@ -136,36 +136,32 @@ fn without_a_listing_a_plugin_of_this_sp_gen_gets_one() {
 }
 
 #[test]
-fn names_the_authors_lines_that_use_what_is_gone() {
+fn finds_lines_of_author_that_use_removed_items() {
     let folder = plugin();
     let root = folder.path();
     let older = format!("{}\npub struct FormerlyHere;\n", read(root, LIB));
     make_older(root, LIB, &older);
-    fs::write(
-        root.join("src/mine.rs"),
-        "\nuse sp_runtime::FormerlyHere;\n",
-    )
-    .unwrap();
+    fs::write(root.join("src/own.rs"), "\nuse sp_runtime::FormerlyHere;\n").unwrap();
     let plan = Plan::new(root, false).unwrap();
     let found: Vec<(&str, usize, &str)> = plan
         .mentions
         .iter()
-        .map(|it| (it.file.as_str(), it.line, it.item.as_str()))
+        .map(|mention| (mention.file.as_str(), mention.line, mention.item.as_str()))
         .collect();
-    assert_eq!(found, [("src/mine.rs", 2, "FormerlyHere")]);
+    assert_eq!(found, [("src/own.rs", 2, "FormerlyHere")]);
 }
 
 #[test]
-fn a_failure_leaves_the_old_files() {
+fn failure_restores_old_files() {
     let folder = plugin();
     let root = folder.path();
     make_older(root, LIB, "//! Older.\n");
     let plan = Plan::new(root, false).unwrap();
-    // A folder stands where the last file goes.
+    // A folder is at the path of the last file.
     fs::remove_file(root.join(listing::PATH)).unwrap();
     let before = read(root, LIB);
     fs::create_dir_all(root.join(listing::PATH).join("inside")).unwrap();
-    let drifts = plan.drifts.iter().map(|it| it.path.as_str());
+    let drifts = plan.drifts.iter().map(|drift| drift.path.as_str());
     assert_eq!(drifts.collect::<Vec<_>>(), [LIB, listing::PATH]);
     let mut plan = plan;
     plan.drifts[1].old = None;
@@ -175,36 +171,36 @@ fn a_failure_leaves_the_old_files() {
         !fs::read_dir(root)
             .unwrap()
             .flatten()
-            .any(|it| { it.file_name().to_string_lossy().starts_with(".staged") })
+            .any(|entry| { entry.file_name().to_string_lossy().starts_with(".staged") })
     );
 }
 
 #[test]
-fn rejects_what_is_no_plugin_of_ours() {
+fn rejects_folders_without_vendored_crates_or_valid_listing() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = Plan::new(folder.path(), false);
-    assert!(matches!(refused, Err(UpdateError::NoScaffold { .. })));
+    let result = Plan::new(folder.path(), false);
+    assert!(matches!(result, Err(UpdateError::NoVendoredCrates { .. })));
     let folder = plugin();
     fs::write(folder.path().join(listing::PATH), "{").unwrap();
-    let refused = Plan::new(folder.path(), true);
-    assert!(matches!(refused, Err(UpdateError::Listing { .. })));
+    let result = Plan::new(folder.path(), true);
+    assert!(matches!(result, Err(UpdateError::Listing { .. })));
 }
 
 #[cfg(unix)]
 #[test]
-fn rejects_a_vendor_folder_behind_a_symbolic_link() {
+fn rejects_symbolic_link_to_vendor_folder() {
     let (folder, other) = (plugin(), plugin());
     let vendor = folder.path().join("vendor");
     fs::remove_dir_all(&vendor).unwrap();
     std::os::unix::fs::symlink(other.path().join("vendor"), &vendor).unwrap();
-    let refused = Plan::new(folder.path(), true);
-    assert!(matches!(refused, Err(UpdateError::Symlink { .. })));
+    let result = Plan::new(folder.path(), true);
+    assert!(matches!(result, Err(UpdateError::Symlink { .. })));
 }
 
-/// `Plan` compares bytes and writes text.
+/// `Plan` compares bytes, but writes text.
 #[test]
-fn what_is_carried_is_text() {
-    for (path, bytes) in vendor::files() {
+fn embedded_files_are_text() {
+    for (path, bytes) in vendor::vendored_files() {
         assert!(std::str::from_utf8(&bytes).is_ok(), "{path}");
     }
 }

@@ -1,16 +1,16 @@
-//! Edits of functions, slots and callbacks, and of what libraries export.
+//! Edits of functions, function pointers and callbacks.
 
 use sp_diff::Surface;
 use sp_ir::{Function, Item, Scope, Side, Signature, Transfer, Type};
 
 use super::scene::{
-    Edit, Random, breaking, callback, choose, compatible, function, int, loc, param, pointer,
-    stated, structure, undone,
+    Edit, Random, breaking, callback, compatible, function, int, loc, param, pointer, reversed,
+    select_items, stated, structure,
 };
 
 pub const EDITS: &[Edit] = &[
     compatible("a function added", "function_added", added),
-    undone(breaking("a function removed", "function_removed", added)),
+    reversed(breaking("a function removed", "function_removed", added)),
     breaking("a first parameter", "parameter_added", |side, random| {
         called(side, random, |it| {
             it.params.insert(0, param("edited", pointer(Type::Void)))
@@ -72,12 +72,12 @@ pub const EDITS: &[Edit] = &[
         typedef,
     ),
     breaking(
-        "a body put into the header",
+        "a function made inline",
         "function_inlined",
         |side, random| made(side, random, |it| it.inline = true),
     ),
-    undone(compatible(
-        "a body taken from the header",
+    reversed(compatible(
+        "an inline function exported",
         "function_outlined",
         |side, random| made(side, random, |it| it.inline = true),
     )),
@@ -90,27 +90,27 @@ pub const EDITS: &[Edit] = &[
         made(side, random, |it| it.symbol += "_v2")
     }),
     breaking(
-        "given away, not lent",
+        "another ownership transfer",
         "transfer_changed",
         |side, random| {
             fact(side, random, |it| match &mut it.params[0].transfer {
-                Some(said) if said.value == Transfer::None => said.value = Transfer::Full,
-                Some(said) => said.value = Transfer::None,
+                Some(stated) if stated.value == Transfer::None => stated.value = Transfer::Full,
+                Some(stated) => stated.value = Transfer::None,
                 None => {}
             })
         },
     ),
-    breaking("kept, not used", "scope_changed", |side, random| {
+    breaking("stored, not only used", "scope_changed", |side, random| {
         fact(side, random, |it| match &mut it.params[0].scope {
-            Some(said) if said.value == Scope::Call => said.value = Scope::Stored,
-            Some(said) => said.value = Scope::Call,
+            Some(stated) if stated.value == Scope::Call => stated.value = Scope::Stored,
+            Some(stated) => stated.value = Scope::Call,
             None => {}
         })
     }),
 ];
 
 fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let at = random.below(side.apis.len());
+    let api = random.below(side.apis.len());
     let signature = Signature {
         params: vec![param("count", int(32))],
         ret: Type::Void,
@@ -125,13 +125,13 @@ fn added(side: &mut Surface, random: &mut Random) -> Option<String> {
         symbol: "Edited".into(),
         loc: loc(),
     };
-    side.apis[at]
+    side.apis[api]
         .items
         .insert("Edited".into(), Item::Function(item));
-    Some(side.apis[at].name.clone())
+    Some(side.apis[api].name.clone())
 }
 
-/// A function that core exports, whose parameters all have names, and of which no two are alike.
+/// Selects functions that core exports, with at least two parameters, all named, the first one a pointer.
 fn fits(item: &Item) -> Option<()> {
     let Item::Function(item) = item else {
         return None;
@@ -141,20 +141,20 @@ fn fits(item: &Item) -> Option<()> {
     let core = item
         .exported_by
         .as_ref()
-        .is_none_or(|said| said.value == Side::Core);
+        .is_none_or(|stated| stated.value == Side::Core);
     let pointer = matches!(params.first()?.ty, Type::Pointer { .. });
     (params.len() > 1 && named && core && pointer && !item.inline).then_some(())
 }
 
 fn made(side: &mut Surface, random: &mut Random, to: fn(&mut Function)) -> Option<String> {
-    let (at, name, ()) = random.pick(choose(side, |_, item| fits(item)))?;
-    to(function(side, at, &name));
+    let (api, name, ()) = random.pick(select_items(side, |_, item| fits(item)))?;
+    to(function(side, api, &name));
     Some(name)
 }
 
 fn called(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
-    let (at, name, ()) = random.pick(choose(side, |_, item| fits(item)))?;
-    to(&mut function(side, at, &name).signature);
+    let (api, name, ()) = random.pick(select_items(side, |_, item| fits(item)))?;
+    to(&mut function(side, api, &name).signature);
     Some(name)
 }
 
@@ -165,15 +165,15 @@ fn constness(signature: &mut Signature) {
 }
 
 fn slot(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => item.fields.iter().position(|field| match &field.ty {
             Type::Function(inner) => inner.params.len() > 1,
             _ => false,
         }),
         _ => None,
     });
-    let (at, name, place) = random.pick(all)?;
-    let field = &mut structure(side, at, &name).fields[place];
+    let (api, name, index) = random.pick(all)?;
+    let field = &mut structure(side, api, &name).fields[index];
     if let Type::Function(inner) = &mut field.ty {
         to(inner);
     }
@@ -181,20 +181,20 @@ fn slot(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Opti
 }
 
 fn typedef(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |_, item| {
+    let all = select_items(side, |_, item| {
         matches!(item, Item::Callback(_)).then_some(())
     });
-    let (at, name, ()) = random.pick(all)?;
-    callback(side, at, &name)
+    let (api, name, ()) = random.pick(all)?;
+    callback(side, api, &name)
         .signature
         .params
         .insert(0, param("edited", int(32)));
     Some(name)
 }
 
-/// States the fact on both sides' parameter first, and then edits it: so a stated one is looked for.
+/// Edits a function whose first parameter has a stated transfer or scope.
 fn fact(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Function(item) => {
             let first = item.signature.params.first()?;
             let mut edited = item.signature.clone();
@@ -204,7 +204,7 @@ fn fact(side: &mut Surface, random: &mut Random, to: fn(&mut Signature)) -> Opti
         }
         _ => None,
     });
-    let (at, name, ()) = random.pick(all)?;
-    to(&mut function(side, at, &name).signature);
+    let (api, name, ()) = random.pick(all)?;
+    to(&mut function(side, api, &name).signature);
     Some(name)
 }

@@ -1,31 +1,31 @@
-//! Edits of what no bytes say, and of what libraries export.
+//! Edits of facts that no type shows: who sets a value, and whether it is required.
 
 use sp_diff::Surface;
 use sp_ir::{Direction, Field, Item, Presence, Receiver, Side, Stated, Struct};
 
-use super::scene::{Edit, Random, breaking, choose, compatible, stated, structure, undone};
+use super::scene::{Edit, Random, breaking, compatible, reversed, select_items, stated, structure};
 
 pub const EDITS: &[Edit] = &[
     breaking(
-        "the other side fills a struct",
+        "a struct set by the other side",
         "filler_changed",
         |side, random| changed(side, random, |item| turned(item.filled_by.as_mut()?)),
     ),
     breaking(
-        "the other side fills a member",
+        "a member set by the other side",
         "filler_changed",
         |side, random| member(side, random, |field| turned(field.filled_by.as_mut()?)),
     ),
     breaking(
-        "a member goes both ways",
+        "a member with another direction",
         "direction_changed",
         |side, random| {
             member(side, random, |field| {
-                let said = field
+                let stated_value = field
                     .direction
                     .as_mut()
                     .filter(|_| field.filled_by.is_none())?;
-                said.value = if said.value == Direction::InOut {
+                stated_value.value = if stated_value.value == Direction::InOut {
                     Direction::Out
                 } else {
                     Direction::InOut
@@ -39,14 +39,14 @@ pub const EDITS: &[Edit] = &[
         "presence_tightened",
         required,
     ),
-    undone(compatible(
+    reversed(compatible(
         "a required member optional",
         "presence_relaxed",
         required,
     )),
     compatible(
-        "another value after a panic",
-        "neutral_changed",
+        "another default return value",
+        "default_return_changed",
         |side, random| {
             member(side, random, |field| {
                 field.neutral.as_mut()?.value += " + 1";
@@ -54,24 +54,20 @@ pub const EDITS: &[Edit] = &[
             })
         },
     ),
-    compatible(
-        "the object found elsewhere",
-        "receiver_changed",
-        |side, random| {
-            changed(side, random, |item| {
-                let found = item.receiver.as_ref()?.value.clone();
-                item.receiver = stated(Receiver {
-                    field: "edited".into(),
-                    ..found
-                });
-                Some(())
-            })
-        },
-    ),
+    compatible("another receiver", "receiver_changed", |side, random| {
+        changed(side, random, |item| {
+            let found = item.receiver.as_ref()?.value.clone();
+            item.receiver = stated(Receiver {
+                field: "edited".into(),
+                ..found
+            });
+            Some(())
+        })
+    }),
 ];
 
-fn turned(said: &mut Stated<Side>) -> Option<()> {
-    said.value = if said.value == Side::Core {
+fn turned(stated_value: &mut Stated<Side>) -> Option<()> {
+    stated_value.value = if stated_value.value == Side::Core {
         Side::Plugin
     } else {
         Side::Core
@@ -84,12 +80,12 @@ fn changed(
     random: &mut Random,
     to: fn(&mut Struct) -> Option<()>,
 ) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => to(&mut item.clone()),
         _ => None,
     });
-    let (at, name, ()) = random.pick(all)?;
-    to(structure(side, at, &name))?;
+    let (api, name, ()) = random.pick(all)?;
+    to(structure(side, api, &name))?;
     Some(name)
 }
 
@@ -98,26 +94,26 @@ fn member(
     random: &mut Random,
     to: fn(&mut Field) -> Option<()>,
 ) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => item
             .fields
             .iter()
             .position(|field| to(&mut field.clone()).is_some()),
         _ => None,
     });
-    let (at, name, place) = random.pick(all)?;
-    let field = &mut structure(side, at, &name).fields[place];
+    let (api, name, index) = random.pick(all)?;
+    let field = &mut structure(side, api, &name).fields[index];
     to(field)?;
     Some(format!("{name}.{}", field.name))
 }
 
 fn required(side: &mut Surface, random: &mut Random) -> Option<String> {
     member(side, random, |field| {
-        let said = field
+        let stated_value = field
             .presence
             .as_mut()
-            .filter(|said| said.value == Presence::Optional)?;
-        said.value = Presence::Required;
+            .filter(|stated_value| stated_value.value == Presence::Optional)?;
+        stated_value.value = Presence::Required;
         Some(())
     })
 }

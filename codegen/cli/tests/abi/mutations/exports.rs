@@ -1,4 +1,4 @@
-//! Edits of what libraries export.
+//! Edits of the exports of libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,18 +6,15 @@ use sp_diff::surface::Exports;
 use sp_diff::{Surface, Verdict, diff};
 use sp_ir::{Item, Side};
 
-use super::scene::{Random, choose};
+use super::scene::{Random, select_items};
 use crate::releases;
 
-/// Every function that core defines, in one library.
+/// Returns exports with every function that core defines in one library.
 fn exports(side: &Surface) -> Exports {
-    let functions = choose(side, |_, item| match item {
+    let functions = select_items(side, |_, item| match item {
         Item::Function(item) if !item.inline => {
-            let plugins = item
-                .exported_by
-                .as_ref()
-                .is_some_and(|said| said.value == Side::Plugin);
-            (!plugins).then(|| item.symbol.clone())
+            let exporter = item.exported_by.as_ref().map(|stated| stated.value);
+            (exporter != Some(Side::Plugin)).then(|| item.symbol.clone())
         }
         _ => None,
     });
@@ -29,7 +26,7 @@ fn exports(side: &Surface) -> Exports {
 }
 
 #[test]
-fn what_libraries_export_is_seen() {
+fn every_edit_of_exports_has_a_finding_of_its_rule() {
     let releases = releases::all();
     let mut random = Random(0xe1f);
     let library = |name: &str| BTreeSet::from([name.to_string()]);
@@ -40,9 +37,9 @@ fn what_libraries_export_is_seen() {
             "symbol_moved",
             Verdict::Breaking,
             Verdict::Breaking,
-            |all| {
-                all.clear();
-                all.insert("libtensorflow_cc.so.2".into());
+            |libraries| {
+                libraries.clear();
+                libraries.insert("libtensorflow_cc.so.2".into());
             },
         ),
         (
@@ -50,8 +47,8 @@ fn what_libraries_export_is_seen() {
             "symbol_shared",
             Verdict::Compatible,
             Verdict::Compatible,
-            |all| {
-                all.insert("libtensorflow_cc.so.2".into());
+            |libraries| {
+                libraries.insert("libtensorflow_cc.so.2".into());
             },
         ),
         (
@@ -62,7 +59,7 @@ fn what_libraries_export_is_seen() {
             BTreeSet::clear,
         ),
     ];
-    for (forth, back, verdict, turned, make) in edits {
+    for (forward_rule, reverse_rule, verdict, reverse_verdict, make) in edits {
         let mut old = releases[random.below(releases.len())].clone();
         old.exports = Some(exports(&old));
         assert_eq!(
@@ -70,14 +67,16 @@ fn what_libraries_export_is_seen() {
             Verdict::Identical
         );
         let mut new = old.clone();
-        let all = new.exports.as_mut().unwrap();
-        let name = random.pick(all.keys().cloned().collect()).unwrap();
-        assert_eq!(all[&name], library("libtensorflow_framework.so.2"));
-        make(all.get_mut(&name).unwrap());
-        for (old, new, rule, verdict) in [(&old, &new, forth, verdict), (&new, &old, back, turned)]
-        {
+        let exports = new.exports.as_mut().unwrap();
+        let name = random.pick(exports.keys().cloned().collect()).unwrap();
+        assert_eq!(exports[&name], library("libtensorflow_framework.so.2"));
+        make(exports.get_mut(&name).unwrap());
+        for (old, new, rule, verdict) in [
+            (&old, &new, forward_rule, verdict),
+            (&new, &old, reverse_rule, reverse_verdict),
+        ] {
             let found = diff(old, new, releases::TARGET);
-            let rules = found.findings.iter().map(|one| one.rule);
+            let rules = found.findings.iter().map(|finding| finding.rule);
             let rules: Vec<&str> = rules.filter(|rule| *rule != "version_unbumped").collect();
             assert_eq!(rules, [rule], "{name}");
             assert_eq!(found.verdict, verdict, "{name}");

@@ -1,11 +1,11 @@
-//! No edit passes unseen: each kind of edit, made to a release's snapshot at random places, is reported
-//! by its rule with its verdict; and what is no edit to a binary or a compiler is reported not at all.
+//! Tests with edits of a release's snapshot at random locations. Each kind of edit has a finding of its rule, with its
+//! verdict. An edit that affects neither binaries nor compilation has no finding.
 
 mod calls;
 mod contract;
 mod exports;
+mod harmless;
 mod names;
-mod nothing;
 mod records;
 mod scene;
 mod values;
@@ -14,11 +14,11 @@ use crate::releases;
 use scene::{Edit, Random, Scene};
 use sp_diff::{Verdict, diff};
 
-/// Places that each edit is tried at.
+/// The number of locations for each kind of edit.
 const ROUNDS: usize = 3;
 
 #[test]
-fn every_edit_is_seen_by_its_rule() {
+fn every_edit_has_a_finding_of_its_rule() {
     let releases = releases::all();
     let edits: Vec<&Edit> = [
         records::EDITS,
@@ -34,45 +34,48 @@ fn every_edit_is_seen_by_its_rule() {
     let mut random = Random(0x5eed_2025);
     for edit in edits {
         for _ in 0..ROUNDS {
-            let mut scene = Scene::made(&releases, &mut random, edit);
-            if edit.backwards {
-                scene.turn();
+            let mut scene = Scene::new(&releases, &mut random, edit);
+            if edit.is_reversed {
+                scene.reverse();
             }
             let found = diff(&scene.old, &scene.new, releases::TARGET);
             let rules: Vec<(&str, &str)> = found
                 .findings
                 .iter()
-                .map(|one| (one.rule, &*one.item))
+                .map(|finding| (finding.rule, &*finding.item))
                 .collect();
-            let place = format!(
+            let context = format!(
                 "{} at {} of {}: {rules:?}",
-                edit.name, scene.place, scene.old.label
+                edit.name, scene.location, scene.old.label
             );
-            assert!(rules.iter().any(|(rule, _)| *rule == edit.rule), "{place}");
-            assert_eq!(found.verdict, edit.verdict, "{place}");
+            assert!(
+                rules.iter().any(|(rule, _)| *rule == edit.rule),
+                "{context}"
+            );
+            assert_eq!(found.verdict, edit.verdict, "{context}");
         }
     }
 }
 
 #[test]
-fn what_is_no_edit_is_not_reported() {
+fn harmless_edits_have_no_finding() {
     let releases = releases::all();
     let mut random = Random(0x0ddba11);
-    for edit in nothing::EDITS {
+    for edit in harmless::EDITS {
         for _ in 0..ROUNDS {
-            let scene = Scene::made(&releases, &mut random, edit);
+            let scene = Scene::new(&releases, &mut random, edit);
             assert!(
                 scene.old.apis != scene.new.apis,
-                "{} does nothing",
+                "{} changes nothing",
                 edit.name
             );
             for (old, new) in [(&scene.old, &scene.new), (&scene.new, &scene.old)] {
                 let found = diff(old, new, releases::TARGET);
-                let place = format!("{} at {} of {}", edit.name, scene.place, old.label);
+                let context = format!("{} at {} of {}", edit.name, scene.location, old.label);
                 assert_eq!(
                     found.verdict,
                     Verdict::Identical,
-                    "{place}: {:#?}",
+                    "{context}: {:#?}",
                     found.findings
                 );
             }

@@ -3,11 +3,11 @@
 use sp_diff::Surface;
 use sp_ir::{Alias, Api, Handle, Item, Type};
 
-use super::scene::{Edit, Random, breaking, choose, compatible, int, loc, undone};
+use super::scene::{Edit, Random, breaking, compatible, int, loc, reversed, select_items};
 
 pub const EDITS: &[Edit] = &[
     compatible("a type added", "type_added", typed),
-    undone(compatible("a type removed", "type_removed", typed)),
+    reversed(compatible("a type removed", "type_removed", typed)),
     compatible("a type renamed everywhere", "type_renamed", renamed),
     breaking("a handle made a number", "kind_changed", |side, random| {
         handle(side, random, |_| {
@@ -31,7 +31,7 @@ pub const EDITS: &[Edit] = &[
         },
     ),
     breaking("a typedef of another type", "alias_retyped", aliased),
-    undone(compatible("an API added", "api_added", withdrawn)),
+    reversed(compatible("an API added", "api_added", withdrawn)),
     breaking("an API removed", "api_removed", withdrawn),
     compatible("a version moved", "version_changed", |side, random| {
         let api = versioned(side, random)?;
@@ -59,25 +59,25 @@ fn opaque() -> Item {
 }
 
 fn typed(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let at = random.below(side.apis.len());
-    side.apis[at].items.insert("Edited".into(), opaque());
-    Some(side.apis[at].name.clone())
+    let api = random.below(side.apis.len());
+    side.apis[api].items.insert("Edited".into(), opaque());
+    Some(side.apis[api].name.clone())
 }
 
 fn handles(side: &Surface) -> Vec<(usize, String, Handle)> {
-    choose(side, |_, item| match item {
+    select_items(side, |_, item| match item {
         Item::Handle(one) => Some(one.clone()),
         _ => None,
     })
 }
 
 fn handle(side: &mut Surface, random: &mut Random, to: fn(Handle) -> Item) -> Option<String> {
-    let (at, name, one) = random.pick(handles(side))?;
-    side.apis[at].items.insert(name.clone(), to(one));
+    let (api, name, one) = random.pick(handles(side))?;
+    side.apis[api].items.insert(name.clone(), to(one));
     Some(name)
 }
 
-/// Words in all texts: that types are written in them is the snapshot's business.
+/// Renames a handle in the JSON of all APIs, where types are spelled in C.
 fn renamed(side: &mut Surface, random: &mut Random) -> Option<String> {
     let texts: Vec<String> = side.apis.iter().map(Api::to_json).collect();
     let used = |name: &str| {
@@ -97,7 +97,7 @@ fn renamed(side: &mut Surface, random: &mut Random) -> Option<String> {
 }
 
 pub fn replace(text: &str, name: &str) -> String {
-    let is_word = |one: Option<char>| one.is_some_and(|one| one.is_alphanumeric() || one == '_');
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let mut parts = text.split(name).peekable();
     let mut out = String::new();
     while let Some(part) = parts.next() {
@@ -112,13 +112,13 @@ pub fn replace(text: &str, name: &str) -> String {
 }
 
 fn aliased(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |_, item| matches!(item, Item::Alias(_)).then_some(()));
-    let (at, name, ()) = random.pick(all)?;
+    let all = select_items(side, |_, item| matches!(item, Item::Alias(_)).then_some(()));
+    let (api, name, ()) = random.pick(all)?;
     let ty = Type::Array {
         elem: Box::new(int(64)),
         len: 7,
     };
-    side.apis[at].items.insert(
+    side.apis[api].items.insert(
         name.clone(),
         Item::Alias(Alias {
             doc: None,
@@ -130,13 +130,13 @@ fn aliased(side: &mut Surface, random: &mut Random) -> Option<String> {
 }
 
 fn withdrawn(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let at = random.below(side.apis.len());
-    Some(side.apis.remove(at).name)
+    let api = random.below(side.apis.len());
+    Some(side.apis.remove(api).name)
 }
 
 fn versioned<'s>(side: &'s mut Surface, random: &mut Random) -> Option<&'s mut Api> {
     let all: Vec<usize> = (0..side.apis.len())
-        .filter(|at| side.apis[*at].version.is_some())
+        .filter(|api| side.apis[*api].version.is_some())
         .collect();
-    random.pick(all).map(|at| &mut side.apis[at])
+    random.pick(all).map(|api| &mut side.apis[api])
 }

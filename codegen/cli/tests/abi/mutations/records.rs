@@ -4,13 +4,13 @@ use sp_diff::Surface;
 use sp_ir::{Field, Item, Layout, Struct, Type};
 
 use super::scene::{
-    Edit, Random, breaking, choose, compatible, elsewhere, field, held, int, loc, pointer, slot,
-    stated, structure, undone, union,
+    Edit, Random, breaking, compatible, field, function_pointer, int, is_used_by_value, loc,
+    on_other_target, pointer, reversed, select_items, stated, structure, union,
 };
 
 pub const EDITS: &[Edit] = &[
     breaking("a slot inserted", "field_inserted", |side, random| {
-        inserted(side, random, slot(), 8)
+        inserted(side, random, function_pointer(), 8)
     }),
     breaking("a number inserted", "field_inserted", |side, random| {
         inserted(side, random, int(64), 8)
@@ -19,7 +19,7 @@ pub const EDITS: &[Edit] = &[
         inserted(side, random, pointer(Type::Void), 24)
     }),
     compatible("a slot appended", "field_appended", |side, random| {
-        appended(side, random, slot(), true)
+        appended(side, random, function_pointer(), true)
     }),
     compatible("a number appended", "field_appended", |side, random| {
         appended(side, random, int(64), true)
@@ -27,7 +27,7 @@ pub const EDITS: &[Edit] = &[
     breaking(
         "a slot appended outside of the size",
         "struct_size_outdated",
-        |side, random| appended(side, random, slot(), false),
+        |side, random| appended(side, random, function_pointer(), false),
     ),
     breaking(
         "a required slot appended",
@@ -103,7 +103,11 @@ pub const EDITS: &[Edit] = &[
         "unsized_struct_grown",
         grown,
     ),
-    breaking("a struct in arrays grown", "held_struct_grown", held_grown),
+    breaking(
+        "a struct in arrays grown",
+        "embedded_struct_grown",
+        held_grown,
+    ),
     breaking(
         "a struct packed otherwise",
         "struct_resized",
@@ -125,7 +129,7 @@ pub const EDITS: &[Edit] = &[
         },
     ),
     breaking("a size shrunk", "struct_size_shrunk", shrunk),
-    undone(compatible(
+    reversed(compatible(
         "a size that was short",
         "struct_size_corrected",
         shrunk,
@@ -138,48 +142,49 @@ pub const EDITS: &[Edit] = &[
     compatible("a size dropped", "struct_size_dropped", |side, random| {
         sized(side, random, |item| item.struct_size = None)
     }),
-    undone(compatible(
+    reversed(compatible(
         "no size before",
         "struct_size_added",
         |side, random| sized(side, random, |item| item.struct_size = None),
     )),
     compatible("a union's member added", "union_member_added", member_added),
-    undone(breaking(
+    reversed(breaking(
         "a union's member removed",
         "union_member_removed",
         member_added,
     )),
-    elsewhere(breaking(
+    on_other_target(breaking(
         "a member moved on 32-bit only",
         "field_moved",
         narrow,
     )),
 ];
 
-/// A struct that keeps to the protocol, which nobody holds by value.
-fn plain(side: &Surface, random: &mut Random) -> Option<(usize, String)> {
+/// Picks a struct that follows the `struct_size` protocol and is not used by value.
+fn protocol_struct(side: &Surface, random: &mut Random) -> Option<(usize, String)> {
     let fits = |name: &str, item: &Item| match item {
         Item::Struct(item) if item.fields.len() > 3 && item.layout.align == 8 => {
             let last = item.fields.last()?;
             let size = item.struct_size.as_ref()?.value;
-            (size == last.offset + last.size && size % 8 == 0 && !held(side, name)).then_some(())
+            (size == last.offset + last.size && size % 8 == 0 && !is_used_by_value(side, name))
+                .then_some(())
         }
         _ => None,
     };
     random
-        .pick(choose(side, fits))
-        .map(|(at, name, ())| (at, name))
+        .pick(select_items(side, fits))
+        .map(|(api, name, ())| (api, name))
 }
 
 fn inserted(side: &mut Surface, random: &mut Random, ty: Type, size: u64) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    let slots: Vec<usize> = (1..item.fields.len())
-        .filter(|at| item.fields[*at].offset.is_multiple_of(8))
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    let candidates: Vec<usize> = (1..item.fields.len())
+        .filter(|index| item.fields[*index].offset.is_multiple_of(8))
         .collect();
-    let place = random.pick(slots)?;
-    let offset = item.fields[place].offset;
-    push(item, place, size);
+    let index = random.pick(candidates)?;
+    let offset = item.fields[index].offset;
+    move_fields(item, index, size);
     let ty = if size == 8 {
         ty
     } else {
@@ -188,13 +193,13 @@ fn inserted(side: &mut Surface, random: &mut Random, ty: Type, size: u64) -> Opt
             len: size / 8,
         }
     };
-    item.fields.insert(place, field("edited", ty, offset, size));
-    Some(format!("{name} at {place}"))
+    item.fields.insert(index, field("edited", ty, offset, size));
+    Some(format!("{name} at {index}"))
 }
 
-/// Moves what stands from `place` on.
-fn push(item: &mut Struct, place: usize, by: u64) {
-    for field in &mut item.fields[place..] {
+/// Moves the members from `index` on.
+fn move_fields(item: &mut Struct, index: usize, by: u64) {
+    for field in &mut item.fields[index..] {
         field.offset += by;
     }
     item.layout.size += by;
@@ -204,8 +209,8 @@ fn push(item: &mut Struct, place: usize, by: u64) {
 }
 
 fn appended(side: &mut Surface, random: &mut Random, ty: Type, covered: bool) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
     append(item, ty, covered);
     Some(name)
 }
@@ -220,9 +225,9 @@ fn append(item: &mut Struct, ty: Type, covered: bool) {
 }
 
 fn required(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    append(item, slot(), true);
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    append(item, function_pointer(), true);
     item.fields.last_mut()?.presence = stated(sp_ir::Presence::Required);
     Some(name)
 }
@@ -232,81 +237,86 @@ fn padded(side: &mut Surface, random: &mut Random) -> Option<String> {
         let gap = |pair: &[Field]| pair[1].offset - pair[0].offset - pair[0].size;
         fields.windows(2).position(|pair| gap(pair) >= 1)
     };
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => gap(&item.fields),
         _ => None,
     });
-    let (at, name, place) = random.pick(all)?;
-    let item = structure(side, at, &name);
-    let offset = item.fields[place].offset + item.fields[place].size;
+    let (api, name, index) = random.pick(all)?;
+    let item = structure(side, api, &name);
+    let offset = item.fields[index].offset + item.fields[index].size;
     item.fields
-        .insert(place + 1, field("edited", Type::Bool, offset, 1));
+        .insert(index + 1, field("edited", Type::Bool, offset, 1));
     Some(name)
 }
 
 fn removed(side: &mut Surface, random: &mut Random, last: bool) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    let whole = |at: usize| {
-        let field = &item.fields[at];
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    let is_without_padding = |index: usize| {
+        let field = &item.fields[index];
         let next = item
             .fields
-            .get(at + 1)
+            .get(index + 1)
             .map_or(item.layout.size, |next| next.offset);
         next - field.offset == field.size && field.size.is_multiple_of(8)
     };
-    let many = item.fields.len();
-    let places: Vec<usize> = if last {
-        vec![many - 1]
+    let count = item.fields.len();
+    let candidates: Vec<usize> = if last {
+        vec![count - 1]
     } else {
-        (1..many - 1).collect()
+        (1..count - 1).collect()
     };
-    let place = random.pick(places.into_iter().filter(|at| whole(*at)).collect())?;
-    let gone = item.fields.remove(place);
-    for field in &mut item.fields[place..] {
-        field.offset -= gone.size;
+    let index = random.pick(
+        candidates
+            .into_iter()
+            .filter(|index| is_without_padding(*index))
+            .collect(),
+    )?;
+    let removed = item.fields.remove(index);
+    for field in &mut item.fields[index..] {
+        field.offset -= removed.size;
     }
-    item.layout.size -= gone.size;
+    item.layout.size -= removed.size;
     let last = item.fields.last()?.clone();
     let size = item.struct_size.as_mut()?;
     (size.value, size.last_field) = (last.offset + last.size, last.name);
-    Some(format!("{name}.{}", gone.name))
+    Some(format!("{name}.{}", removed.name))
 }
 
 fn swapped(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    let alike = |at: &usize| item.fields[*at].size == item.fields[*at + 1].size;
-    let place = random.pick((1..item.fields.len() - 1).filter(alike).collect())?;
-    let (one, two) = (item.fields[place].offset, item.fields[place + 1].offset);
-    item.fields.swap(place, place + 1);
-    (item.fields[place].offset, item.fields[place + 1].offset) = (one, two);
-    Some(format!("{name} at {place}"))
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    let is_same_size = |index: &usize| item.fields[*index].size == item.fields[*index + 1].size;
+    let index = random.pick((1..item.fields.len() - 1).filter(is_same_size).collect())?;
+    let offsets = (item.fields[index].offset, item.fields[index + 1].offset);
+    item.fields.swap(index, index + 1);
+    (item.fields[index].offset, item.fields[index + 1].offset) = offsets;
+    Some(format!("{name} at {index}"))
 }
 
 fn shifted(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    let place = 1 + random.below(item.fields.len() - 1);
-    push(item, place, 8);
-    Some(format!("{name} at {place}"))
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    let index = 1 + random.below(item.fields.len() - 1);
+    move_fields(item, index, 8);
+    Some(format!("{name} at {index}"))
 }
 
 fn renamed(side: &mut Surface, random: &mut Random, slots: bool) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
     let fits = |field: &Field| match &field.ty {
         Type::Function(_) => slots,
         Type::Int { .. } | Type::Pointer { .. } | Type::Size => !slots,
         _ => false,
     };
-    let place = random.pick(
+    let index = random.pick(
         (1..item.fields.len())
-            .filter(|at| fits(&item.fields[*at]))
+            .filter(|index| fits(&item.fields[*index]))
             .collect(),
     )?;
-    item.fields[place].name += "_edited";
-    Some(format!("{name} at {place}"))
+    item.fields[index].name += "_edited";
+    Some(format!("{name} at {index}"))
 }
 
 fn retyped(
@@ -315,26 +325,26 @@ fn retyped(
     from: fn(&Type) -> bool,
     to: Type,
 ) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => item.fields.iter().position(|it| from(&it.ty)),
         _ => None,
     });
-    let (at, name, place) = random.pick(all)?;
-    let item = structure(side, at, &name);
-    item.fields[place].ty = to;
-    Some(format!("{name} at {place}"))
+    let (api, name, index) = random.pick(all)?;
+    let item = structure(side, api, &name);
+    item.fields[index].ty = to;
+    Some(format!("{name} at {index}"))
 }
 
 fn constness(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |_, item| match item {
+    let all = select_items(side, |_, item| match item {
         Item::Struct(item) => item
             .fields
             .iter()
             .position(|it| matches!(it.ty, Type::Pointer { .. })),
         _ => None,
     });
-    let (at, name, place) = random.pick(all)?;
-    let field = &mut structure(side, at, &name).fields[place];
+    let (api, name, index) = random.pick(all)?;
+    let field = &mut structure(side, api, &name).fields[index];
     if let Type::Pointer { mutable, .. } = &mut field.ty {
         *mutable = !*mutable;
     }
@@ -342,64 +352,66 @@ fn constness(side: &mut Surface, random: &mut Random) -> Option<String> {
 }
 
 fn grouped(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
-    let many = 2 + random.below(item.fields.len() - 2);
-    let size = item.fields.get(many)?.offset;
-    let inner: Vec<Field> = item.fields.drain(..many).collect();
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
+    let count = 2 + random.below(item.fields.len() - 2);
+    let size = item.fields.get(count)?.offset;
+    let fields: Vec<Field> = item.fields.drain(..count).collect();
     item.fields
         .insert(0, field("edited", Type::Named("Edited".into()), 0, size));
-    let made = Struct {
+    let embedded = Struct {
         doc: None,
         filled_by: None,
         receiver: None,
         author_trait: None,
         discriminator: None,
-        fields: inner,
+        fields,
         layout: Layout { size, align: 8 },
         struct_size: None,
         loc: loc(),
     };
-    side.apis[at]
+    side.apis[api]
         .items
-        .insert("Edited".into(), Item::Struct(made));
+        .insert("Edited".into(), Item::Struct(embedded));
     Some(name)
 }
 
 fn grown(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let constants = choose(side, |name, item| {
+    let constants = select_items(side, |name, item| {
         (matches!(item, Item::Constant(_)) && name.ends_with("_SIZE")).then_some(())
     });
-    let plain = |name: &str| name.replace('_', "").to_ascii_uppercase();
-    let all = choose(side, |name, item| match item {
+    let normalize = |name: &str| name.replace('_', "").to_ascii_uppercase();
+    let all = select_items(side, |name, item| match item {
         Item::Struct(item) if item.struct_size.is_none() && item.layout.align == 8 => {
-            let says = |one: &(usize, String, ())| plain(&one.1) == plain(name) + "SIZE";
-            (!item.fields.is_empty() && !constants.iter().any(says)).then_some(())
+            let is_size = |(_, constant, ()): &(usize, String, ())| {
+                normalize(constant) == normalize(name) + "SIZE"
+            };
+            (!item.fields.is_empty() && !constants.iter().any(is_size)).then_some(())
         }
         _ => None,
     });
-    let (at, name, ()) = random.pick(all)?;
-    append(structure(side, at, &name), slot(), false);
+    let (api, name, ()) = random.pick(all)?;
+    append(structure(side, api, &name), function_pointer(), false);
     Some(name)
 }
 
 fn held_grown(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |name, item| match item {
-        Item::Struct(item) if item.layout.align == 8 && held(side, name) => item
+    let all = select_items(side, |name, item| match item {
+        Item::Struct(item) if item.layout.align == 8 && is_used_by_value(side, name) => item
             .struct_size
             .as_ref()
             .filter(|size| size.value == item.layout.size)
             .map(|_| ()),
         _ => None,
     });
-    let (at, name, ()) = random.pick(all)?;
-    append(structure(side, at, &name), int(64), true);
+    let (api, name, ()) = random.pick(all)?;
+    append(structure(side, api, &name), int(64), true);
     Some(name)
 }
 
 fn laid(side: &mut Surface, random: &mut Random, to: fn(Layout) -> Layout) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    let item = structure(side, at, &name);
+    let (api, name) = protocol_struct(side, random)?;
+    let item = structure(side, api, &name);
     item.layout = to(item.layout);
     Some(name)
 }
@@ -413,17 +425,17 @@ fn shrunk(side: &mut Surface, random: &mut Random) -> Option<String> {
 }
 
 fn sized(side: &mut Surface, random: &mut Random, to: fn(&mut Struct)) -> Option<String> {
-    let (at, name) = plain(side, random)?;
-    to(structure(side, at, &name));
+    let (api, name) = protocol_struct(side, random)?;
+    to(structure(side, api, &name));
     Some(name)
 }
 
 fn member_added(side: &mut Surface, random: &mut Random) -> Option<String> {
-    let all = choose(side, |_, item| {
+    let all = select_items(side, |_, item| {
         matches!(item, Item::Union(item) if item.layout.size >= 8).then_some(())
     });
-    let (at, name, ()) = random.pick(all)?;
-    union(side, at, &name)
+    let (api, name, ()) = random.pick(all)?;
+    union(side, api, &name)
         .fields
         .push(field("edited", Type::Bool, 0, 1));
     Some(name)
@@ -431,15 +443,17 @@ fn member_added(side: &mut Surface, random: &mut Random) -> Option<String> {
 
 fn narrow(side: &mut Surface, random: &mut Random) -> Option<String> {
     let target = "i686-unknown-linux-gnu";
-    let many = side.apis.len();
-    let start = random.below(many);
-    for at in (0..many).map(|at| (at + start) % many) {
-        let Some(differs) = side.apis[at].targets.get_mut(target) else {
+    let count = side.apis.len();
+    let start = random.below(count);
+    for api in (0..count).map(|api| (api + start) % count) {
+        let Some(differences) = side.apis[api].targets.get_mut(target) else {
             continue;
         };
-        let found = differs.iter_mut().find(|(_, one)| one.offsets.len() > 2);
-        if let Some((name, one)) = found {
-            *one.offsets.last_mut()? += 4;
+        let found = differences
+            .iter_mut()
+            .find(|(_, difference)| difference.offsets.len() > 2);
+        if let Some((name, difference)) = found {
+            *difference.offsets.last_mut()? += 4;
             return Some(name.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! A release, an edit, and the release as edited.
+//! A release before and after an edit.
 
 use sp_diff::{Surface, Verdict};
 use sp_ir::{
@@ -6,11 +6,11 @@ use sp_ir::{
     Struct, Type, Union,
 };
 
-/// Numbers that are the same in every run.
+/// A deterministic sequence of numbers.
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -18,58 +18,58 @@ impl Random {
         (self.0 % end as u64) as usize
     }
 
-    /// One of `all`.
-    pub fn pick<T>(&mut self, mut all: Vec<T>) -> Option<T> {
-        match all.len() {
+    /// Returns one of `candidates`.
+    pub fn pick<T>(&mut self, mut candidates: Vec<T>) -> Option<T> {
+        match candidates.len() {
             0 => None,
-            many => Some(all.swap_remove(self.below(many))),
+            count => Some(candidates.swap_remove(self.below(count))),
         }
     }
 }
 
-/// A kind of edit and what is to be said of it.
+/// A kind of edit and its expected finding.
 pub struct Edit {
-    /// In words.
+    /// The description.
     pub name: &'static str,
-    /// The rule that sees it.
+    /// The rule of the finding.
     pub rule: &'static str,
-    /// What the whole difference comes to.
+    /// The verdict of the whole diff.
     pub verdict: Verdict,
-    /// Whether the edited side is the older one.
-    pub backwards: bool,
-    /// Whether it is made to what other targets have otherwise.
-    pub elsewhere: bool,
-    /// Makes it, and says where; nothing where the release has no place for it.
-    pub make: fn(&mut Surface, &mut Random) -> Option<String>,
+    /// True if the edited side is OLD.
+    pub is_reversed: bool,
+    /// True if the edit changes the layouts of other targets.
+    pub edits_other_target: bool,
+    /// Makes the edit and returns its location, or `None` if the release has nothing to edit.
+    pub make: Make,
 }
 
-/// An edit that breaks.
+/// Returns an edit with a breaking finding.
 pub const fn breaking(name: &'static str, rule: &'static str, make: Make) -> Edit {
     edit(name, rule, Verdict::Breaking, make)
 }
 
-/// An edit that does not break.
+/// Returns an edit with a compatible finding.
 pub const fn compatible(name: &'static str, rule: &'static str, make: Make) -> Edit {
     edit(name, rule, Verdict::Compatible, make)
 }
 
-/// The same edit, undone.
-pub const fn undone(edit: Edit) -> Edit {
+/// Returns the reverse edit: NEW is the release, OLD the edited one.
+pub const fn reversed(edit: Edit) -> Edit {
     Edit {
-        backwards: true,
+        is_reversed: true,
         ..edit
     }
 }
 
-/// The same edit, made to another target.
-pub const fn elsewhere(edit: Edit) -> Edit {
+/// Returns an edit of another target's layouts.
+pub const fn on_other_target(edit: Edit) -> Edit {
     Edit {
-        elsewhere: true,
+        edits_other_target: true,
         ..edit
     }
 }
 
-/// How an edit is made.
+/// The function of an edit.
 pub type Make = fn(&mut Surface, &mut Random) -> Option<String>;
 
 const fn edit(name: &'static str, rule: &'static str, verdict: Verdict, make: Make) -> Edit {
@@ -77,129 +77,125 @@ const fn edit(name: &'static str, rule: &'static str, verdict: Verdict, make: Ma
         name,
         rule,
         verdict,
-        backwards: false,
-        elsewhere: false,
+        is_reversed: false,
+        edits_other_target: false,
         make,
     }
 }
 
-/// Two sides.
+/// The two sides of an edit.
 pub struct Scene {
     pub old: Surface,
     pub new: Surface,
-    pub place: String,
+    /// The location of the edit.
+    pub location: String,
 }
 
 impl Scene {
-    /// A release that has a place for the edit, and what comes of it.
-    pub fn made(releases: &[Surface], random: &mut Random, edit: &Edit) -> Self {
+    /// Edits a random release that has something to edit.
+    pub fn new(releases: &[Surface], random: &mut Random, edit: &Edit) -> Self {
         for _ in 0..100 {
             let mut old = releases[random.below(releases.len())].clone();
-            if !edit.elsewhere {
-                // An edit is made to one target; what others have would then be left behind.
+            if !edit.edits_other_target {
+                // The edit changes one target only, so the others would have inconsistent layouts.
                 old.apis.iter_mut().for_each(|api| api.targets.clear());
             }
             let mut new = old.clone();
-            if let Some(place) = (edit.make)(&mut new, random) {
-                return Self { old, new, place };
+            if let Some(location) = (edit.make)(&mut new, random) {
+                return Self { old, new, location };
             }
         }
-        panic!("no release has a place for {}", edit.name)
+        panic!("no release has anything to edit for: {}", edit.name)
     }
 
-    /// The other way round.
-    pub fn turn(&mut self) {
+    /// Exchanges OLD and NEW.
+    pub fn reverse(&mut self) {
         std::mem::swap(&mut self.old, &mut self.new);
     }
 }
 
-/// The items that `choose` finds something in: API, name and what it found.
-pub fn choose<T>(
+/// Returns the items for which `select` returns a value: the API's index, the name and the value.
+pub fn select_items<T>(
     side: &Surface,
-    choose: impl Fn(&str, &Item) -> Option<T>,
+    select: impl Fn(&str, &Item) -> Option<T>,
 ) -> Vec<(usize, String, T)> {
-    let mut found = Vec::new();
-    for (at, api) in side.apis.iter().enumerate() {
+    let mut selected = Vec::new();
+    for (api_index, api) in side.apis.iter().enumerate() {
         let items = api.items.iter();
-        found
-            .extend(items.filter_map(|(name, item)| Some((at, name.clone(), choose(name, item)?))));
+        selected.extend(
+            items.filter_map(|(name, item)| Some((api_index, name.clone(), select(name, item)?))),
+        );
     }
-    found
+    selected
 }
 
-/// Whether any item holds, passes or counts out `name` otherwise than behind one pointer.
-pub fn held(side: &Surface, name: &str) -> bool {
-    let value = |ty: &Type| match ty {
+/// Returns true if an item embeds `name`, passes it by value, or has an array of it.
+pub fn is_used_by_value(side: &Surface, name: &str) -> bool {
+    let is_value = |ty: &Type| match ty {
         Type::Named(other) => other == name,
         Type::Array { elem, .. } => elem.named() == Some(name),
         _ => false,
     };
-    let counted = |pair: &[(&str, &Type)]| {
-        let points = |one: &(&str, &Type)| one.1.points_to(name);
-        let counts = |one: &(&str, &Type)| one.0.starts_with("num_");
-        (points(&pair[0]) && counts(&pair[1])) || (counts(&pair[0]) && points(&pair[1]))
+    let is_counted = |pair: &[(&str, &Type)]| {
+        let is_pointer = |(_, ty): &(&str, &Type)| ty.points_to(name);
+        let is_count = |(name, _): &(&str, &Type)| name.starts_with("num_");
+        (is_pointer(&pair[0]) && is_count(&pair[1])) || (is_count(&pair[0]) && is_pointer(&pair[1]))
     };
-    let calls = |signature: &Signature| {
-        let params: Vec<(&str, &Type)> = signature
-            .params
-            .iter()
-            .map(|it| (&*it.name, &it.ty))
-            .collect();
-        params.iter().any(|it| value(it.1))
-            || value(&signature.ret)
-            || params.windows(2).any(counted)
+    let in_list = |members: &[(&str, &Type)]| {
+        members.iter().any(|(_, ty)| is_value(ty)) || members.windows(2).any(is_counted)
     };
-    let members = |fields: &[Field]| {
-        let all: Vec<(&str, &Type)> = fields.iter().map(|it| (&*it.name, &it.ty)).collect();
-        let slots = fields
-            .iter()
-            .any(|it| matches!(&it.ty, Type::Function(inner) if calls(inner)));
-        all.iter().any(|it| value(it.1)) || all.windows(2).any(counted) || slots
+    let in_signature = |signature: &Signature| {
+        let params = signature.params.iter();
+        let params: Vec<(&str, &Type)> = params.map(|param| (&*param.name, &param.ty)).collect();
+        is_value(&signature.ret) || in_list(&params)
     };
-    side.apis
-        .iter()
-        .flat_map(|api| api.items.values())
-        .any(|item| match item {
-            Item::Struct(item) => members(&item.fields),
-            Item::Union(item) => members(&item.fields),
-            Item::Function(item) => calls(&item.signature),
-            Item::Callback(item) => calls(&item.signature),
-            _ => false,
-        })
+    let in_fields = |fields: &[Field]| {
+        let members = fields.iter().map(|field| (&*field.name, &field.ty));
+        let is_function = |field: &Field| matches!(&field.ty, Type::Function(signature) if in_signature(signature));
+        in_list(&members.collect::<Vec<_>>()) || fields.iter().any(is_function)
+    };
+    let mut items = side.apis.iter().flat_map(|api| api.items.values());
+    items.any(|item| match item {
+        Item::Struct(item) => in_fields(&item.fields),
+        Item::Union(item) => in_fields(&item.fields),
+        Item::Function(item) => in_signature(&item.signature),
+        Item::Callback(item) => in_signature(&item.signature),
+        _ => false,
+    })
 }
 
-pub fn structure<'s>(side: &'s mut Surface, at: usize, name: &str) -> &'s mut Struct {
-    match side.apis[at].items.get_mut(name) {
+pub fn structure<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Struct {
+    match side.apis[api].items.get_mut(name) {
         Some(Item::Struct(found)) => found,
-        _ => panic!("{name} is a struct"),
+        _ => panic!("{name} is not a struct"),
     }
 }
 
-pub fn union<'s>(side: &'s mut Surface, at: usize, name: &str) -> &'s mut Union {
-    match side.apis[at].items.get_mut(name) {
+pub fn union<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Union {
+    match side.apis[api].items.get_mut(name) {
         Some(Item::Union(found)) => found,
-        _ => panic!("{name} is a union"),
+        _ => panic!("{name} is not a union"),
     }
 }
 
-pub fn function<'s>(side: &'s mut Surface, at: usize, name: &str) -> &'s mut Function {
-    match side.apis[at].items.get_mut(name) {
+pub fn function<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Function {
+    match side.apis[api].items.get_mut(name) {
         Some(Item::Function(found)) => found,
-        _ => panic!("{name} is a function"),
+        _ => panic!("{name} is not a function"),
     }
 }
 
-pub fn callback<'s>(side: &'s mut Surface, at: usize, name: &str) -> &'s mut Callback {
-    match side.apis[at].items.get_mut(name) {
+pub fn callback<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Callback {
+    match side.apis[api].items.get_mut(name) {
         Some(Item::Callback(found)) => found,
-        _ => panic!("{name} is a callback"),
+        _ => panic!("{name} is not a callback"),
     }
 }
 
-pub fn enumeration<'s>(side: &'s mut Surface, at: usize, name: &str) -> &'s mut Enum {
-    match side.apis[at].items.get_mut(name) {
+pub fn enumeration<'s>(side: &'s mut Surface, api: usize, name: &str) -> &'s mut Enum {
+    match side.apis[api].items.get_mut(name) {
         Some(Item::Enum(found)) => found,
-        _ => panic!("{name} is an enumeration"),
+        _ => panic!("{name} is not an enumeration"),
     }
 }
 
@@ -214,8 +210,8 @@ pub fn stated<T>(value: T) -> Option<Stated<T>> {
     Some(Stated::new(value, Evidence::Notes("an edit".into())))
 }
 
-/// `void (*)(void* self)`.
-pub fn slot() -> Type {
+/// Returns `void (*)(void* self)`.
+pub fn function_pointer() -> Type {
     Type::Function(Box::new(Signature {
         params: vec![param("self", pointer(Type::Void))],
         ret: Type::Void,
@@ -260,8 +256,8 @@ pub fn field(name: &str, ty: Type, offset: u64, size: u64) -> Field {
     }
 }
 
-/// The API that has the most structs of the kind that `edit` wants is of no concern: any will do.
-pub fn api<'s>(side: &'s mut Surface, random: &mut Random) -> &'s mut Api {
-    let at = random.below(side.apis.len());
-    &mut side.apis[at]
+/// Returns a random API.
+pub fn any_api<'s>(side: &'s mut Surface, random: &mut Random) -> &'s mut Api {
+    let api = random.below(side.apis.len());
+    &mut side.apis[api]
 }

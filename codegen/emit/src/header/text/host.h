@@ -1,107 +1,114 @@
 /* ---- the host ---------------------------------------------------------------------------- */
 
-/** One for the whole plugin, whichever of its files includes this. */
-#define SP_ONE __attribute__((weak, visibility("hidden")))
+/** Makes a variable one object of the whole plugin, whichever of its files include this header. */
+#define SPGEN_SHARED __attribute__((weak, visibility("hidden")))
 
-/** The TensorFlow of this process. What does not follow from what it says, exports and hands over
- * stays open: nobody here guesses. */
-typedef struct sp_host {
-  /** What it says of itself; 0 where it says nothing. */
-  uint32_t said;
-  /** What it may be. */
-  sp_releases releases;
-  /** In words: `TensorFlow 2.12`. */
+/** The TensorFlow of this process. The code never guesses: a question that the stated release, the exported
+ * symbols and the sizes of the structs do not answer stays open. */
+typedef struct spgen_host {
+  /** The release that TF_Version() states; 0 if it states none. */
+  uint32_t stated_release;
+  /** The possible releases. */
+  spgen_releases releases;
+  /** The name for messages: `TensorFlow 2.12`. */
   char name[96];
-  /** Why this plugin cannot serve it; empty where it can. */
-  char refused[400];
-  /** True once the reason is reported. */
-  bool told;
+  /** The reason to decline this host; empty if it is accepted. */
+  char decline_reason[400];
+  /** True if a line about this host has been written. */
+  bool is_reported;
   /** True for a release that is not known here, and is accepted by the sizes of its structs. */
-  bool newer;
-  /** The plugin's name in messages: its platform's, or the device type. */
-  const char* plugin;
-  /** 1 while it is being decided, 2 from then on. */
+  bool is_newer;
+  /** The plugin's name in messages: the name of its platform, or its device type. */
+  const char* plugin_name;
+  /** 0 before the decision, 1 during it, 2 after it. */
   int state;
-} sp_host;
+} spgen_host;
 
-SP_ONE sp_host sp_this_host;
+SPGEN_SHARED spgen_host spgen_this_host;
 
-/** What a struct that an entry point was handed tells of its host: the releases that have its size,
- * or why a size tells nothing. */
-typedef struct sp_clue {
-  sp_releases releases;
-  char refused[300];
-} sp_clue;
+/** Evidence of a struct that the host passed: the releases whose struct has that size, or the reason to
+ * decline the host if no known release has it. */
+typedef struct spgen_size_evidence {
+  spgen_releases releases;
+  char decline_reason[300];
+} spgen_size_evidence;
 
-/** What is in both; `one` where nothing is. */
-static inline sp_releases sp_both(sp_releases one, sp_releases other) {
-  sp_releases both = one;
+/** Returns the intersection of two ranges, or `known` if it is empty. */
+static inline spgen_releases spgen_intersect(spgen_releases known, spgen_releases other) {
+  spgen_releases both = known;
   if (other.first > both.first) both.first = other.first;
   if (both.last == 0 || (other.last != 0 && other.last < both.last)) both.last = other.last;
-  return both.last != 0 && both.last < both.first ? one : both;
+  return both.last != 0 && both.last < both.first ? known : both;
 }
 
 /** Returns true if `version`, as TF_Version() spells it, is a pre-release that is known here. */
-static inline bool sp_is_known_preview(const char* version) {
-  for (size_t i = 0; sp_previews[i].release != 0; ++i) {
-    if (strcmp(sp_previews[i].version, version) == 0) return true;
+static inline bool spgen_is_known_preview(const char* version) {
+  for (size_t i = 0; spgen_previews[i].release != 0; ++i) {
+    if (strcmp(spgen_previews[i].version, version) == 0) return true;
   }
   return false;
 }
 
-/** Returns true if the host is older than SP_MIN_RELEASE: by its release, or because it lacks a function that
- * every release from then on exports. */
-static inline bool sp_is_before_min_release(const sp_host* host) {
-  if (host->releases.last != 0 && host->releases.last < SP_MIN_RELEASE) return true;
-  if (host->releases.first >= SP_MIN_RELEASE) return false;
-  for (size_t i = 0; i < sizeof sp_marks / sizeof *sp_marks; ++i) {
-    const bool is_expected = sp_marks[i].always && sp_marks[i].releases.first <= SP_MIN_RELEASE;
-    if (is_expected && sp_look_up(sp_marks[i].name) == NULL) return true;
+/** Returns true if the host is older than SPGEN_MIN_RELEASE: by its release, or because it lacks a function
+ * that every release from then on exports. */
+static inline bool spgen_is_before_min_release(const spgen_host* host) {
+  if (host->releases.last != 0 && host->releases.last < SPGEN_MIN_RELEASE) return true;
+  if (host->releases.first >= SPGEN_MIN_RELEASE) return false;
+  for (size_t i = 0; i < sizeof spgen_release_symbols / sizeof *spgen_release_symbols; ++i) {
+    const spgen_release_symbol* symbol = &spgen_release_symbols[i];
+    const bool is_expected = symbol->is_in_every_package && symbol->releases.first <= SPGEN_MIN_RELEASE;
+    if (is_expected && spgen_look_up(symbol->name) == NULL) return true;
   }
   return false;
 }
 
-static inline void sp_decide(sp_host* host, const sp_clue* clues, size_t count) {
+/** Determines the possible releases of the host, and the reason to decline it if there is one. */
+static inline void spgen_decide_host(spgen_host* host, const spgen_size_evidence* evidence, size_t count) {
   typedef const char* version_type(void);
-  version_type* version = (version_type*)sp_look_up("TF_Version");
-  const char* text = version == NULL ? NULL : version();
-  host->said = text == NULL ? 0 : sp_parse_release(text);
-  host->releases.first = host->said != 0 ? host->said : SP_FIRST_RELEASE;
-  host->releases.last = host->said;
-  host->newer = text != NULL && !sp_is_known_preview(text) && (host->said == 0 || host->said > SP_NEWEST_RELEASE);
-  /* What is absent tells nothing: packages and platforms leave functions out. */
-  for (size_t i = 0; host->said == 0 && i < sizeof sp_marks / sizeof *sp_marks; ++i) {
-    if (sp_look_up(sp_marks[i].name) != NULL) {
-      host->releases = sp_both(host->releases, sp_marks[i].releases);
+  version_type* version_function = (version_type*)spgen_look_up("TF_Version");
+  const char* version = version_function == NULL ? NULL : version_function();
+  const uint32_t stated = version == NULL ? 0 : spgen_parse_release(version);
+  host->stated_release = stated;
+  host->releases.first = stated != 0 ? stated : SPGEN_FIRST_RELEASE;
+  host->releases.last = stated;
+  host->is_newer =
+      version != NULL && !spgen_is_known_preview(version) && (stated == 0 || stated > SPGEN_NEWEST_RELEASE);
+  /* The absence of a symbol is no evidence: some packages and platforms do not export all functions. */
+  for (size_t i = 0; stated == 0 && i < sizeof spgen_release_symbols / sizeof *spgen_release_symbols; ++i) {
+    if (spgen_look_up(spgen_release_symbols[i].name) != NULL) {
+      host->releases = spgen_intersect(host->releases, spgen_release_symbols[i].releases);
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    if (clues[i].refused[0] == 0 && host->said == 0) {
-      host->releases = sp_both(host->releases, clues[i].releases);
+    if (evidence[i].decline_reason[0] == 0 && stated == 0) {
+      host->releases = spgen_intersect(host->releases, evidence[i].releases);
     }
-    if (host->refused[0] == 0) memcpy(host->refused, clues[i].refused, sizeof clues[i].refused);
+    if (host->decline_reason[0] == 0) {
+      memcpy(host->decline_reason, evidence[i].decline_reason, sizeof evidence[i].decline_reason);
+    }
   }
-  char words[40];
-  sp_words(words, sizeof words, host->releases);
-  if (host->said != 0) {
-    sp_print(host->name, sizeof host->name, "TensorFlow %s", words);
+  char releases[40];
+  spgen_format_releases(releases, sizeof releases, host->releases);
+  if (stated != 0) {
+    spgen_format(host->name, sizeof host->name, "TensorFlow %s", releases);
   } else {
-    sp_print(host->name, sizeof host->name, "a TensorFlow that does not state its release (%s)", words);
+    spgen_format(host->name, sizeof host->name, "a TensorFlow that does not state its release (%s)", releases);
   }
-  if (host->said != 0 && host->said < SP_FIRST_RELEASE) {
-    sp_print(host->refused, sizeof host->refused, "plugins are loaded from TensorFlow 2.5 on");
-  } else if (sp_is_before_min_release(host)) {
-    sp_print(host->refused, sizeof host->refused, "the plugin is for TensorFlow %u.%u or later", SP_MIN_RELEASE / 100,
-             SP_MIN_RELEASE % 100);
+  if (stated != 0 && stated < SPGEN_FIRST_RELEASE) {
+    spgen_format(host->decline_reason, sizeof host->decline_reason, "plugins are loaded from TensorFlow %u.%u on",
+                 SPGEN_FIRST_RELEASE / 100, SPGEN_FIRST_RELEASE % 100);
+  } else if (spgen_is_before_min_release(host)) {
+    spgen_format(host->decline_reason, sizeof host->decline_reason, "the plugin is for TensorFlow %u.%u or later",
+                 SPGEN_MIN_RELEASE / 100, SPGEN_MIN_RELEASE % 100);
   }
 }
 
-/** The host as the first entry point finds it; what later ones bring changes nothing any more. */
-static inline const sp_host* sp_enter(const sp_clue* clues, size_t count) {
-  sp_host* host = &sp_this_host;
-  int none = 0;
-  if (__atomic_compare_exchange_n(&host->state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    sp_decide(host, clues, count);
+/** Returns the host. The first call decides about it; the evidence of later calls does not change that. */
+static inline const spgen_host* spgen_get_or_decide_host(const spgen_size_evidence* evidence, size_t count) {
+  spgen_host* host = &spgen_this_host;
+  int undecided = 0;
+  if (__atomic_compare_exchange_n(&host->state, &undecided, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    spgen_decide_host(host, evidence, count);
     __atomic_store_n(&host->state, 2, __ATOMIC_RELEASE);
   }
   while (__atomic_load_n(&host->state, __ATOMIC_ACQUIRE) != 2) {
@@ -109,222 +116,226 @@ static inline const sp_host* sp_enter(const sp_clue* clues, size_t count) {
   return host;
 }
 
-/** The host, decided by now or without any clue. */
-static inline const sp_host* sp_running(void) { return sp_enter(NULL, 0); }
+/** Returns the host. Before the first entry point it is decided without the evidence of any struct. */
+static inline const spgen_host* spgen_running_host(void) { return spgen_get_or_decide_host(NULL, 0); }
 
-/** Whether the host is one of these releases: 1 if so, 0 if not, -1 where that does not follow. */
-static inline int sp_is(sp_releases releases) {
-  const sp_releases host = sp_running()->releases;
+/** Returns 1 if the host's release is one of `releases`, 0 if it is not, and -1 if it may be. */
+static inline int spgen_is_host_in(spgen_releases releases) {
+  const spgen_releases host = spgen_running_host()->releases;
   if (host.first < releases.first || (releases.last != 0 && (host.last == 0 || host.last > releases.last))) {
-    const bool apart = (host.last != 0 && host.last < releases.first) ||
-                       (releases.last != 0 && releases.last < host.first);
-    return apart ? 0 : -1;
+    const bool is_disjoint = (host.last != 0 && host.last < releases.first) ||
+                             (releases.last != 0 && releases.last < host.first);
+    return is_disjoint ? 0 : -1;
   }
   return 1;
 }
 
-/** Sets the plugin's name in messages; the first call counts. */
-static inline void sp_name_plugin(const char* name) {
-  sp_host* host = &sp_this_host;
-  if (host->plugin == NULL) host->plugin = name;
+/** Sets the plugin's name in messages. Only the first call has an effect. */
+static inline void spgen_set_plugin_name(const char* name) {
+  spgen_host* host = &spgen_this_host;
+  if (host->plugin_name == NULL) host->plugin_name = name;
 }
 
 /** Returns the plugin's name in messages. */
-static inline const char* sp_plugin_name(void) {
-  const char* name = sp_this_host.plugin;
+static inline const char* spgen_plugin_name(void) {
+  const char* name = spgen_this_host.plugin_name;
   return name != NULL ? name : "(unnamed)";
 }
 
-/** Reports once that the host is declined, all of it or for one part; `part` is "" for all. */
-static inline void sp_tell(const char* part, const char* why) {
-  sp_host* host = &sp_this_host;
-  const char* its = part[0] == 0 ? "" : " for its ";
-  if (!host->told) {
-    fprintf(stderr, "plugin %s: declined %s%s%s: %s\n", sp_plugin_name(), host->name, its, part, why);
+/** Reports once that the host is declined, all of it or for one part. `part` is "" for all. */
+static inline void spgen_report_declined(const char* part, const char* reason) {
+  spgen_host* host = &spgen_this_host;
+  const char* separator = part[0] == 0 ? "" : " for its ";
+  if (!host->is_reported) {
+    fprintf(stderr, "plugin %s: declined %s%s%s: %s\n", spgen_plugin_name(), host->name, separator, part, reason);
   }
-  host->told = true;
+  host->is_reported = true;
 }
 
-/** Returns the reason to decline the host, or the part whose structs an entry point was passed; NULL if
- * there is none. Reports it. */
-static inline const char* sp_refused(const char* part, const sp_clue* clues, size_t count) {
-  const sp_host* host = sp_enter(clues, count);
-  const char* why = host->refused[0] != 0 ? host->refused : NULL;
-  for (size_t i = 0; why == NULL && i < count; ++i) {
-    if (clues[i].refused[0] != 0) why = clues[i].refused;
+/** Returns the reason to decline the host, or the part whose structs an entry point received, and reports it.
+ * Returns NULL if there is none. */
+static inline const char* spgen_decline_reason(const char* part, const spgen_size_evidence* evidence,
+                                               size_t count) {
+  const spgen_host* host = spgen_get_or_decide_host(evidence, count);
+  const char* reason = host->decline_reason[0] != 0 ? host->decline_reason : NULL;
+  for (size_t i = 0; reason == NULL && i < count; ++i) {
+    if (evidence[i].decline_reason[0] != 0) reason = evidence[i].decline_reason;
   }
-  if (why != NULL) sp_tell(part, why);
-  return why;
+  if (reason != NULL) spgen_report_declined(part, reason);
+  return reason;
 }
 
-/** Returns true if the host is served, as far as is known by now. A plugin that is asked how many devices
- * there are answers 0 if it is not. For a release that is not known here this reports once that the sizes
- * of its structs decided: this shim does not read the host's headers. */
-static inline bool sp_serves(void) {
-  sp_host* host = (sp_host*)sp_running();
-  if (host->refused[0] != 0) return false;
-  if (host->newer && !host->told) {
+/** Returns true unless the host has been declined by now. If it is false, a plugin's get_device_count must
+ * report 0 devices. For a release that is not known here, reports once that the sizes of its structs decided:
+ * these headers do not read the host's headers. */
+static inline bool spgen_is_host_accepted(void) {
+  spgen_host* host = (spgen_host*)spgen_running_host();
+  if (host->decline_reason[0] != 0) return false;
+  if (host->is_newer && !host->is_reported) {
     fprintf(stderr,
             "plugin %s: %s is newer than the plugin, and its headers are not read: structs are accepted by their "
             "sizes\n",
-            sp_plugin_name(), host->name);
-    host->told = true;
+            spgen_plugin_name(), host->name);
+    host->is_reported = true;
   }
   return true;
 }
 
-/** Declines the host from here on, because of a struct that is seen after the entry point. */
-static inline void sp_give_up(const char* why) {
-  sp_host* host = &sp_this_host;
-  if (sp_running()->refused[0] != 0) return;
-  sp_print(host->refused, sizeof host->refused, "%s", why);
-  sp_tell("", why);
+/** Declines the host for the rest of the process, because of a struct that was passed after the entry point. */
+static inline void spgen_decline_host(const char* reason) {
+  spgen_host* host = &spgen_this_host;
+  if (spgen_running_host()->decline_reason[0] != 0) return;
+  spgen_format(host->decline_reason, sizeof host->decline_reason, "%s", reason);
+  spgen_report_declined("", reason);
 }
 
-/** Whether the host is from before plugins, so that not even its structs' beginnings are known. */
-static inline bool sp_is_too_old(void) {
-  const uint32_t said = sp_running()->said;
-  return said != 0 && said < SP_FIRST_RELEASE;
+/** Returns true if the host's release loads no plugins, so that not even fixed fields of its structs are known. */
+static inline bool spgen_is_host_too_old(void) {
+  const uint32_t stated = spgen_running_host()->stated_release;
+  return stated != 0 && stated < SPGEN_FIRST_RELEASE;
 }
 
 /* ---- functions of the host --------------------------------------------------------------- */
 
-/** A signature that a function had before, which no symbol tells. */
-typedef struct sp_older {
-  sp_releases releases;
-  /** The function with the newest signature, which calls the older one; NULL where the newest says
-   * what the older cannot be told. */
-  sp_function adapter;
-} sp_older;
+/** A signature that a function had in older releases, without a symbol that identifies it. */
+typedef struct spgen_older_signature {
+  spgen_releases releases;
+  /** The function with the newest signature that calls the older one; NULL if an argument of the newest one
+   * cannot be omitted. */
+  spgen_function adapter;
+} spgen_older_signature;
 
 /** A function of the host. */
-typedef struct sp_symbol {
+typedef struct spgen_symbol {
   const char* name;
-  /** Who exports it, and what else does its work. */
-  const char* about;
-  /** Whether it is of a header that TensorFlow calls experimental. */
-  bool experimental;
-  const sp_older* older;
+  /** The packages that export it, and its replacement, for messages. */
+  const char* availability;
+  /** True if TensorFlow calls the function's header experimental. */
+  bool is_experimental;
+  const spgen_older_signature* older_signatures;
   size_t older_count;
-  /** Looked up on first use. */
-  sp_function found;
-} sp_symbol;
+  /** The function, looked up on first use. */
+  spgen_function address;
+} spgen_symbol;
 
-/** Whether the host may be newer than all that is known here. What TensorFlow calls experimental has
- * changed under its name, which nothing in a process shows. */
-static inline bool sp_is_unsettled(void) {
-  const sp_host* host = sp_running();
+/** Returns true if the host may be newer than every known release, and SP_ASSUME_SAME=1 is not set. An
+ * experimental function may have another signature there, and nothing in the process shows it. */
+static inline bool spgen_may_change_experimental(void) {
+  const spgen_host* host = spgen_running_host();
   const char* assumed = getenv("SP_ASSUME_SAME");
-  const bool is_known = host->said != 0 && !host->newer;
+  const bool is_known = host->stated_release != 0 && !host->is_newer;
   return !is_known && (assumed == NULL || strcmp(assumed, "1") != 0);
 }
 
-static inline sp_function sp_resolve(const sp_symbol* symbol) {
-  const sp_function found = sp_look_up(symbol->name);
-  if (found != NULL && symbol->experimental && sp_is_unsettled()) return NULL;
-  for (size_t i = 0; found != NULL && i < symbol->older_count; ++i) {
-    const int is = sp_is(symbol->older[i].releases);
-    if (is != 0) return is == 1 ? symbol->older[i].adapter : NULL;
+static inline spgen_function spgen_resolve_symbol(const spgen_symbol* symbol) {
+  const spgen_function exported = spgen_look_up(symbol->name);
+  if (exported != NULL && symbol->is_experimental && spgen_may_change_experimental()) return NULL;
+  for (size_t i = 0; exported != NULL && i < symbol->older_count; ++i) {
+    const int is_older = spgen_is_host_in(symbol->older_signatures[i].releases);
+    if (is_older != 0) return is_older == 1 ? symbol->older_signatures[i].adapter : NULL;
   }
-  return found;
+  return exported;
 }
 
-/** The function, to call with the newest signature; NULL where it cannot be. */
-static inline sp_function sp_find_symbol(sp_symbol* symbol) {
-  /* Acquire: whoever sees the function sees its library loaded. */
-  sp_function found = __atomic_load_n(&symbol->found, __ATOMIC_ACQUIRE);
-  if (found == NULL) {
-    found = sp_resolve(symbol);
-    __atomic_store_n(&symbol->found, found, __ATOMIC_RELEASE);
+/** Returns the function, to call with the newest signature, or NULL if the host has none. */
+static inline spgen_function spgen_find_symbol(spgen_symbol* symbol) {
+  /* Acquire: a thread that reads the address must also see its library loaded. */
+  spgen_function address = __atomic_load_n(&symbol->address, __ATOMIC_ACQUIRE);
+  if (address == NULL) {
+    address = spgen_resolve_symbol(symbol);
+    __atomic_store_n(&symbol->address, address, __ATOMIC_RELEASE);
   }
-  return found;
+  return address;
 }
 
-/** Why the function cannot be called; "" where it can. The text stands until this thread asks again. */
-static inline const char* sp_explain(sp_symbol* symbol) {
+/** Returns the reason why spgen_find_symbol() returns NULL, or "" if it does not. The text is valid until the
+ * next call in this thread. */
+static inline const char* spgen_symbol_error(spgen_symbol* symbol) {
   static __thread char text[600];
-  const char* host = sp_running()->name;
-  if (sp_find_symbol(symbol) != NULL) return "";
-  if (sp_look_up(symbol->name) == NULL) {
-    sp_print(text, sizeof text, "%s is not exported by this process, %s. %s", symbol->name, host,
-             symbol->about);
+  const char* host = spgen_running_host()->name;
+  if (spgen_find_symbol(symbol) != NULL) return "";
+  if (spgen_look_up(symbol->name) == NULL) {
+    spgen_format(text, sizeof text, "%s is not exported by this process, %s. %s", symbol->name, host,
+                 symbol->availability);
     return text;
   }
-  if (symbol->experimental && sp_is_unsettled()) {
-    sp_print(text, sizeof text,
-             "%s is experimental, and what %s makes of its arguments is not known: the newest known is %u.%u "
-             "(SP_ASSUME_SAME=1 calls it as there). %s",
-             symbol->name, host, SP_NEWEST_RELEASE / 100, SP_NEWEST_RELEASE % 100, symbol->about);
+  if (symbol->is_experimental && spgen_may_change_experimental()) {
+    spgen_format(text, sizeof text,
+                 "%s is experimental, and its signature in %s is not known: the newest known release is %u.%u "
+                 "(SP_ASSUME_SAME=1 calls it with the signature of that release). %s",
+                 symbol->name, host, SPGEN_NEWEST_RELEASE / 100, SPGEN_NEWEST_RELEASE % 100,
+                 symbol->availability);
     return text;
   }
   for (size_t i = 0; i < symbol->older_count; ++i) {
-    char words[40];
-    if (sp_is(symbol->older[i].releases) == 0) continue;
-    sp_words(words, sizeof words, symbol->older[i].releases);
-    sp_print(text, sizeof text, "%s takes other arguments in %s, and this is %s. %s",
-             symbol->name, words, host, symbol->about);
+    char releases[40];
+    if (spgen_is_host_in(symbol->older_signatures[i].releases) == 0) continue;
+    spgen_format_releases(releases, sizeof releases, symbol->older_signatures[i].releases);
+    spgen_format(text, sizeof text, "%s has another signature in %s, and the host is %s. %s", symbol->name,
+                 releases, host, symbol->availability);
   }
   return text;
 }
 
-/** Ends the process, as an undefined symbol would, but says why. */
-static inline void sp_stop(sp_symbol* symbol) {
-  fprintf(stderr, "plugin %s: %s\n", sp_plugin_name(), sp_explain(symbol));
+/** Writes the reason and ends the process, as a call of an undefined symbol would. */
+static inline void spgen_abort_without(spgen_symbol* symbol) {
+  fprintf(stderr, "plugin %s: %s\n", spgen_plugin_name(), spgen_symbol_error(symbol));
   abort();
 }
 
-/** The function F, to call; NULL where the running host has none that can be called so. */
-#define sp_find(F) sp_find_##F()
+/** Returns the function F, to call, or NULL if the host has none with a known signature. */
+#define spgen_find(F) spgen_find_##F()
 
-/** Why sp_find(F) is NULL; "" where it is not. */
-#define sp_why(F) sp_why_##F()
+/** Returns the reason why spgen_find(F) returns NULL, or "" if it does not. */
+#define spgen_find_error(F) spgen_find_error_##F()
 
-/** A function that TensorFlow promises to keep, without older signatures. */
-#define SP_FUNCTION(F, about) SP_FUNCTION_OF(F, about, false, NULL, 0)
+/** Defines a function that TensorFlow promises to keep, without older signatures. */
+#define SPGEN_FUNCTION(F, availability) SPGEN_DEFINE_FUNCTION(F, availability, false, NULL, 0)
 
-/** A function of an experimental header. */
-#define SP_EXPERIMENTAL(F, about) SP_FUNCTION_OF(F, about, true, NULL, 0)
+/** Defines a function of an experimental header. */
+#define SPGEN_EXPERIMENTAL_FUNCTION(F, availability) SPGEN_DEFINE_FUNCTION(F, availability, true, NULL, 0)
 
-/** A function with older signatures. */
-#define SP_FUNCTION_OF(F, about, experimental, older, count)                   \
-  static inline sp_symbol* sp_symbol_##F(void) {                               \
-    static sp_symbol symbol = {#F, about, experimental, older, count, NULL};   \
+/** Defines a function with older signatures. */
+#define SPGEN_DEFINE_FUNCTION(F, availability, is_experimental, older, count)  \
+  static inline spgen_symbol* spgen_symbol_##F(void) {                         \
+    static spgen_symbol symbol = {                                             \
+        #F, availability, is_experimental, older, count, NULL};                \
     return &symbol;                                                            \
   }                                                                            \
-  static inline sp_type_##F* sp_find_##F(void) {                               \
-    return (sp_type_##F*)sp_find_symbol(sp_symbol_##F());                     \
+  static inline spgen_type_##F* spgen_find_##F(void) {                         \
+    return (spgen_type_##F*)spgen_find_symbol(spgen_symbol_##F());             \
   }                                                                            \
-  static inline const char* sp_why_##F(void) {                                 \
-    return sp_explain(sp_symbol_##F());                                        \
+  static inline const char* spgen_find_error_##F(void) {                       \
+    return spgen_symbol_error(spgen_symbol_##F());                             \
   }                                                                            \
-  static inline sp_type_##F* sp_must_##F(void) {                               \
-    sp_type_##F* found = sp_find_##F();                                        \
-    if (found == NULL) sp_stop(sp_symbol_##F());                               \
-    return found;                                                              \
+  static inline spgen_type_##F* spgen_find_or_abort_##F(void) {                \
+    spgen_type_##F* function = spgen_find_##F();                               \
+    if (function == NULL) spgen_abort_without(spgen_symbol_##F());             \
+    return function;                                                           \
   }
 
-/** On the plain name of a function that not every release from SP_MIN_RELEASE on exports: to call it is
- * an error of the compiler, which says why. */
+/** Declares the plain name of a function that not every release from SPGEN_MIN_RELEASE on exports. A call is a
+ * compile error with the given message. */
 #if defined(__has_attribute)
 #if __has_attribute(error)
-#define SP_UNCALLABLE(why) __attribute__((error(why)))
+#define SPGEN_CALL_ERROR(message) __attribute__((error(message)))
 #endif
 #endif
-#ifndef SP_UNCALLABLE
-#define SP_UNCALLABLE(why) __attribute__((unavailable))
+#ifndef SPGEN_CALL_ERROR
+#define SPGEN_CALL_ERROR(message) __attribute__((unavailable))
 #endif
 
-/** A function that comes with a release. */
-#define SP_LATER(F, release, number)                                           \
-  sp_type_##F F SP_UNCALLABLE(#F " comes with " release ": call sp_find(" #F   \
-                              "), or define SP_MIN_RELEASE as " #number);
+/** Rejects calls of a function that a later release added. */
+#define SPGEN_ADDED_FUNCTION(F, release, number)                                     \
+  spgen_type_##F F SPGEN_CALL_ERROR(#F " was added in " release ": call spgen_find(" \
+                                    #F "), or define SPGEN_MIN_RELEASE as " #number);
 
-/** A function that came and went. */
-#define SP_GONE(F)                                                             \
-  sp_type_##F F SP_UNCALLABLE(#F " is not in every release: call sp_find(" #F  \
-                              "), which is NULL where it is not");
+/** Rejects calls of a function that some release does not export. */
+#define SPGEN_REMOVED_FUNCTION(F)                                                             \
+  spgen_type_##F F SPGEN_CALL_ERROR(#F " is not exported by every release: call spgen_find(" \
+                                    #F "), which returns NULL if the host lacks it");
 
-/** A function of an experimental header, which a release that is not known yet may have changed. */
-#define SP_UNSETTLED(F)                                                        \
-  sp_type_##F F SP_UNCALLABLE(#F " is experimental: call sp_find(" #F          \
-                              "), which is NULL where its form is not known");
+/** Rejects calls of a function of an experimental header, which an unknown release may have changed. */
+#define SPGEN_CHANGEABLE_FUNCTION(F)                                             \
+  spgen_type_##F F SPGEN_CALL_ERROR(#F " is experimental: call spgen_find(" #F   \
+                                    "), which returns NULL if its signature is not known");

@@ -1,38 +1,38 @@
-/* ---- TF_InitProfiler: a host that cannot be served gets an empty profile ------------------- */
+/* ---- TF_InitProfiler: a declined host gets an empty profile -------------------------------- */
 
-static inline void sp_no_profiler(TP_Profiler* profiler) { (void)profiler; }
-static inline void sp_no_profiler_fns(TP_ProfilerFns* profiler_fns) { (void)profiler_fns; }
-static inline void sp_no_recording(const TP_Profiler* profiler, TF_Status* status) {
+static inline void spgen_stub_destroy_profiler(TP_Profiler* profiler) { (void)profiler; }
+static inline void spgen_stub_destroy_profiler_fns(TP_ProfilerFns* profiler_fns) { (void)profiler_fns; }
+static inline void spgen_stub_start_or_stop(const TP_Profiler* profiler, TF_Status* status) {
   (void)profiler, (void)status;
 }
-static inline void sp_no_profile(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
-                                 TF_Status* status) {
+static inline void spgen_stub_collect_data(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
+                                           TF_Status* status) {
   (void)profiler, (void)buffer, (void)status;
   *size_in_bytes = 0;
 }
 
-/** Comes first in TF_InitProfiler: decides what host this is. False where it cannot be served; it then
- * has been declined, with an empty profile and a line on stderr, and TF_InitProfiler returns. The type is
- * as in TP_Profiler. */
-static inline bool sp_enter_TF_InitProfiler(TF_ProfilerRegistrationParams* params, const char* type) {
+/** Decides about the host; to be called first in TF_InitProfiler. If it returns false, the host is declined,
+ * with an empty profile and a line on stderr, and TF_InitProfiler must return. The type is that of
+ * TP_Profiler. */
+static inline bool spgen_accept_TF_InitProfiler(TF_ProfilerRegistrationParams* params, const char* type) {
   TP_Profiler* profiler = NULL;
   TP_ProfilerFns* fns = NULL;
-  sp_name_plugin(type);
-  SP_GET_FIXED(TF_ProfilerRegistrationParams, profiler, params, &profiler);
-  SP_GET_FIXED(TF_ProfilerRegistrationParams, profiler_fns, params, &fns);
-  const sp_clue clues[] = {
-      sp_clue_TF_ProfilerRegistrationParams(params),
-      sp_clue_TP_Profiler(profiler),
-      sp_clue_TP_ProfilerFns(fns),
+  spgen_set_plugin_name(type);
+  SPGEN_GET_FIXED(TF_ProfilerRegistrationParams, profiler, params, &profiler);
+  SPGEN_GET_FIXED(TF_ProfilerRegistrationParams, profiler_fns, params, &fns);
+  const spgen_size_evidence evidence[] = {
+      spgen_evaluate_size_TF_ProfilerRegistrationParams(params),
+      spgen_evaluate_size_TP_Profiler(profiler),
+      spgen_evaluate_size_TP_ProfilerFns(fns),
   };
-  if (sp_refused("profiler", clues, sizeof clues / sizeof *clues) == NULL) return true;
-  if (sp_is_too_old()) return false;
-  SP_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler, params, sp_no_profiler);
-  SP_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler_fns, params, sp_no_profiler_fns);
-  SP_SET_FIXED(TP_Profiler, device_type, profiler, type);
-  sp_stuff(fns);
-  SP_SET_FIXED(TP_ProfilerFns, start, fns, sp_no_recording);
-  SP_SET_FIXED(TP_ProfilerFns, stop, fns, sp_no_recording);
-  SP_SET_FIXED(TP_ProfilerFns, collect_data_xspace, fns, sp_no_profile);
+  if (spgen_decline_reason("profiler", evidence, sizeof evidence / sizeof *evidence) == NULL) return true;
+  if (spgen_is_host_too_old()) return false;
+  SPGEN_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler, params, spgen_stub_destroy_profiler);
+  SPGEN_SET_FIXED(TF_ProfilerRegistrationParams, destroy_profiler_fns, params, spgen_stub_destroy_profiler_fns);
+  SPGEN_SET_FIXED(TP_Profiler, device_type, profiler, type);
+  spgen_fill_with_stubs(fns);
+  SPGEN_SET_FIXED(TP_ProfilerFns, start, fns, spgen_stub_start_or_stop);
+  SPGEN_SET_FIXED(TP_ProfilerFns, stop, fns, spgen_stub_start_or_stop);
+  SPGEN_SET_FIXED(TP_ProfilerFns, collect_data_xspace, fns, spgen_stub_collect_data);
   return false;
 }
